@@ -1,0 +1,80 @@
+# Needs only make and a Python 3.10+ with venv and pip. Everything else goes into .venv.
+
+# Override with `make PYTHON=…`; it is used once, to make .venv.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.10 python3.14 python3; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
+	&& echo $$p && break; done)
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: help demo serve test lint quick slow system bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    debug a small buggy program to its cause, and show what an agent sees"
+	@echo "make test    check and test everything (what CI runs)"
+	@echo "make serve   run the server in the foreground"
+	@echo "make bench   measure how fast it is"
+	@echo "make lint    only the checks: style, types, import directions"
+	@echo "make clean   remove .venv and every cache"
+
+# -- what people run -------------------------------------------------------------------------------
+
+demo: .venv/.runtime
+	@$(BIN)/holdfast demo
+
+serve: .venv/.runtime
+	@$(BIN)/holdfast serve
+
+bench: .venv/.dev
+	@$(BIN)/python -m bench
+
+# One phase after the other, also under `make -j`; the first that fails ends it.
+test: .venv/.dev system
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory quick
+	@$(MAKE) --no-print-directory slow
+
+lint: .venv/.dev
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-cache --no-logo
+
+quick: .venv/.dev
+	@$(BIN)/pytest -q -n 2 -m "not slow"
+
+# pytest says 5 when it found none, which is no failure.
+slow: .venv/.dev
+	@$(BIN)/pytest -q -n 2 -m slow || [ $$? -eq 5 ]
+
+clean:
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# -- what that needs -------------------------------------------------------------------------------
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Holdfast needs Python 3.10 or newer, with venv and pip (on" \
+	  "Debian: python3-venv). Name one with 'make PYTHON=/path/to/python'." >&2; exit 1; }
+	@echo "making .venv with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv .venv
+
+.venv/.runtime: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "installing Holdfast into .venv"
+	@$(PIP) install -c requirements.lock -e .
+	@touch $@
+
+.venv/.dev: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "installing Holdfast and what its tests need into .venv"
+	@$(PIP) install -c requirements.lock -e '.[dev]'
+	@touch .venv/.runtime $@
+
+# Attaching to a running process by its pid needs gdb; nothing else does.
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq
+system:
+	@command -v gdb >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ]; then as=env; elif [ -n "$$CI" ]; then as="sudo -n"; else as=false; fi; \
+	{ $$as $(APT) update && $$as $(APT) install -y --no-install-recommends gdb; } >/dev/null 2>&1 \
+	|| echo "note: there is no gdb here, and none to be had: attaching by pid will not work"

@@ -1,0 +1,73 @@
+"""Reading Python source: the same text and the same complaints, however it was written.
+
+Everything that can be wrong with a source comes out as a SyntaxError with a line. What the compiler
+only warns about belongs to the program's author, and stays silent here.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import threading
+import tokenize
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType
+
+# `catch_warnings` swaps a global list: two threads at once could leave it swapped.
+_one_at_a_time = threading.Lock()
+
+_UNREADABLE = (ValueError, OverflowError, RecursionError, MemoryError)
+
+
+@contextmanager
+def no_warnings() -> Iterator[None]:
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def decode(source: str | bytes, filename: str) -> str:
+    """The text as the compiler sees it: PEP 263 cookie, no BOM, lines ending in a newline."""
+    text = source if isinstance(source, str) else _decode_bytes(source, filename)
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def compile_quietly(text: str, filename: str, mode: str) -> CodeType:
+    with no_warnings(), _as_syntax_errors(text, filename):
+        # Neither our own `__future__` imports nor our own `-O` are the program's.
+        code: CodeType = compile(text, filename, mode, dont_inherit=True, optimize=0)
+        return code
+
+
+def parse_quietly(text: str, filename: str) -> ast.Module:
+    with no_warnings(), _as_syntax_errors(text, filename):
+        return ast.parse(text, filename)
+
+
+def _decode_bytes(data: bytes, filename: str) -> str:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding)
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise SyntaxError(f"(unicode error) {problem}", (filename, line, None, None)) from None
+    except (SyntaxError, LookupError) as problem:
+        raise SyntaxError(str(problem), (filename, 1, None, None)) from None
+
+
+@contextmanager
+def _as_syntax_errors(text: str, filename: str) -> Iterator[None]:
+    try:
+        yield
+    except _UNREADABLE as problem:
+        line = _line_of_oddity(text, problem)
+        message = str(problem) or "too deeply nested"
+        raise SyntaxError(message, (filename, line, None, None)) from None
+
+
+def _line_of_oddity(text: str, problem: BaseException) -> int:
+    """Where a null character or a lone surrogate stands: the compiler names no line for these."""
+    at = problem.start if isinstance(problem, UnicodeEncodeError) else text.find("\0")
+    return text.count("\n", 0, max(at, 0)) + 1

@@ -1,0 +1,185 @@
+"""The life of a session, as a table.
+
+    created ──LAUNCH/ATTACH──▶ launching ──STARTED──▶ running ◀──RESUMED── paused
+       ▲                        │  ▲                   │ ▲ └────STOPPED──────▲
+       └────LAUNCH_REFUSED──────┘  │        INPUT_WANTED │ INPUT_GIVEN       │
+                                   │                   ▼ │                   │
+                                   │        waiting_for_input ───STOPPED─────┘
+                                   │
+       any of these ──EXITED/DETACHED──▶ terminated ──┐
+                    ──FAILED──▶ failed ───────────────┴──RESTART/LAUNCH──▶ launching
+
+Everything that moves a session is in `_NEXT`; everything a user may ask of it is in `_POSSIBLE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+
+from holdfast.errors import WrongState
+from holdfast.model.session import State
+
+
+class Signal(Enum):
+    """What moves a session: what somebody asked for, and what was seen of its target."""
+
+    LAUNCH = "launch"
+    ATTACH = "attach"
+    RESTART = "restart"
+    LAUNCH_REFUSED = "launch_refused"
+    STARTED = "started"
+    STOPPED = "stopped"
+    RESUMED = "resumed"
+    INPUT_WANTED = "input_wanted"
+    INPUT_GIVEN = "input_given"
+    EXITED = "exited"
+    FAILED = "failed"
+    DETACHED = "detached"
+
+
+_REQUESTS = frozenset({Signal.LAUNCH, Signal.ATTACH, Signal.RESTART})
+
+_ENDS: Mapping[Signal, State] = {
+    Signal.EXITED: State.TERMINATED,
+    Signal.DETACHED: State.TERMINATED,
+    Signal.FAILED: State.FAILED,
+}
+
+_AGAIN: Mapping[Signal, State] = {
+    Signal.LAUNCH: State.LAUNCHING,
+    Signal.ATTACH: State.LAUNCHING,
+    Signal.RESTART: State.LAUNCHING,
+}
+
+_NEXT: Mapping[State, Mapping[Signal, State]] = {
+    State.CREATED: {
+        Signal.LAUNCH: State.LAUNCHING,
+        Signal.ATTACH: State.LAUNCHING,
+        # An idle session that never launched still times out.
+        Signal.EXITED: State.TERMINATED,
+        Signal.FAILED: State.FAILED,
+    },
+    State.LAUNCHING: {
+        Signal.LAUNCH_REFUSED: State.CREATED,
+        Signal.STARTED: State.RUNNING,
+        # A quick program stops, or reads its stdin, before anybody says that it started.
+        Signal.STOPPED: State.PAUSED,
+        Signal.INPUT_WANTED: State.WAITING_FOR_INPUT,
+        Signal.INPUT_GIVEN: State.LAUNCHING,
+        Signal.RESTART: State.LAUNCHING,
+        **_ENDS,
+    },
+    State.RUNNING: {
+        Signal.STOPPED: State.PAUSED,
+        # Each thread resumes for itself.
+        Signal.RESUMED: State.RUNNING,
+        Signal.INPUT_WANTED: State.WAITING_FOR_INPUT,
+        # Input may be given before it is wanted: it waits in the pipe.
+        Signal.INPUT_GIVEN: State.RUNNING,
+        Signal.RESTART: State.LAUNCHING,
+        **_ENDS,
+    },
+    State.PAUSED: {
+        # A second thread stops.
+        Signal.STOPPED: State.PAUSED,
+        Signal.RESUMED: State.RUNNING,
+        # Another thread reads stdin; the stop is what a user has to act on.
+        Signal.INPUT_WANTED: State.PAUSED,
+        Signal.INPUT_GIVEN: State.PAUSED,
+        Signal.RESTART: State.LAUNCHING,
+        **_ENDS,
+    },
+    State.WAITING_FOR_INPUT: {
+        Signal.STOPPED: State.PAUSED,
+        Signal.RESUMED: State.WAITING_FOR_INPUT,
+        Signal.INPUT_WANTED: State.WAITING_FOR_INPUT,
+        Signal.INPUT_GIVEN: State.RUNNING,
+        Signal.RESTART: State.LAUNCHING,
+        **_ENDS,
+    },
+    State.TERMINATED: _AGAIN,
+    State.FAILED: _AGAIN,
+}
+
+_POSSIBLE: Mapping[State, tuple[str, ...]] = MappingProxyType(
+    {
+        State.CREATED: ("launch", "attach", "delete"),
+        State.LAUNCHING: ("terminate", "restart", "input", "delete"),
+        State.RUNNING: ("pause", "terminate", "restart", "detach", "input", "delete"),
+        State.PAUSED: (
+            *("continue", "step-over", "step-into", "step-out", "evaluate"),
+            *("terminate", "restart", "detach", "input", "delete"),
+        ),
+        State.WAITING_FOR_INPUT: ("input", "pause", "terminate", "restart", "detach", "delete"),
+        State.TERMINATED: ("launch", "attach", "restart", "delete"),
+        State.FAILED: ("launch", "attach", "restart", "delete"),
+    }
+)
+
+OPERATIONS = frozenset(name for names in _POSSIBLE.values() for name in names)
+
+_HINTS: Mapping[State, str] = {
+    State.CREATED: "Launch a program first with POST /launch, or attach to one with POST /attach.",
+    State.LAUNCHING: "It is starting; wait for it with GET /status?wait=true.",
+    State.RUNNING: "Pause it first, or wait for a stop with GET /status?wait=true.",
+    State.PAUSED: "It is held already: continue, step or evaluate.",
+    State.WAITING_FOR_INPUT: "It reads its stdin: answer with POST /input, or pause it.",
+    State.TERMINATED: "It has ended: run it again with POST /restart, or create a new session.",
+    State.FAILED: "GET /output may say why it failed; POST /restart, or create a new session.",
+}
+
+_LIVE = frozenset({State.LAUNCHING, State.RUNNING, State.PAUSED, State.WAITING_FOR_INPUT})
+
+
+def next_state(state: State, signal: Signal) -> State:
+    """Where `signal` takes a session that is in `state`."""
+    try:
+        return _NEXT[state][signal]
+    except KeyError:
+        raise _wrong_state(state, signal.value) from None
+
+
+def absorb(state: State, signal: Signal) -> State | None:
+    """As `next_state`, for what was seen of a target: None when it comes too late to matter.
+
+    Processes die at any moment, so a stop may be reported after the end. A request that is refused
+    stays an error: somebody waits for its answer. Signals of the run before a restart look like
+    those of the run after it; whoever restarts must stop listening to the old run first.
+    """
+    if signal in _REQUESTS:
+        return next_state(state, signal)
+    return _NEXT[state].get(signal)
+
+
+def possible(state: State) -> list[str]:
+    """The operations a user may ask for in `state`."""
+    return list(_POSSIBLE[state])
+
+
+def require(state: State, operation: str) -> None:
+    """Raise WrongState unless `operation` is possible in `state`."""
+    if operation not in OPERATIONS:
+        raise ValueError(f"no such operation: {operation}")
+    if operation not in _POSSIBLE[state]:
+        raise _wrong_state(state, operation)
+
+
+def _wrong_state(state: State, wanted: str) -> WrongState:
+    return WrongState(
+        f"cannot {wanted}: the session is {state.value}",
+        hint=_hint(state, wanted),
+        state=state.value,
+        possible=possible(state),
+    )
+
+
+def _hint(state: State, wanted: str) -> str:
+    if wanted in ("launch", "attach") and state in _LIVE:
+        return "It has its target: POST /restart starts it over, POST /sessions makes another."
+    if wanted == "continue" and state is State.RUNNING:
+        return "It runs already; wait for a stop with GET /status?wait=true."
+    if wanted == "terminate" and state is State.CREATED:
+        return "Nothing was launched; DELETE removes the session."
+    return _HINTS[state]

@@ -1,0 +1,245 @@
+"""Every error a user can meet.
+
+    HoldfastError
+    ├── InvalidInput      the request cannot be honoured as written
+    │   ├── FileMissing  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
+    │   ├── ProgramSyntaxError  InterpreterMissing  UnknownSetting
+    │   └── EvaluationFailed  AssignmentFailed
+    ├── NotFound          the id names nothing (any more)
+    │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
+    │   └── FrameNotFound  ReferenceNotFound  ThreadNotFound  SourceNotFound
+    ├── WrongState        the right request at the wrong time
+    │   └── AlreadyDecided
+    ├── TimedOut          the debugger did not answer in time
+    ├── Failure           something of ours, or the target, broke
+    │   └── SessionCrashed  LaunchFailed  AttachFailed
+    └── Refused           who may come in, and with what
+        └── NotAuthorized  BodyTooLarge  NotJson
+
+Each carries a `code` (upper case, with its subject), a `short` name, a message, a hint that says
+what to do next, and details with the ids needed to act. Faces map the families once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class HoldfastError(Exception):
+    """The root. `message` says what happened and where, `hint` what to do next."""
+
+    code: ClassVar[str] = "INTERNAL_ERROR"
+    short: ClassVar[str] = "internal_error"
+    default_hint: ClassVar[str] = "Retry; if it happens again, report it with the reference id."
+
+    def __init__(self, message: str, *, hint: str | None = None, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = self.default_hint if hint is None else hint
+        self.details = details
+
+
+# -- the request cannot be honoured as written ---------------------------------------------------
+
+
+class InvalidInput(HoldfastError):
+    code = "REQUEST_INVALID"
+    short = "invalid_request"
+    default_hint = "Correct the named field and send the request again."
+
+
+class FileMissing(InvalidInput):
+    code = "FILE_NOT_FOUND"
+    short = "file_not_found"
+    default_hint = "Check the path; relative paths are resolved from the session's cwd."
+
+
+class InvalidLine(InvalidInput):
+    code = "BREAKPOINT_INVALID_LINE"
+    short = "invalid_line"
+    default_hint = "Choose a line between 1 and max_line."
+
+
+class InvalidCondition(InvalidInput):
+    code = "BREAKPOINT_INVALID_CONDITION"
+    short = "invalid_condition"
+    default_hint = "A condition is one Python expression, for instance `i > 100`."
+
+
+class InvalidHitCondition(InvalidInput):
+    code = "BREAKPOINT_INVALID_HIT_CONDITION"
+    short = "invalid_hit_condition"
+    default_hint = "Use one of: N, == N, > N, >= N, < N, <= N, % N, with N a whole number."
+
+
+class InvalidLogMessage(InvalidInput):
+    code = "BREAKPOINT_INVALID_LOG_MESSAGE"
+    short = "invalid_log_message"
+    default_hint = "Put expressions in braces, `x = {x}`; write a literal brace twice."
+
+
+class ProgramSyntaxError(InvalidInput):
+    code = "LAUNCH_SYNTAX_ERROR"
+    short = "syntax_error"
+    default_hint = "Fix the file and launch again; the session is still `created`."
+
+
+class InterpreterMissing(InvalidInput):
+    code = "LAUNCH_INTERPRETER_NOT_FOUND"
+    short = "interpreter_not_found"
+    default_hint = "Give `python_path` (an executable) or `venv` (a directory with bin/python)."
+
+
+class UnknownSetting(InvalidInput):
+    code = "CONFIG_UNKNOWN_SETTING"
+    short = "unknown_setting"
+    default_hint = "GET /config lists the settings there are."
+
+
+class EvaluationFailed(InvalidInput):
+    code = "EVALUATE_FAILED"
+    short = "evaluation_error"
+    default_hint = "The expression raised in the target; correct it and evaluate again."
+
+
+class AssignmentFailed(InvalidInput):
+    code = "VARIABLE_NOT_SET"
+    short = "set_variable_failed"
+    default_hint = "Give `name` of an existing variable and `value` as a Python expression."
+
+
+# -- the id names nothing ------------------------------------------------------------------------
+
+
+class NotFound(HoldfastError):
+    code = "NOT_FOUND"
+    short = "not_found"
+    default_hint = "GET /openapi.json lists the routes there are."
+
+
+class SessionNotFound(NotFound):
+    code = "SESSION_NOT_FOUND"
+    short = "session_not_found"
+    default_hint = "GET /sessions lists the sessions there are; POST /sessions creates one."
+
+
+class BreakpointNotFound(NotFound):
+    code = "BREAKPOINT_NOT_FOUND"
+    short = "breakpoint_not_found"
+    default_hint = "GET the session's /breakpoints for the ids there are."
+
+
+class HoldNotFound(NotFound):
+    code = "HOLD_NOT_FOUND"
+    short = "hold_not_found"
+    default_hint = "GET /api/holds lists what is held now."
+
+
+class ProfileNotFound(NotFound):
+    code = "PROFILE_NOT_FOUND"
+    short = "profile_not_found"
+    default_hint = "GET /breakpoint-profiles lists the profiles there are."
+
+
+class FrameNotFound(NotFound):
+    code = "FRAME_NOT_FOUND"
+    short = "frame_not_found"
+    default_hint = "Frame ids are valid until their thread runs; GET /stacktrace for new ones."
+
+
+class ReferenceNotFound(NotFound):
+    code = "REFERENCE_NOT_FOUND"
+    short = "reference_not_found"
+    default_hint = "References are valid until their thread runs; ask for the variables again."
+
+
+class ThreadNotFound(NotFound):
+    code = "THREAD_NOT_FOUND"
+    short = "thread_not_found"
+    default_hint = "GET the session's /threads for the ids there are."
+
+
+class SourceNotFound(NotFound):
+    code = "SOURCE_NOT_FOUND"
+    short = "source_not_found"
+    default_hint = "Ask with `path` of a readable file, or `frame_id` of a paused frame."
+
+
+# -- the right request at the wrong time ---------------------------------------------------------
+
+
+class WrongState(HoldfastError):
+    """Details always say the `state` and what is `possible` now."""
+
+    code = "SESSION_WRONG_STATE"
+    short = "wrong_state"
+    default_hint = "See `state` and `possible` in the details."
+
+
+class AlreadyDecided(WrongState):
+    """A hold takes one decision. This one has it already."""
+
+    code = "HOLD_ALREADY_DECIDED"
+    short = "already_decided"
+    default_hint = "The first decision won; GET the session's status to see where it is now."
+
+
+# -- no answer in time ---------------------------------------------------------------------------
+
+
+class TimedOut(HoldfastError):
+    code = "DEBUGPY_TIMEOUT"
+    short = "debugpy_timeout"
+    default_hint = "Retry with a longer timeout, or pause, continue or terminate the session."
+
+
+# -- something broke -----------------------------------------------------------------------------
+
+
+class Failure(HoldfastError):
+    pass
+
+
+class SessionCrashed(Failure):
+    code = "SESSION_CRASHED"
+    short = "session_crashed"
+    default_hint = "Create a new session, or restart this one; its output may say why."
+
+
+class LaunchFailed(Failure):
+    code = "LAUNCH_FAILED"
+    short = "launch_failed"
+    default_hint = "GET the session's /output for what the interpreter printed."
+
+
+class AttachFailed(Failure):
+    code = "ATTACH_FAILED"
+    short = "attach_failed"
+    default_hint = "Check that the process runs, is yours, and accepts a debugger."
+
+
+# -- who may come in -----------------------------------------------------------------------------
+
+
+class Refused(HoldfastError):
+    code = "REQUEST_REFUSED"
+    short = "forbidden"
+    default_hint = "Only the same user on loopback, or a client with the token, is let in."
+
+
+class NotAuthorized(Refused):
+    code = "TOKEN_REQUIRED"
+    short = "unauthorized"
+    default_hint = "Send `Authorization: Bearer <token>`; the server printed where the token is."
+
+
+class BodyTooLarge(Refused):
+    code = "BODY_TOO_LARGE"
+    short = "body_too_large"
+    default_hint = "Send a smaller body; `max_bytes` in the details is the limit."
+
+
+class NotJson(Refused):
+    code = "BODY_NOT_JSON"
+    short = "unsupported_media_type"
+    default_hint = "Send JSON with `Content-Type: application/json`."

@@ -1,0 +1,28 @@
+"""A point where a target waits for a decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.model.location import Location
+from holdfast.model.session import Kind
+
+CONTINUE = "continue"
+"""The one action that a hold of every kind takes."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    id: str
+    session_id: str
+    kind: Kind
+    reason: str
+    opened_at: float
+    thread_id: int | None = None
+    location: Location | None = None
+    allows: tuple[str, ...] = (CONTINUE,)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Every action this hold takes, `continue` included whether or not it was listed."""
+        return self.allows if CONTINUE in self.allows else (CONTINUE, *self.allows)

@@ -1,0 +1,45 @@
+"""How a program is to be started, or found running."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A program to start: exactly one of `script`, `module` and `code`."""
+
+    script: str | None = None
+    module: str | None = None
+    code: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str | None] = field(default_factory=dict, hash=False)
+    cwd: str | None = None
+    pythonpath: tuple[str, ...] = ()
+    python_path: str | None = None
+    venv: str | None = None
+    stdin_inputs: tuple[str, ...] = ()
+    stop_on_exception: bool | str = False
+    stop_on_entry: bool = False
+    just_my_code: bool = False
+    debug_subprocesses: bool = False
+    stop_all_threads: bool = True
+    route: str = "auto"
+
+    @property
+    def target(self) -> str:
+        return self.script or self.module or "-c"
+
+
+@dataclass(frozen=True)
+class Attach:
+    """A program that runs already: a process of this machine, or a debugpy that listens."""
+
+    pid: int | None = None
+    host: str | None = None
+    port: int | None = None
+    just_my_code: bool = False
+    debug_subprocesses: bool = False
+    stop_all_threads: bool = True
+    path_mappings: tuple[tuple[str, str], ...] = ()

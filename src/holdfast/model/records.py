@@ -1,0 +1,31 @@
+"""What the store keeps and gives back, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SessionRecord:
+    """A session as last written: its configuration and last known state, in `document`.
+
+    Times are seconds since the epoch.
+    """
+
+    id: str
+    kind: str
+    created_at: float
+    updated_at: float
+    document: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """One thing that happened in a session. `seq` orders them and serves as a cursor."""
+
+    session_id: str
+    seq: int
+    at: float
+    type: str
+    body: dict[str, Any]

@@ -1,0 +1,33 @@
+"""A stop of a program, known whole: why, where, and what was there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.model.location import Location
+
+Described = dict[str, Any]
+"""A value as the probe renders it: name, value, type, length, reference…"""
+
+
+@dataclass(frozen=True)
+class ThrownException:
+    type: str
+    module: str
+    message: str
+    location: Location | None
+
+
+@dataclass(frozen=True)
+class Stop:
+    thread_id: int
+    reason: str
+    location: Location | None
+    frames: tuple[Described, ...] = ()
+    locals: tuple[Described, ...] = ()
+    returned: tuple[Described, ...] = ()
+    threads: tuple[Described, ...] = ()
+    breakpoints: tuple[tuple[str, int], ...] = ()  # id and how often it was hit
+    exception: ThrownException | None = None
+    all_threads_stopped: bool = True

@@ -1,0 +1,193 @@
+"""Running the user's expressions where the program waits: evaluate, assign, complete.
+
+They run in the suspended thread itself, so that thread-locals, context variables and the running
+event loop are the program's. One that never returns is interrupted when the server says so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import keyword
+import re
+import signal
+import sys
+import threading
+import traceback
+from typing import Any, Callable, Dict, List, Optional
+
+from . import debugger, stops, values
+
+
+class Interrupted(BaseException):
+    """Raised inside an evaluation that took too long."""
+
+
+class _Running:
+    """The evaluations under way, by thread, so that they can be interrupted."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idents: Dict[str, int] = {}
+
+    def interrupt(self, thread_id: str) -> bool:
+        with self._lock:
+            ident = self._idents.get(thread_id)
+            if ident is None:
+                return False
+            if ident == threading.main_thread().ident:
+                signal.pthread_kill(ident, signal.SIGINT)
+            else:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(ident), ctypes.py_object(Interrupted)
+                )
+            return True
+
+    def call(self, thread_id: str, run: Callable[[], Any]) -> Any:
+        ident = threading.get_ident()
+        in_main = ident == threading.main_thread().ident
+        before = signal.signal(signal.SIGINT, _raise_interrupted) if in_main else None
+        with self._lock:
+            self._idents[thread_id] = ident
+        try:
+            return run()
+        finally:
+            with self._lock:
+                self._idents.pop(thread_id, None)
+            if in_main:
+                signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
+
+
+RUNNING = _Running()
+
+
+def _raise_interrupted(_number: int, _frame: Any) -> None:
+    raise Interrupted
+
+
+def run(thread_id: str, work: Callable[[], Any]) -> Any:
+    """Do it, turning what the user's code raises into words for the user."""
+    try:
+        return RUNNING.call(thread_id, work)
+    except debugger.Problem:
+        raise
+    except Interrupted:
+        raise debugger.Problem("interrupted", "interrupted after its timeout") from None
+    except BaseException as error:
+        raise _failure(error) from None
+
+
+def _failure(error: BaseException) -> debugger.Problem:
+    kind = type(error)
+    name = kind.__qualname__
+    try:
+        message = str(error)
+    except Exception:
+        message = "<no message>"
+    lines: List[str] = []
+    for entry in traceback.extract_tb(error.__traceback__):
+        if not debugger.is_ours(entry.filename):
+            lines.append("%s:%s in %s" % (entry.filename, entry.lineno, entry.name))
+    return debugger.Problem(
+        "raised", "%s: %s" % (name, message), type=name, error=message, where=lines[-5:]
+    )
+
+
+def evaluate(
+    db: Any, thread_id: str, depth: int, expression: str, context: Optional[str]
+) -> Dict[str, Any]:
+    from _pydevd_bundle import pydevd_vars
+
+    frame = stops.frame_at(db, thread_id, depth)
+    # Inspecting must not execute statements; a REPL may.
+    if context in ("hover", "watch"):
+        compile(expression.strip(), "<expression>", "eval")
+    value = pydevd_vars.evaluate_expression(db, frame, expression, True)
+    shown = values.describe(value, expression, stops.HANDLES, thread_id)
+    shown["result"] = shown.pop("value", "")
+    return shown
+
+
+def assign(db: Any, thread_id: str, reference: int, name: str, text: str) -> Dict[str, Any]:
+    """Set a variable of a scope, or a child of a value, to the value of an expression."""
+    from _pydevd_bundle import pydevd_vars
+
+    handle = stops.HANDLES.get(reference)
+    if handle is None:
+        raise debugger.Problem("reference", "reference %s is not valid any more" % reference)
+    if handle.kind == "scope":
+        scope = handle.value
+        if name not in scope:
+            raise debugger.Problem("assign", "no variable %r in %s" % (name, handle.name))
+        value = pydevd_vars.evaluate_expression(db, scope.frame, "(%s)" % text, True)
+        _assign_name(db, scope.frame, handle.name, name, value)
+        scope[name] = value
+    else:
+        frame = stops.frame_at(db, thread_id, 0)
+        value = pydevd_vars.evaluate_expression(db, frame, "(%s)" % text, True)
+        try:
+            values.set_child(stops.HANDLES, reference, name, value)
+        except (TypeError, KeyError, IndexError, AttributeError, ValueError) as error:
+            raise debugger.Problem("assign", str(error)) from None
+    return values.describe(value, name, stops.HANDLES, thread_id)
+
+
+def _assign_name(db: Any, frame: Any, scope: str, name: str, value: Any) -> None:
+    if scope == "Globals" or frame.f_locals is frame.f_globals:
+        frame.f_globals[name] = value
+        return
+    frame.f_locals[name] = value
+    if sys.version_info < (3, 13):
+        from _pydevd_bundle.pydevd_save_locals import save_locals
+
+        save_locals(frame)
+
+
+_WORD = re.compile(r"[^\W\d]\w*\Z|\Z")
+_DOTTED = re.compile(r"((?:[^\W\d]\w*(?:\[[^\[\]]*\])?\.)*)([^\W\d]\w*)?\Z")
+
+
+def completions(db: Any, thread_id: str, depth: int, text: str) -> List[Dict[str, Any]]:
+    """Names that can follow; attributes are read from the value, never computed."""
+    frame = stops.frame_at(db, thread_id, depth)
+    match = _DOTTED.search(text)
+    owner, prefix = (match.group(1), match.group(2) or "") if match else ("", "")
+    if owner:
+        from _pydevd_bundle import pydevd_vars
+
+        value = pydevd_vars.evaluate_expression(db, frame, owner[:-1], True)
+        names = _attributes(value)
+    else:
+        names = _visible_names(frame)
+    start = len(text) - len(prefix)
+    folded = prefix.lower()
+    return [
+        {"label": name, "type": kind, "start": start, "length": len(prefix)}
+        for name, kind in sorted(names.items())
+        if name.lower().startswith(folded) and (prefix.startswith("_") or not name.startswith("_"))
+    ][:500]
+
+
+def _attributes(value: Any) -> Dict[str, str]:
+    names: Dict[str, str] = {}
+    for name in dir(value):
+        found = getattr(type(value), name, None)
+        names[name] = "method" if callable(found) else "field"
+    return names
+
+
+def _visible_names(frame: Any) -> Dict[str, str]:
+    import builtins
+
+    names = dict.fromkeys(keyword.kwlist, "keyword")
+    names.update({name: _kind(value) for name, value in vars(builtins).items()})
+    names.update({name: _kind(value) for name, value in frame.f_globals.items()})
+    names.update({name: _kind(value) for name, value in stops.local_names(frame).items()})
+    return names
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, type):
+        return "class"
+    if isinstance(value, type(sys)):
+        return "module"
+    return "function" if callable(value) else "variable"

@@ -1,0 +1,409 @@
+"""The text of one value: short, in bounded time, and safe from the value itself.
+
+Containers are walked here rather than by their own repr, because theirs is as long as they are
+and runs the repr of whatever they hold. Who wrote the `__repr__` decides how a value is shown:
+builtin ones are imitated, generated ones (dataclasses, named tuples, models) are rebuilt field
+by field, and the program's own run through `bounded`.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import itertools
+import types
+
+from . import anatomy, bounded, records, tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, Iterable, Optional, Set, Tuple
+
+    Painter = Callable[["Preview", Any, int], str]
+
+
+class Limits:
+    """How much of a value is shown."""
+
+    __slots__ = (
+        "head",
+        "max_bytes",
+        "max_depth",
+        "max_items",
+        "max_nested",
+        "max_preview",
+        "max_string",
+    )
+
+    def __init__(
+        self,
+        max_string: int = 1000,
+        max_bytes: int = 4096,
+        max_preview: int = 400,
+        max_nested: int = 120,
+        max_items: int = 20,
+        max_depth: int = 3,
+        head: int = 5,
+    ) -> None:
+        self.max_string = max_string  # characters of a string or of an object's own repr
+        self.max_bytes = max_bytes  # bytes given as base64
+        self.max_preview = max_preview  # characters of a container, in all
+        self.max_nested = max_nested  # characters of one thing inside a container
+        self.max_items = max_items  # a container with more shows only its head
+        self.max_depth = max_depth
+        self.head = head
+
+
+DEFAULT_LIMITS = Limits()
+_LABEL_LIMITS = Limits(max_string=80, max_preview=80, max_nested=40)
+_MAX_BITS = 3320  # about a thousand digits
+
+
+class Preview:
+    """One text under construction: what is left to spend, and what had to be left out."""
+
+    def __init__(
+        self, limits: Limits = DEFAULT_LIMITS, budget: Optional[bounded.Budget] = None
+    ) -> None:
+        self.limits = limits
+        self.budget = bounded.Budget() if budget is None else budget
+        self.cut = False
+        self.error: Optional[str] = None
+        self.left = limits.max_preview
+        self._open: Set[int] = set()
+
+    def text(self, value: Any, depth: int = 0) -> str:
+        painted = _painter(type(value))(self, value, depth)
+        return anatomy.clean(painted) if depth == 0 else painted
+
+    def leaf(self, text: str, depth: int) -> str:
+        """A text that is finished, cut to what fits here."""
+        allowed = self.limits.max_nested if depth else self.limits.max_string
+        if str.__len__(text) > allowed:
+            self.cut = True
+            text = str.__getitem__(text, slice(0, allowed)) + "..."
+        self.left -= str.__len__(text)
+        return str.__str__(text)
+
+    def nest(
+        self, value: Any, depth: int, around: Tuple[str, str], paint: Callable[[], str]
+    ) -> str:
+        """`paint()` between `around`, unless it is too deep or inside itself already."""
+        before, after = around
+        if id(value) in self._open:
+            return before + "..." + after
+        if depth >= self.limits.max_depth:
+            self.cut = True
+            return before + "..." + after
+        self._open.add(id(value))
+        try:
+            return before + paint() + after
+        finally:
+            self._open.discard(id(value))
+
+    def listing(self, total: int, texts: Iterable[Callable[[], str]]) -> str:
+        """The first few of `total` texts, and how many there are if that is not all."""
+        shown = []
+        for text in texts:
+            if not self.has_room():
+                break
+            shown.append(text())
+            self.left -= 2
+        if len(shown) < total:
+            self.cut = True
+            shown.append("... (%d item%s)" % (total, "" if total == 1 else "s"))
+        return ", ".join(shown)
+
+    def has_room(self) -> bool:
+        return self.left > 0
+
+    def take(self, total: int) -> int:
+        return total if total <= self.limits.max_items else self.limits.head
+
+    def elements(self, items: Iterable[Any], total: int, depth: int) -> str:
+        return self.listing(total, (_later(self, item, depth + 1) for item in items))
+
+    def entries(self, entries: Iterable[Tuple[Any, Any]], total: int, depth: int) -> str:
+        return self.listing(
+            total, (_later(self, item, depth + 1, key, ": ") for key, item in entries)
+        )
+
+    def fields(self, value: Any, name: str, found: records.Fields, depth: int) -> str:
+        """`Order(id=3, total=9.5)`."""
+        texts = (_field(self, field, depth + 1) for field in found)
+        return self.nest(value, depth, (name + "(", ")"), lambda: self.listing(len(found), texts))
+
+    def called(self, value: Any, depth: int) -> str:
+        """The value's own repr, in bounded time, or why there is none."""
+        cls = type(value)
+        name = anatomy.type_name(cls)
+        if bounded.is_slow(cls):
+            return self.instead("<%s object: repr took too long>" % name)
+        try:
+            return self.leaf(self.budget.call(lambda: repr(value)), depth)
+        except bounded.TooLate:
+            bounded.mark_slow(cls)
+            return self.instead("<%s object: repr took too long>" % name)
+        except bounded.OutOfTime:
+            return self.instead("<%s object: repr skipped, no time was left>" % name)
+        except bounded.Failed as failure:
+            if depth == 0:
+                self.error = anatomy.clean(failure.error)
+            said = failure.error
+            return self.leaf("<%s object at %#x: repr raised %s>" % (name, id(value), said), depth)
+
+    def instead(self, text: str) -> str:
+        self.cut = True
+        self.left -= len(text)
+        return text
+
+
+def _later(
+    preview: Preview, value: Any, depth: int, key: Any = None, sign: str = ""
+) -> Callable[[], str]:
+    if not sign:
+        return lambda: preview.text(value, depth)
+    return lambda: preview.text(key, depth) + sign + preview.text(value, depth)
+
+
+def _field(preview: Preview, field: records.Field, depth: int) -> Callable[[], str]:
+    name, filled, value = field
+    if not filled:
+        return lambda: preview.leaf(name + "=<unset>", depth)
+    return lambda: preview.leaf(name, depth) + "=" + preview.text(value, depth)
+
+
+# -- one painter for each way of being shown -----------------------------------------------------
+
+
+def _native(preview: Preview, value: Any, depth: int) -> str:
+    """Written in C, short, and holding nothing of the program's."""
+    return preview.leaf(repr(value), depth)
+
+
+def _number(preview: Preview, value: Any, depth: int) -> str:
+    base = float if issubclass(type(value), float) else complex
+    return preview.leaf(base.__repr__(value), depth)
+
+
+def _int(preview: Preview, value: Any, depth: int) -> str:
+    bits = int.bit_length(value)
+    if bits <= _MAX_BITS:
+        try:
+            return preview.leaf(int.__repr__(value), depth)
+        except ValueError:  # sys.set_int_max_str_digits
+            pass
+    return preview.instead("<int with %d bits>" % bits)
+
+
+def _string(preview: Preview, value: Any, depth: int) -> str:
+    base = str if issubclass(type(value), str) else bytes
+    allowed = preview.limits.max_nested if depth else preview.limits.max_string
+    text = base.__repr__(base.__getitem__(value, slice(0, allowed)))
+    if base.__len__(value) > allowed:
+        preview.cut = True
+        text = text[:-1] + "..." + text[-1]
+    preview.left -= len(text)
+    return text
+
+
+def _bytearray(preview: Preview, value: Any, depth: int) -> str:
+    head = bytes(bytearray.__getitem__(value, slice(0, preview.limits.max_nested + 1)))
+    return "bytearray(%s)" % _string(preview, head, depth + 1)
+
+
+def _memoryview(preview: Preview, value: Any, depth: int) -> str:
+    try:
+        return preview.leaf("<memoryview of %d bytes>" % value.nbytes, depth)
+    except ValueError:
+        return "<released memoryview>"
+
+
+def _sequence(preview: Preview, value: Any, depth: int) -> str:
+    total = anatomy.length(value) or 0
+    around = _around_sequence(value, total)
+    items = anatomy.sequence(value, 0, preview.take(total))
+    if not total:
+        return around[0] + around[1]
+    return preview.nest(value, depth, around, lambda: preview.elements(items, total, depth))
+
+
+def _around_sequence(value: Any, total: int) -> Tuple[str, str]:
+    cls = type(value)
+    if issubclass(cls, list):
+        return "[", "]"
+    if issubclass(cls, tuple):
+        return "(", ",)" if total == 1 else ")"
+    name = anatomy.type_name(cls)
+    if issubclass(cls, collections.deque):
+        room = collections.deque.__dict__["maxlen"].__get__(value)
+        return name + "([", "])" if room is None else "], maxlen=%d)" % room
+    if issubclass(cls, array.array):
+        code = array.array.__dict__["typecode"].__get__(value)
+        return "%s('%s', [" % (name, code), "])"
+    if issubclass(cls, (set, frozenset)):
+        if not total:
+            return name + "(", ")"
+        return ("{", "}") if cls is set else (name + "({", "})")
+    return name + "([", "])"
+
+
+def _dict(preview: Preview, value: Any, depth: int) -> str:
+    total = dict.__len__(value)
+    around = _around_dict(value)
+    entries = anatomy.pairs(value, 0, preview.take(total))
+    if not total:
+        return around[0] + around[1]
+    return preview.nest(value, depth, around, lambda: preview.entries(entries, total, depth))
+
+
+def _around_dict(value: Any) -> Tuple[str, str]:
+    cls = type(value)
+    if anatomy.find(cls, "__repr__")[0] is dict:
+        return "{", "}"
+    name = anatomy.type_name(cls)
+    if issubclass(cls, collections.defaultdict):
+        factory = collections.defaultdict.__dict__["default_factory"].__get__(value)
+        return "%s(%s, {" % (name, _factory_name(factory)), "})"
+    return name + "({", "})"
+
+
+def _factory_name(factory: Any) -> str:
+    if issubclass(type(factory), type):
+        return anatomy.type_name(factory)
+    if type(factory) is types.FunctionType:
+        return factory.__qualname__.rpartition("<locals>.")[2]
+    return "None" if factory is None else "..."
+
+
+def _range(preview: Preview, value: Any, depth: int) -> str:
+    ends = [value.start, value.stop] + ([value.step] if value.step != 1 else [])
+    return "range(%s)" % ", ".join([_int(preview, end, depth + 1) for end in ends])
+
+
+def _method(preview: Preview, value: Any, depth: int) -> str:
+    """Its own repr would run the repr of the object it is bound to."""
+    function, bound = value.__func__, value.__self__
+    name = function.__qualname__ if type(function) is types.FunctionType else "?"
+    owner = "<%s object>" % anatomy.type_name(type(bound))
+    if issubclass(type(bound), type):
+        owner = "<class '%s'>" % anatomy.type_name(bound)
+    return preview.leaf("<bound method %s of %s>" % (name, owner), depth)
+
+
+def _module(preview: Preview, value: Any, depth: int) -> str:
+    members = vars(types.ModuleType)["__dict__"].__get__(value) or {}
+    name, file = members.get("__name__"), members.get("__file__")
+    shown = "<module %r" % name if type(name) is str else "<module"
+    return preview.leaf(shown + (" from %r>" % file if type(file) is str else ">"), depth)
+
+
+def _class(preview: Preview, value: Any, depth: int) -> str:
+    module = anatomy.own(value, "__module__")
+    name = anatomy.type_name(value)
+    if type(module) is str and module != "builtins":
+        name = module + "." + name
+    return preview.leaf("<class '%s'>" % name, depth)
+
+
+def _exception(preview: Preview, value: Any, depth: int) -> str:
+    args = anatomy.exception_args(value)
+    around = anatomy.type_name(type(value)) + "(", ")"
+    some = itertools.islice(args, preview.take(len(args)))
+    return preview.nest(value, depth, around, lambda: preview.elements(some, len(args), depth))
+
+
+def _enum(preview: Preview, value: Any, depth: int) -> str:
+    held = anatomy.instance_dict(value) or {}
+    name = held.get("_name_")
+    if type(name) is not str:
+        return preview.called(value, depth)
+    owner = anatomy.type_name(type(value))
+    return "<%s.%s: %s>" % (owner, name, preview.text(held.get("_value_"), depth + 1))
+
+
+def _plain(preview: Preview, value: Any, depth: int) -> str:
+    return preview.leaf("<%s object at %#x>" % (anatomy.type_name(type(value)), id(value)), depth)
+
+
+def _record(preview: Preview, value: Any, depth: int) -> str:
+    found = records.fields(value)
+    if found is None:
+        return preview.called(value, depth)
+    is_namespace = type(value) is types.SimpleNamespace
+    name = "namespace" if is_namespace else anatomy.type_name(type(value))
+    return preview.fields(value, name, found, depth)
+
+
+def _own(preview: Preview, value: Any, depth: int) -> str:
+    return preview.called(value, depth)
+
+
+_NATIVE = (
+    type(None),
+    type(...),
+    type(NotImplemented),
+    bool,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.GeneratorType,
+    types.CoroutineType,
+    types.AsyncGeneratorType,
+    types.CodeType,
+    types.FrameType,
+)
+
+# By the class that wrote the `__repr__`, so that a subclass with its own is not taken for one of
+# these. By id, because hashing a class runs its metaclass; these classes live for ever.
+_PAINTERS: Dict[int, Painter] = {
+    **{id(cls): _native for cls in _NATIVE},
+    **{id(cls): _sequence for cls in anatomy.SLICED + anatomy.WALKED},
+    id(float): _number,
+    id(complex): _number,
+    id(int): _int,
+    id(str): _string,
+    id(bytes): _string,
+    id(bytearray): _bytearray,
+    id(memoryview): _memoryview,
+    id(dict): _dict,
+    id(collections.OrderedDict): _dict,
+    id(collections.defaultdict): _dict,
+    id(collections.Counter): _dict,
+    id(range): _range,
+    id(types.MethodType): _method,
+    id(types.ModuleType): _module,
+    id(types.SimpleNamespace): _record,
+    id(BaseException): _exception,
+    id(object): _plain,
+}
+
+
+def _painter(cls: type) -> Painter:
+    if issubclass(cls, type):
+        return _class
+    if tables.knows(cls):
+        return _table
+    writer, function = anatomy.find(cls, "__repr__")
+    if anatomy.is_enum(cls) and anatomy.home(function) == "enum":
+        return _enum
+    found = _PAINTERS.get(id(writer))
+    if found is not None:
+        return found
+    if records.is_generated(writer, function):
+        return _record
+    return _native if tables.is_scalar(cls, function) else _own
+
+
+def _table(preview: Preview, value: Any, depth: int) -> str:
+    return preview.leaf(tables.text(value, preview, depth), depth)
+
+
+def label(value: Any, budget: Optional[bounded.Budget] = None) -> str:
+    """A short text for a dict's key."""
+    return Preview(_LABEL_LIMITS, budget).text(value)
+
+
+def shows_bytes(cls: type) -> bool:
+    """Whether it is binary data without a repr of its own."""
+    writer = anatomy.find(cls, "__repr__")[0]
+    return any(writer is base for base in (bytes, bytearray, memoryview))

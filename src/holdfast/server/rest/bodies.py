@@ -1,0 +1,305 @@
+"""What clients may send, each with an example that works."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Wait = bool | float | int | str
+
+
+class Body(BaseModel):
+    """Unknown fields are refused: a misspelt option must not be silently ignored."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+
+
+def _example(**value: Any) -> ConfigDict:
+    return ConfigDict(extra="forbid", json_schema_extra={"example": value})
+
+
+class Configuration(Body):
+    """Settings of a session, at creation or later."""
+
+    model_config = _example(name="debug-my-script", cwd="/code", timeout_minutes=120)
+
+    name: str | None = Field(None, max_length=500)
+    cwd: str | None = Field(None, description="The project directory; relative paths start here.")
+    timeout_minutes: float | None = Field(None, gt=0, le=1e6)
+    output_limit_bytes: int | None = Field(None, ge=1024)
+    evaluate_timeout: float | None = Field(None, gt=0, le=3600)
+
+
+class AttachOptions(Body):
+    model_config = _example(pid=1234)
+
+    pid: int | None = Field(None, gt=0)
+    host: str | None = None
+    port: int | None = Field(None, gt=0, lt=65536)
+    just_my_code: bool = False
+    debug_subprocesses: bool = False
+    stop_all_threads: bool = True
+    path_mappings: list[tuple[str, str]] = Field(default_factory=list)
+    wait: Wait | None = None
+
+    @model_validator(mode="after")
+    def _either(self) -> AttachOptions:
+        if (self.pid is None) == (self.port is None):
+            raise ValueError("give either pid, or port (with host, 127.0.0.1 if left out)")
+        return self
+
+
+class CreateSession(Configuration):
+    model_config = _example(name="debug-my-script", timeout_minutes=120)
+
+    mode: Literal["launch", "attach"] = "launch"
+    breakpoint_profile: str | None = None
+    pid: int | None = Field(None, gt=0)
+    host: str | None = None
+    port: int | None = Field(None, gt=0, lt=65536)
+    just_my_code: bool = False
+    debug_subprocesses: bool = False
+    stop_all_threads: bool = True
+    path_mappings: list[tuple[str, str]] = Field(default_factory=list)
+
+
+class LaunchOptions(Body):
+    model_config = _example(
+        script="/code/main.py",
+        args=["--verbose"],
+        env={"DEBUG": "1"},
+        stop_on_exception="uncaught",
+        wait=10,
+    )
+
+    script: str | None = None
+    program: str | None = Field(None, description="Another name for script.")
+    module: str | None = None
+    code: str | None = None
+    args: list[str] = Field(default_factory=list)
+    env: dict[str, str | None] = Field(default_factory=dict)
+    cwd: str | None = None
+    pythonpath: list[str] | str = Field(default_factory=list)
+    python_path: str | None = None
+    python: str | None = Field(None, description="Another name for python_path.")
+    venv: str | None = None
+    stdin_inputs: list[str] = Field(default_factory=list)
+    stop_on_exception: bool | Literal["uncaught"] = False
+    stop_on_entry: bool = False
+    just_my_code: bool = False
+    debug_subprocesses: bool = False
+    stop_all_threads: bool = True
+    route: Literal["auto", "direct", "adapter"] = "auto"
+    wait: Wait | None = None
+    include: list[str] | str | None = None
+
+    @model_validator(mode="after")
+    def _one_target(self) -> LaunchOptions:
+        given = [n for n in ("script", "program", "module", "code") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise ValueError("give exactly one of script, module and code")
+        if not getattr(self, given[0]).strip():
+            raise ValueError(f"{given[0]} is empty")
+        return self
+
+
+class Run(Body):
+    """Options of every request that makes a program run."""
+
+    model_config = _example(wait=5, include=["source", "locals"])
+
+    wait: Wait | None = None
+    include: list[str] | str | None = None
+    thread_id: int | None = None
+    by: str | None = Field(None, description="Who decides; shown to whoever comes second.")
+
+
+class Restart(Run):
+    model_config = _example(wait=10)
+
+    args: list[str] | None = None
+    env: dict[str, str | None] | None = None
+    stop_on_entry: bool | None = None
+    stop_on_exception: bool | Literal["uncaught"] | None = None
+
+
+class Source(Body):
+    path: str
+
+
+class BreakpointSpec(Body):
+    model_config = _example(source={"path": "/code/main.py"}, line=10, condition="i > 100")
+
+    source: Source | None = None
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    condition: str | None = None
+    hit_condition: str | int | None = None
+    log_message: str | None = None
+    enabled: bool = True
+    strict: bool = False
+
+    @field_validator("condition", "log_message")
+    @classmethod
+    def _not_blank(cls, value: str | None) -> str | None:
+        return value if value is None or value.strip() else None
+
+    @model_validator(mode="after")
+    def _a_place(self) -> BreakpointSpec:
+        path = self.file if self.file is not None else (self.source.path if self.source else None)
+        if self.function is not None:
+            if path is not None or self.line is not None:
+                raise ValueError("a function breakpoint has no file or line")
+            if not self.function.strip():
+                raise ValueError("function is empty")
+        elif path is None or not path.strip():
+            raise ValueError("give file (or source.path) and line, or function")
+        elif self.line is None:
+            raise ValueError("line is missing")
+        return self
+
+    def values(self) -> dict[str, Any]:
+        hit = self.hit_condition
+        shown = {
+            "file": self.file if self.file is not None else (self.source and self.source.path),
+            "line": self.line,
+            "function": self.function.strip() if self.function else None,
+            "condition": self.condition,
+            "hit_condition": None if hit is None else str(hit),
+            "log_message": self.log_message,
+            "enabled": self.enabled,
+        }
+        return {name: value for name, value in shown.items() if value is not None}
+
+
+class BreakpointSpecs(Body):
+    """Several at once, or a profile's: all are set or none is."""
+
+    model_config = _example(breakpoints=[{"file": "/code/main.py", "line": 10}])
+
+    breakpoints: list[BreakpointSpec] | None = None
+    profile: str | None = None
+    strict: bool = False
+
+    @model_validator(mode="after")
+    def _something(self) -> BreakpointSpecs:
+        if (self.breakpoints is None) == (self.profile is None):
+            raise ValueError("give breakpoints (a list) or profile (a name)")
+        return self
+
+
+class BreakpointChanges(Body):
+    """Fields left out stay; null removes a condition, hit condition or log message."""
+
+    model_config = _example(enabled=False)
+
+    line: int | None = None
+    condition: str | None = None
+    hit_condition: str | int | None = None
+    log_message: str | None = None
+    enabled: bool | None = None
+
+    def values(self) -> dict[str, Any]:
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        for name in ("line", "enabled"):
+            if name in given and given[name] is None:
+                del given[name]
+        if given.get("hit_condition") is not None:
+            given["hit_condition"] = str(given["hit_condition"])
+        return given
+
+
+class ExceptionOptions(Body):
+    model_config = _example(filters=["uncaught"], types=["ValueError"])
+
+    filters: list[Literal["raised", "uncaught", "userUnhandled"]] = Field(default_factory=list)
+    types: list[str] = Field(default_factory=list)
+
+
+class Profile(Body):
+    model_config = _example(
+        name="checkout", breakpoints=[{"file": "/code/checkout.py", "line": 42}]
+    )
+
+    name: str = Field(min_length=1, max_length=200)
+    breakpoints: list[BreakpointSpec]
+
+
+class Evaluate(Body):
+    model_config = _example(expression="len(my_list)", frame_id=0, context="watch")
+
+    expression: str = Field(min_length=1)
+    frame_id: int = 0
+    context: Literal["watch", "repl", "hover", "clipboard", "variables"] | None = None
+    timeout: float | None = Field(None, gt=0, le=3600)
+
+
+class WatchExpression(Body):
+    model_config = _example(expression="len(queue)")
+
+    expression: str = Field(min_length=1)
+
+
+class SetVariable(Body):
+    model_config = _example(name="x", value="42")
+
+    name: str = Field(min_length=1)
+    value: str
+    timeout: float | None = Field(None, gt=0, le=3600)
+
+
+class Completions(Body):
+    model_config = _example(text="order.to", frame_id=0)
+
+    text: str
+    frame_id: int = 0
+    column: int | None = Field(None, ge=1)
+
+
+class Hover(Body):
+    model_config = _example(expression="order.total", frame_id=0)
+
+    expression: str | None = None
+    frame_id: int = 0
+    file: str | None = None
+    line: int | None = Field(None, ge=1)
+    column: int | None = Field(None, ge=1)
+
+    @model_validator(mode="after")
+    def _what(self) -> Hover:
+        if self.expression is None and (self.line is None or self.column is None):
+            raise ValueError("give expression, or line and column (and file)")
+        return self
+
+
+class Input(Body):
+    model_config = _example(input="user response\n")
+
+    input: str | None = None
+    text: str | None = Field(None, description="Another name for input.")
+    close: bool = Field(False, description="End of file after this.")
+
+    @model_validator(mode="after")
+    def _something(self) -> Input:
+        if self.input is None and self.text is None and not self.close:
+            raise ValueError("give input, or close: true")
+        return self
+
+
+class Clone(Body):
+    model_config = _example(name="second try")
+
+    name: str | None = Field(None, max_length=500)
+
+
+class DecisionBody(BaseModel):
+    model_config = ConfigDict(
+        extra="allow", json_schema_extra={"example": {"action": "continue", "by": "ann"}}
+    )
+
+    action: str
+    by: str | None = None
+    wait: Wait | None = None
+    include: list[str] | str | None = None

@@ -1,0 +1,89 @@
+"""Asks the Linux kernel about one TCP socket, over netlink.
+
+The tables under `/proc/net` say the same, but reading one walks the kernel's whole hash of
+connections: some 5 ms on an ordinary machine, for every connection we accept. This question names
+the socket and takes 50 µs. See sock_diag(7) for the messages.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+IP = IPv4Address | IPv6Address
+
+SOCK_DIAG = 4
+SOCK_DIAG_BY_FAMILY = 20
+NLM_F_REQUEST = 1
+LOOPBACK_INTERFACE = 1  # so that a client bound to `lo` is found too
+ALL_STATES = 0xFFFFFFFF
+
+HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port id
+REQUEST = struct.Struct("=BBBxI")  # family, protocol, extensions, states
+PORTS = struct.Struct("!HH")
+PLACE = struct.Struct("=III")  # interface, cookie (all ones: any)
+ANSWER = struct.Struct("=BBBB 2s2s16s16s12x 3I II")  # …, ports, addresses, …, uid, inode
+
+
+@dataclass(frozen=True)
+class Row:
+    """One socket, from its owner's side. `inode` is 0 once its process has closed it."""
+
+    local: tuple[IP, int]
+    remote: tuple[IP, int]
+    uid: int
+    inode: int
+
+
+def plain(ip: IP) -> IP:
+    """An IPv4 address that came through an IPv6 socket, told as what it is."""
+    return getattr(ip, "ipv4_mapped", None) or ip
+
+
+def find(local: tuple[IP, int], remote: tuple[IP, int]) -> Row | None:
+    """The socket at `local` connected to `remote`; None when the kernel cannot say."""
+    if sys.platform != "linux":
+        return None
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, SOCK_DIAG) as netlink:
+            netlink.settimeout(1)
+            netlink.sendto(_question(local, remote), (0, 0))
+            row = _parse(netlink.recv(8192))
+    except OSError:  # no netlink here: a sandbox, or a small kernel
+        return None
+    # With no such connection the kernel offers who listens at `local` instead.
+    return row if row is not None and (row.local, row.remote) == (local, remote) else None
+
+
+def _question(local: tuple[IP, int], remote: tuple[IP, int]) -> bytes:
+    family = socket.AF_INET if local[0].version == 4 else socket.AF_INET6
+    body = (
+        REQUEST.pack(family, socket.IPPROTO_TCP, 0, ALL_STATES)
+        + PORTS.pack(local[1], remote[1])
+        + local[0].packed.ljust(16, b"\0")
+        + remote[0].packed.ljust(16, b"\0")
+        + PLACE.pack(LOOPBACK_INTERFACE, 0xFFFFFFFF, 0xFFFFFFFF)
+    )
+    header = HEADER.pack(HEADER.size + len(body), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, 1, 0)
+    return header + body
+
+
+def _parse(message: bytes) -> Row | None:
+    _, kind, *_ = HEADER.unpack_from(message)
+    if kind != SOCK_DIAG_BY_FAMILY:  # an error: no such socket
+        return None
+    fields = ANSWER.unpack_from(message, HEADER.size)
+    family, _, _, _, local_port, remote_port, local, remote, _, _, _, uid, inode = fields
+    return Row(
+        local=(_ip(family, local), int.from_bytes(local_port, "big")),
+        remote=(_ip(family, remote), int.from_bytes(remote_port, "big")),
+        uid=uid,
+        inode=inode,
+    )
+
+
+def _ip(family: int, packed: bytes) -> IP:
+    return plain(ip_address(packed[:4] if family == socket.AF_INET else packed))

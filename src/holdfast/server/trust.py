@@ -1,0 +1,291 @@
+"""Who may come in, and with what.
+
+A debugger runs code for whoever reaches it, so every way in is checked here, once:
+
+- another user of this machine: `CheckedHttpProtocol` asks the kernel who owns the other end, once
+  for each connection, before a byte of a request is parsed;
+- a web page the user happens to visit: `Trust` wants a loopback `Host` (DNS rebinding), no foreign
+  `Origin`, and JSON bodies only (a page can send text/plain anywhere without asking);
+- another machine: only when the server was told to listen there, and then only with the token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import os
+import re
+from dataclasses import dataclass
+from typing import cast
+
+import orjson
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from holdfast.errors import BodyTooLarge, NotAuthorized, NotJson, Refused
+from holdfast.server import peers
+from holdfast.server.answers import error_body, status_of
+
+Headers = dict[bytes, bytes]
+Pairs = list[tuple[bytes, bytes]]
+
+HARDENING: Pairs = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
+
+LOOPBACK = re.compile(
+    r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::(?P<port>\d{1,5}))?", re.ASCII | re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """`loopback` says where the server listens; anywhere else a token is not optional."""
+
+    loopback: bool
+    token: str | None
+    max_body: int
+
+    def __post_init__(self) -> None:
+        if not self.loopback and not self.token:
+            raise ValueError("a server that is not on loopback needs a token")
+
+
+def http_protocol(policy: Policy) -> type[HttpToolsProtocol]:
+    """What uvicorn should speak: beyond loopback the token decides, not the kernel."""
+    return CheckedHttpProtocol if policy.loopback else HttpToolsProtocol
+
+
+# -- the connection ------------------------------------------------------------------------------
+
+
+class CheckedHttpProtocol(HttpToolsProtocol):
+    """Lets in connections of the same user (and of root, whom nothing keeps out anyway)."""
+
+    users = frozenset({os.geteuid(), 0})
+    linger = 2.0  # seconds a refused client may take to read its answer and hang up
+    refused = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        # uvicorn's type allows for a Unix socket, which has no port; we never listen on one.
+        local = cast("peers.Address | None", self.server)
+        if not may_connect(self.client, local, self.users):
+            self.refused = True
+            self._turn_away()
+
+    def data_received(self, data: bytes) -> None:
+        if not self.refused:
+            super().data_received(data)
+
+    def _turn_away(self) -> None:
+        self.transport.write(whole_answer(Refused("This server is for the user who started it.")))
+        # Closing at once, with a request still unread, would reset the connection, and the client
+        # might never see why. So we only stop writing, drop what it sends, and wait for it to go.
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.linger, self.timeout_keep_alive_handler
+        )
+
+
+def may_connect(
+    peer: peers.Address | None, local: peers.Address | None, users: frozenset[int]
+) -> bool:
+    if peer is None or local is None or not peers.is_loopback(peer[0]):
+        return False
+    return peers.owner_uid(peer, local) in users
+
+
+def whole_answer(refusal: Refused) -> bytes:
+    """A complete HTTP response, for when there is no request to answer."""
+    body, headers = _said(refusal)
+    headers = [*headers, *HARDENING, (b"connection", b"close")]
+    lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
+    return STATUS_LINE[status_of(refusal)] + lines + b"\r\n" + body
+
+
+# -- the request ---------------------------------------------------------------------------------
+
+
+class Trust:
+    """ASGI middleware: a request that the policy refuses never reaches the application."""
+
+    def __init__(self, app: ASGIApp, policy: Policy) -> None:
+        self.app = app
+        self.policy = policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        match scope["type"]:
+            case "lifespan":
+                await self.app(scope, receive, send)
+            case "http":
+                await self._request(scope, receive, _hardened(send))
+            case _:  # nothing here speaks WebSocket, and nothing may get in that way unchecked
+                await send({"type": "websocket.close", "code": 1008})
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = joined(scope["headers"])
+        try:
+            check_caller(self.policy, headers)
+            receive = await checked_body(self.policy, headers, receive)
+        except Refused as refusal:
+            await _answer(refusal, send)
+            return
+        await self.app(scope, receive, send)
+
+
+def joined(pairs: Pairs) -> Headers:
+    """Headers by name. Repeated ones are joined: a second Host must not hide behind the first."""
+    headers: Headers = {}
+    for name, value in pairs:
+        headers[name] = headers[name] + b", " + value if name in headers else value
+    return headers
+
+
+def check_caller(policy: Policy, headers: Headers) -> None:
+    host = headers.get(b"host", b"").decode("latin-1")
+    if policy.loopback and loopback_port(host) is None:
+        raise Refused(
+            f"The Host {host!r} is not a loopback name.",
+            hint="Use localhost, 127.0.0.1 or [::1] in the address.",
+            host=host,
+        )
+    if b"origin" in headers:
+        check_origin(policy, headers[b"origin"].decode("latin-1"), host)
+    if b"cross-site" in headers.get(b"sec-fetch-site", b""):
+        raise Refused(
+            "A page of another site made this request.",
+            hint="Open the address yourself, in a new tab, or use a program.",
+        )
+    if not policy.loopback:
+        check_token(policy.token or "", headers.get(b"authorization", b""))
+
+
+def check_origin(policy: Policy, origin: str, host: str) -> None:
+    if not is_own_origin(policy, origin, host):
+        raise Refused(
+            f"A page of {origin!r} made this request, and only our own pages may.",
+            hint="Make the request from a program, or open this server's own page.",
+            origin=origin,
+        )
+
+
+def is_own_origin(policy: Policy, origin: str, host: str) -> bool:
+    scheme, _, authority = origin.partition("://")
+    if not policy.loopback:  # perhaps behind a proxy that speaks TLS
+        return scheme in ("http", "https") and authority.lower() == host.lower()
+    # Our page may use another of our loopback names, but another port is another program.
+    port = loopback_port(authority)
+    return scheme == "http" and port is not None and port == loopback_port(host)
+
+
+def check_token(token: str, authorization: bytes) -> None:
+    scheme, _, given = authorization.partition(b" ")
+    right = hmac.compare_digest(given.strip(), token.encode())
+    if scheme.lower() != b"bearer" or not right:
+        raise NotAuthorized("The token is missing or wrong.")
+
+
+def loopback_port(authority: str) -> int | None:
+    """The port in `localhost:5000`, or of any loopback name; None for every other name."""
+    match = LOOPBACK.fullmatch(authority)
+    return int(match["port"] or 80) if match else None
+
+
+# -- the body ------------------------------------------------------------------------------------
+
+
+async def checked_body(policy: Policy, headers: Headers, receive: Receive) -> Receive:
+    """`receive` for a body within the policy. A declared length is judged before it is read."""
+    is_json = is_json_type(headers.get(b"content-type", b""))
+    length = headers.get(b"content-length", b"0")
+    if b"transfer-encoding" in headers or not length.isdigit():
+        return await _read_undeclared(policy, is_json, receive)
+    if int(length) > policy.max_body:
+        raise _too_large(policy)
+    if int(length) and not is_json:
+        raise _not_json()
+    return receive
+
+
+def is_json_type(content_type: bytes) -> bool:
+    media = content_type.partition(b";")[0].strip().lower()
+    return media == b"application/json" or (
+        media.startswith(b"application/") and media.endswith(b"+json") and b"," not in media
+    )
+
+
+async def _read_undeclared(policy: Policy, is_json: bool, receive: Receive) -> Receive:
+    """A chunked body says its length only by ending, so it is read here and handed on whole."""
+    body = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            return _first(message, receive)
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if body and not is_json:
+            raise _not_json()
+        if len(body) > policy.max_body:
+            raise _too_large(policy)
+    return _first({"type": "http.request", "body": bytes(body), "more_body": False}, receive)
+
+
+def _first(message: Message, receive: Receive) -> Receive:
+    """`receive`, with `message` before everything else."""
+    waiting = [message]
+
+    async def receive_after() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return receive_after
+
+
+def _too_large(policy: Policy) -> BodyTooLarge:
+    return BodyTooLarge(
+        f"The body is larger than {policy.max_body} bytes.", max_bytes=policy.max_body
+    )
+
+
+def _not_json() -> NotJson:
+    return NotJson("The body is not declared as JSON.")
+
+
+# -- the answer ----------------------------------------------------------------------------------
+
+
+async def _answer(refusal: Refused, send: Send) -> None:
+    """Answers at once. uvicorn drops the rest of the body as it comes: hanging up instead would
+    reset the connection, and a client still sending might never see why."""
+    body, headers = _said(refusal)
+    status = status_of(refusal)
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _said(refusal: Refused) -> tuple[bytes, Pairs]:
+    body = orjson.dumps(error_body(refusal))
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    if isinstance(refusal, NotAuthorized):
+        headers.append((b"www-authenticate", b"Bearer"))
+    return body, headers
+
+
+def _hardened(send: Send) -> Send:
+    """`send`, with the headers every answer has, and none that would open it to other origins."""
+
+    async def send_hardened(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": _harden(message.get("headers", []))}
+        await send(message)
+
+    return send_hardened
+
+
+def _harden(headers: Pairs) -> Pairs:
+    kept = [pair for pair in headers if not pair[0].lower().startswith(b"access-control-")]
+    names = {name.lower() for name, _ in kept}
+    return kept + [pair for pair in HARDENING if pair[0] not in names]

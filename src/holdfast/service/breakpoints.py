@@ -1,0 +1,224 @@
+"""A session's breakpoints: checked when they are set, kept with their project."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from holdfast import errors
+from holdfast.core import conditions, functions, hits, lines, logpoints
+from holdfast.model.breakpoint import Breakpoint
+from holdfast.service.sources import Sources
+
+PENDING = "Source file not found. Breakpoint pending."
+_STORED = ("id", "file", "line", "function", "condition", "hit_condition", "log_message", "enabled")
+
+
+class BreakpointSet:
+    """Breakpoints in the order they were set, each with an id that is never used again."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._all: dict[str, Breakpoint] = {}
+        self._last = 0
+        self.base = os.getcwd()
+        self.import_path: list[str] = []
+        self.script: str | None = None
+
+    def __iter__(self) -> Iterator[Breakpoint]:
+        return iter(self._all.values())
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def get(self, breakpoint_id: str) -> Breakpoint:
+        try:
+            return self._all[breakpoint_id]
+        except KeyError:
+            raise errors.BreakpointNotFound(
+                f"no breakpoint {breakpoint_id}",
+                breakpoint_id=breakpoint_id,
+                known=list(self._all),
+            ) from None
+
+    # -- changes ----------------------------------------------------------------------------
+
+    def add(self, specs: Sequence[Mapping[str, Any]], *, strict: bool) -> list[Breakpoint]:
+        """Set all of them or none."""
+        last = self._last
+        made = []
+        for number, spec in enumerate(specs, self._last + 1):
+            wanted = Breakpoint(id=f"bp_{number}", **spec)
+            made.append(self._verified(self._checked(wanted), strict=strict))
+            last = number
+        self._last = last
+        self._all.update((each.id, each) for each in made)
+        return made
+
+    def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> Breakpoint:
+        wanted = dataclasses.replace(self.get(breakpoint_id), **changes)
+        changed = self._verified(self._checked(wanted), strict=False)
+        self._all[breakpoint_id] = changed
+        return changed
+
+    def remove(self, breakpoint_id: str) -> Breakpoint:
+        found = self.get(breakpoint_id)
+        del self._all[breakpoint_id]
+        return found
+
+    def clear(self) -> list[Breakpoint]:
+        removed = list(self._all.values())
+        self._all.clear()
+        return removed
+
+    def note(self, breakpoint_id: str, **facts: Any) -> None:
+        """Keep what the debugger says of it (hits, a failing condition)."""
+        if breakpoint_id in self._all:
+            self._all[breakpoint_id] = dataclasses.replace(self._all[breakpoint_id], **facts)
+
+    # -- verification -----------------------------------------------------------------------
+
+    def _checked(self, wanted: Breakpoint) -> Breakpoint:
+        """Refuse what can never work, before anything is changed."""
+        if wanted.condition is not None:
+            conditions.check(wanted.condition)
+        if wanted.hit_condition is not None:
+            hits.parse(wanted.hit_condition)
+        if wanted.log_message is not None:
+            logpoints.parse(wanted.log_message)
+        if wanted.file is not None and not wanted.is_function:
+            path = os.path.join(self.base, os.path.expanduser(wanted.file))
+            return dataclasses.replace(wanted, file=os.path.normpath(path))
+        return wanted
+
+    def _verified(self, wanted: Breakpoint, *, strict: bool) -> Breakpoint:
+        if wanted.is_function:
+            return self._resolved(wanted)
+        assert wanted.file is not None
+        assert wanted.line is not None
+        source = self._sources.get(wanted.file)
+        if source is None:
+            if strict:
+                raise errors.FileMissing(f"no such file: {wanted.file}", file=wanted.file)
+            return dataclasses.replace(wanted, verified=False, message=PENDING, suggestion=None)
+        placed = lines.place(source.analysis, wanted.line)
+        return dataclasses.replace(
+            wanted, verified=placed.verified, message=placed.message, suggestion=placed.suggestion
+        )
+
+    def _resolved(self, wanted: Breakpoint) -> Breakpoint:
+        """A function breakpoint, with the place of its function if it can be found."""
+        assert wanted.function is not None
+        for module, qualname in functions.candidates(wanted.function):
+            path = self._module_file(module)
+            source = self._sources.get(path) if path else None
+            place = functions.find(source.analysis.text, qualname) if source else None
+            if path and place:
+                return dataclasses.replace(
+                    wanted,
+                    file=path,
+                    line=place.def_line,
+                    name=place.name,
+                    first_line=place.first_line,
+                    verified=True,
+                    message=None,
+                )
+        message = f"Function {wanted.function} not found yet; it is looked for again at launch."
+        return dataclasses.replace(
+            wanted,
+            file=None,
+            line=None,
+            name=None,
+            first_line=None,
+            verified=False,
+            message=message,
+        )
+
+    def _module_file(self, module: str) -> str | None:
+        """The file of a module, found as import would find it, without importing anything."""
+        if module in ("", "__main__") or (self.script and _stem(self.script) == module):
+            return self.script
+        inner = module.replace(".", os.sep)
+        for folder in self._search_path():
+            for candidate in (f"{inner}.py", os.path.join(inner, "__init__.py")):
+                path = os.path.join(folder, candidate)
+                if os.path.isfile(path):
+                    return path
+        return None
+
+    def _search_path(self) -> Iterator[str]:
+        if self.script:
+            yield os.path.dirname(self.script)
+        yield self.base
+        yield from (folder for folder in self.import_path if folder)
+
+    def refresh(self) -> list[Breakpoint]:
+        """Look again at those that waited for their file or function; the ones now verified."""
+        found = []
+        for each in list(self._all.values()):
+            if each.verified or not (each.is_function or each.message == PENDING):
+                continue
+            try:
+                again = self._verified(each, strict=False)
+            except errors.InvalidLine as problem:
+                again = dataclasses.replace(each, message=problem.message)
+            if again != each:
+                self._all[each.id] = again
+            if again.verified:
+                found.append(again)
+        return found
+
+    @property
+    def unresolved(self) -> bool:
+        return any(each.is_function and not each.verified and each.enabled for each in self)
+
+    # -- for the debugger -------------------------------------------------------------------
+
+    def lines_by_file(self, files: Iterable[str] | None = None) -> dict[str, list[Breakpoint]]:
+        """What the debugger is to be told: enabled, and able to fire now or when its file comes."""
+        found: dict[str, list[Breakpoint]] = {file: [] for file in files or ()}
+        for each in self:
+            if (
+                each.is_function
+                or each.file is None
+                or (files is not None and each.file not in found)
+            ):
+                continue
+            if each.enabled and (each.verified or each.message == PENDING):
+                found.setdefault(each.file, []).append(each)
+        return found
+
+    def functions(self) -> list[Breakpoint]:
+        return [each for each in self if each.is_function and each.enabled and each.verified]
+
+    # -- for the store ----------------------------------------------------------------------
+
+    def documents(self) -> list[dict[str, Any]]:
+        return [document(each) for each in self]
+
+    def restore(self, documents: Iterable[Mapping[str, Any]]) -> None:
+        """Take back what was stored, verified anew; what is no breakpoint any more is left out."""
+        for stored in documents:
+            try:
+                wanted = Breakpoint(**{key: stored[key] for key in _STORED if key in stored})
+                number = wanted.number
+                self._all[wanted.id] = self._verified(wanted, strict=False)
+            except errors.InvalidLine as problem:
+                self._all[wanted.id] = dataclasses.replace(wanted, message=problem.message)
+            except (TypeError, ValueError, AssertionError, errors.HoldfastError):
+                continue
+            self._last = max(self._last, number)
+
+
+def document(point: Breakpoint) -> dict[str, Any]:
+    """What is worth keeping: what the user asked for, not what we found out."""
+    kept = {name: getattr(point, name) for name in _STORED}
+    if point.is_function:
+        del kept["file"], kept["line"]
+    return {name: value for name, value in kept.items() if value is not None}
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]

@@ -1,0 +1,271 @@
+"""Running: launch, continue, step, pause, restart, terminate, detach, input."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast import errors
+from holdfast.core import calls, lifecycle
+from holdfast.core.lifecycle import Signal
+from holdfast.model.breakpoint import ExceptionFilters
+from holdfast.model.launch import Launch
+from holdfast.model.session import State
+from holdfast.model.stop import Stop
+from holdfast.service import children
+from holdfast.service.service import Service
+from holdfast.service.session import Session, SessionWatcher
+from holdfast.service.sources import stamp_of
+from holdfast.targets.program import adapter, launching
+from holdfast.targets.program.launching import Place, Request, Setup
+from holdfast.targets.program.target import Target
+
+RESTARTABLE = (State.TERMINATED, State.FAILED)
+
+
+async def launch(service: Service, session: Session, wanted: Launch) -> None:
+    """Start the program. A mistake in the request leaves the session as it was."""
+    async with session.busy:
+        session.require("launch")
+        await _start(service, session, wanted, Signal.LAUNCH)
+
+
+async def restart(service: Service, session: Session, changes: Launch | None = None) -> None:
+    """End what runs and start it over, with the same configuration unless told otherwise."""
+    async with session.busy:
+        session.require("restart")
+        wanted = changes or session.launch
+        if wanted is None:
+            raise errors.WrongState(
+                "nothing to restart: the session was not launched",
+                hint="An attached program cannot be started over; attach again.",
+                state=session.state.value,
+                possible=[each for each in lifecycle.possible(session.state) if each != "restart"],
+            )
+        await _start(service, session, wanted, Signal.RESTART)
+
+
+async def _start(service: Service, session: Session, wanted: Launch, signal: Signal) -> None:
+    place = await launching.locate(wanted, session.config.cwd)
+    before = session.state
+    await session.end()
+    watcher = session.begin()
+    session.state = lifecycle.next_state(before, signal)
+    session.launch = wanted
+    session.project = session.config.cwd or _project(place)
+    session.event("launching", target=wanted.target, args=list(wanted.args), cwd=place.cwd)
+    _prepare(session, place)
+    try:
+        if wanted.debug_subprocesses:
+            await children.open_door(service, session)
+        await _run(service, session, wanted, place, watcher)
+    except errors.InvalidInput:
+        session.move(Signal.LAUNCH_REFUSED)
+        raise
+    except errors.HoldfastError as problem:
+        session.failed(problem)
+        raise
+    finally:
+        await session.saved()
+
+
+def _project(place: Place) -> str:
+    script = place.spec.get("script")
+    return os.path.dirname(script) if script else place.cwd
+
+
+def _prepare(session: Session, place: Place) -> None:
+    """Point the breakpoints at this program, and note which sources it is about to load."""
+    points = session.breakpoints
+    points.base, points.script = place.cwd, place.spec.get("script")
+    points.import_path = list(filter(None, place.env.get("PYTHONPATH", "").split(os.pathsep)))
+    points.refresh()
+    files = {each.file for each in points if each.file} | set(filter(None, [points.script]))
+    stamps = {file: stamp_of(file) for file in files}
+    session.loaded = {file: stamp for file, stamp in stamps.items() if stamp is not None}
+
+
+async def _run(
+    service: Service, session: Session, wanted: Launch, place: Place, watcher: SessionWatcher
+) -> None:
+    request = _request(service, session, wanted, place, watcher)
+    if wanted.route == "adapter":
+        target = await adapter.start(request)
+    else:
+        target = await _directly_if_possible(service, session, request)
+    session.running(target)
+    for line in wanted.stdin_inputs:
+        if target.input is not None:
+            target.input.write(_line(line))
+
+
+async def _directly_if_possible(service: Service, session: Session, request: Request) -> Target:
+    """The direct way needs our probe to load in the target; the stock adapter does not."""
+    try:
+        return await launching.start(request)
+    except errors.LaunchFailed as problem:
+        if request.launch.route != "auto":
+            raise
+        session.event("route_changed", route="adapter", why=problem.message)
+        try:
+            target = await adapter.start(request)
+        except errors.HoldfastError:
+            raise problem from None
+        service.adapter_used = problem.message
+        return target
+
+
+def _request(
+    service: Service, session: Session, wanted: Launch, place: Place, watcher: SessionWatcher
+) -> Request:
+    def late_setup(import_path: list[str]) -> Setup:
+        session.breakpoints.import_path = import_path
+        session.breakpoints.refresh()
+        return current_setup(session)
+
+    return Request(
+        launch=wanted,
+        place=place,
+        setup=current_setup(session),
+        watcher=watcher,
+        adopted=lambda process: session.processes.adopt(process, service.warden),
+        late_setup=late_setup if session.breakpoints.unresolved else None,
+        tag=service.tags.new(),
+        child_port=session.door.port if session.door else 0,
+        timeout=service.settings.launch_timeout,
+        request_timeout=service.settings.request_timeout,
+    )
+
+
+def current_setup(session: Session) -> Setup:
+    points = session.breakpoints
+    return Setup(points.lines_by_file(), points.functions(), effective_exceptions(session))
+
+
+def effective_exceptions(session: Session) -> ExceptionFilters:
+    """What the session asks for, and what its launch does."""
+    chosen = session.exceptions
+    asked = session.launch.stop_on_exception if session.launch else False
+    if asked is False:
+        return chosen
+    extra = ("uncaught",) if asked == "uncaught" else ("raised", "uncaught")
+    if not chosen.filters and not chosen.types:
+        return ExceptionFilters(extra, (), user_code_only=asked is True)
+    return ExceptionFilters(
+        tuple(dict.fromkeys((*chosen.filters, *extra))), chosen.types, chosen.user_code_only
+    )
+
+
+def _line(text: str) -> bytes:
+    return (text if text.endswith("\n") else text + "\n").encode()
+
+
+# -- while it lives -------------------------------------------------------------------------------
+
+
+async def act(
+    session: Session, action: str, by: str, *, thread: int | None = None, hold_id: str | None = None
+) -> Stop:
+    """Continue or step. The decision is taken at once; the next stop is waited for elsewhere."""
+    if hold_id is None:
+        session.require(action)
+    target = session.current_target()
+    if thread is not None and session.stop is not None and thread != session.stop.thread_id:
+        await _check_thread(target, thread)
+    stop = session.decide(action, by, hold_id)
+    target.run(action, thread or stop.thread_id)
+    return stop
+
+
+def went_native(session: Session, before: Stop) -> bool:
+    """A step into a call that stayed in its function: the callee has no Python frame to enter."""
+    now = session.stop
+    if session.state is not State.PAUSED or now is None or now.reason != "step":
+        return False
+    here, there = now.location, before.location
+    if here is None or there is None or (here.file, here.function) != (there.file, there.function):
+        return False
+    source = session.sources.get(there.file)
+    return source is not None and calls.on_line(source.analysis.text, there.line)
+
+
+async def _check_thread(target: Target, thread: int) -> None:
+    listed = (await target.operate("threads"))["threads"]
+    if not any(each["id"] == thread for each in listed):
+        raise errors.ThreadNotFound(
+            f"no thread {thread}", thread_id=thread, known=[each["id"] for each in listed]
+        )
+
+
+async def continue_thread(session: Session, thread: int, by: str) -> None:
+    """Let one thread run on; the others stay held."""
+    target = session.live_target("continue")
+    await _check_thread(target, thread)
+    await target.operate("resume_thread", thread=thread)
+    listed = (await target.operate("threads"))["threads"]
+    held = [each for each in listed if each["status"] == "paused" and each["id"] != thread]
+    session.thread_resumed(thread, held, by)
+
+
+async def pause(session: Session, thread: int | None = None) -> None:
+    target = session.live_target("pause")
+    if thread is not None:
+        await _check_thread(target, thread)
+    await target.pause(thread)
+    session.event("pause_requested", thread_id=thread)
+
+
+async def terminate(service: Service, session: Session) -> None:
+    """End the program, not the session."""
+    target = session.live_target("terminate") if session.target else None
+    session.require("terminate")
+    session.event("terminating")
+    if target is None:
+        await session.end()
+        session.ended("terminated", None)
+        return
+    session.end_reason = "terminated"
+    await target.kill(None if session.state is State.PAUSED else service.settings.terminate_grace)
+    if target.process is None:
+        session.ended("terminated", None)
+
+
+async def detach(session: Session) -> None:
+    """Let the program run on by itself: it outlives its session and the server."""
+    target = session.live_target("detach")
+    if target.process is not None:
+        session.processes.release(target.process)
+    await target.detach()
+    session.ended("detached", None, Signal.DETACHED)
+    await session.saved()
+
+
+def send_input(session: Session, text: str | None, *, close: bool) -> int:
+    """Write to the program's stdin; what it does not read yet waits in the pipe."""
+    session.require("input")
+    target = session.current_target()
+    if target.input is None or not target.input.open:
+        raise errors.WrongState(
+            "the program's stdin is closed, or was never ours",
+            hint="Only a launched program reads our input, until it is closed.",
+            state=session.state.value,
+            possible=[each for each in lifecycle.possible(session.state) if each != "input"],
+        )
+    data = (text or "").encode("utf-8", "surrogateescape")
+    target.input.write(data)
+    if close:
+        target.input.end()
+    session.event("input_given", bytes=len(data), closed=close)
+    session.move(Signal.INPUT_GIVEN)
+    return len(data)
+
+
+async def update_breakpoints(session: Session, files: set[str], *, functions: bool) -> None:
+    """Tell a live debugger what changed."""
+    target = session.target
+    if target is None or session.over or target.connection.closed:
+        return
+    changed = session.breakpoints.lines_by_file(files)
+    posted = [target.post_lines(file, lines) for file, lines in changed.items()]
+    if functions:
+        posted.append(target.post_functions(session.breakpoints.functions()))
+    await target.settled(*posted)

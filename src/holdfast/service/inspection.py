@@ -1,0 +1,174 @@
+"""Looking: stack, scopes, variables, expressions, threads, tasks, sources."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast import errors
+from holdfast.core import lifecycle
+from holdfast.model.session import State
+from holdfast.service.session import Session
+
+Described = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class StackPage:
+    frames: list[Described]
+    start: int
+    total: int
+    thread_id: int
+
+    @property
+    def has_more(self) -> bool:
+        return self.start + len(self.frames) < self.total
+
+
+async def stack(session: Session, thread: int | None, start: int, count: int | None) -> StackPage:
+    """A page of a thread's stack, top first. A thread that runs has a stack too, for a moment."""
+    target = session.current_target()
+    if thread is None:
+        thread = _held(session).thread_id
+    most = session.settings.max_stack_depth
+    wanted = most if count is None else min(count, most)
+    page = await target.operate("stack", thread=thread, start=start, count=wanted)
+    frames = [
+        {"id": session.frame_id(thread, start + depth), **frame}
+        for depth, frame in enumerate(page["frames"])
+    ]
+    return StackPage(frames, start, page["total"], thread)
+
+
+def _held(session: Session) -> Any:
+    if session.stop is None:
+        raise errors.WrongState(
+            f"only a paused program can be looked into: the session is {session.state.value}",
+            state=session.state.value,
+            possible=lifecycle.possible(session.state),
+        )
+    return session.stop
+
+
+async def scopes(session: Session, frame_id: int) -> list[Described]:
+    thread, depth = session.frame(frame_id)
+    answer = await session.current_target().operate("scopes", thread=thread, depth=depth)
+    return list(answer["scopes"])
+
+
+async def frame_variables(session: Session, frame_id: int, *, summary: bool) -> list[Described]:
+    """A frame's locals."""
+    thread, depth = session.frame(frame_id)
+    if frame_id == 0 and not summary and session.stop is not None and session.stop.locals:
+        return list(session.stop.locals)
+    answer = await session.current_target().operate(
+        "locals", thread=thread, depth=depth, summary=summary
+    )
+    return list(answer["variables"])
+
+
+async def variables(
+    session: Session, reference: int, start: int, count: int, *, summary: bool = False
+) -> dict[str, Any]:
+    """What a reference holds: one page of a value's children, or of a scope."""
+    _held(session)
+    answer: dict[str, Any] = await session.current_target().operate(
+        "variables", reference=reference, start=start, count=count, summary=summary
+    )
+    return answer
+
+
+async def evaluate(
+    session: Session, expression: str, frame_id: int, context: str | None, timeout: float | None
+) -> Described:
+    target = session.live_target("evaluate")
+    thread, depth = session.frame(frame_id)
+    return await target.execute(
+        "evaluate",
+        timeout or session.evaluate_timeout,
+        thread=thread,
+        depth=depth,
+        expression=expression,
+        context=context,
+    )
+
+
+async def hover(session: Session, expression: str, frame_id: int) -> Described:
+    """A value without side effects: names, attributes and items only, nothing that calls."""
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+    except (SyntaxError, ValueError) as problem:
+        raise errors.InvalidInput(
+            f"not an expression: {problem}", field="expression", expression=expression
+        ) from None
+    if any(isinstance(node, ast.Call | ast.Await | ast.NamedExpr) for node in ast.walk(tree)):
+        raise errors.InvalidInput(
+            "hover does not call anything",
+            hint="Use POST /evaluate for expressions with calls.",
+            field="expression",
+        )
+    return await evaluate(session, expression, frame_id, "hover", None)
+
+
+async def set_variable(
+    session: Session, reference: int, name: str, value: str, timeout: float | None
+) -> Described:
+    target = session.live_target("evaluate")
+    try:
+        ast.parse(value.strip(), mode="eval")
+    except (SyntaxError, ValueError) as problem:
+        raise errors.AssignmentFailed(
+            f"the value is not an expression: {problem}", field="value", value=value
+        ) from None
+    return await target.execute(
+        "assign",
+        timeout or session.evaluate_timeout,
+        reference=reference,
+        name=name,
+        value=value.strip(),
+    )
+
+
+async def completions(session: Session, text: str, frame_id: int) -> list[Described]:
+    target = session.live_target("evaluate")
+    thread, depth = session.frame(frame_id)
+    answer = await target.execute(
+        "completions", session.evaluate_timeout, thread=thread, depth=depth, text=text
+    )
+    return list(answer["targets"])
+
+
+async def threads(session: Session) -> list[Described]:
+    """Every thread with its state; when a stop holds all of them, all are held."""
+    answer = await session.current_target().operate("threads")
+    listed = list(answer["threads"])
+    if session.state is State.PAUSED and session.stop and session.stop.all_threads_stopped:
+        for each in listed:
+            if each["status"] != "paused":
+                each.update(status="paused", blocked=True)
+    return listed
+
+
+async def tasks(session: Session) -> list[Described]:
+    answer = await session.current_target().operate("tasks")
+    return list(answer["tasks"])
+
+
+async def source(session: Session, path: str) -> str:
+    """A source as the target has it; our disk may hold it, or only the target does."""
+    found = session.sources.get(path)
+    if found is not None:
+        return "\n".join(found.text) + ("\n" if found.text else "")
+    if session.target is not None and not session.over:
+        answer = await session.target.operate("source", path=path)
+        return str(answer["text"])
+    raise errors.SourceNotFound(f"no readable source {path}", path=path)
+
+
+async def frame_path(session: Session, frame_id: int) -> tuple[str, int]:
+    thread, depth = session.frame(frame_id)
+    page = await session.current_target().operate("stack", thread=thread, start=depth, count=1)
+    if not page["frames"]:
+        raise errors.FrameNotFound(f"no frame {frame_id}", frame_id=frame_id)
+    return str(page["frames"][0]["file"]), int(page["frames"][0]["line"])

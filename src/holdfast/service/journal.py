@@ -1,0 +1,39 @@
+"""A session's numbered events: the newest in memory, all of them in the store."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Any
+
+from holdfast.model.records import EventRecord
+from holdfast.store import Store
+
+_IN_MEMORY = 1000
+
+
+class Journal:
+    def __init__(self, session_id: str, store: Store) -> None:
+        self._session_id = session_id
+        self._store = store
+        self._recent: deque[EventRecord] = deque(maxlen=_IN_MEMORY)
+        self._seq = store.last_seq(session_id)
+
+    @property
+    def seq(self) -> int:
+        return self._seq
+
+    def add(self, kind: str, **body: Any) -> EventRecord:
+        self._seq += 1
+        event = EventRecord(self._session_id, self._seq, time.time(), kind, body)
+        self._recent.append(event)
+        self._store.append_event(self._session_id, event.seq, event.at, kind, body)
+        return event
+
+    def after(self, since: int, limit: int) -> list[EventRecord]:
+        """The first `limit` events with a number above `since`."""
+        if since >= self._seq:
+            return []
+        if self._recent and self._recent[0].seq <= since + 1:
+            return [event for event in self._recent if event.seq > since][:limit]
+        return self._store.events(self._session_id, after=since, limit=limit)

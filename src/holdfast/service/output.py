@@ -1,0 +1,97 @@
+"""What a program wrote: kept in order, up to a limit, read with a cursor."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+_ENTRY_LIMIT = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Entry:
+    seq: int
+    type: str
+    text: str
+    at: float
+    place: dict[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class Page:
+    entries: list[Entry]
+    cursor: int
+    has_more: bool
+    dropped: int
+    """How many entries after the asked-for cursor were gone already."""
+
+
+class OutputBuffer:
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit_bytes = limit_bytes
+        self._entries: deque[Entry] = deque()
+        self._bytes = 0
+        self._seq = 0
+        self._last_line: dict[str, str] = {}
+
+    @property
+    def cursor(self) -> int:
+        return self._seq
+
+    def add(self, kind: str, text: str, **place: Any) -> None:
+        now = time.time()
+        for start in range(0, len(text), _ENTRY_LIMIT):
+            part = text[start : start + _ENTRY_LIMIT]
+            self._seq += 1
+            self._entries.append(Entry(self._seq, kind, part, now, place))
+            self._bytes += len(part)
+        self._last_line[kind] = _unfinished_line(self._last_line.get(kind, ""), text)
+        while self._bytes > self.limit_bytes and len(self._entries) > 1:
+            self._bytes -= len(self._entries.popleft().text)
+
+    def page(self, since: int, limit: int, kinds: frozenset[str] | None = None) -> Page:
+        """The first `limit` entries after `since`."""
+        first = self._entries[0].seq if self._entries else self._seq + 1
+        dropped = max(0, first - 1 - since)
+        found: list[Entry] = []
+        cursor = since
+        for entry in self._after(since):
+            if len(found) == limit:
+                return Page(found, cursor, True, dropped)
+            cursor = entry.seq
+            if kinds is None or entry.type in kinds:
+                found.append(entry)
+        return Page(found, max(cursor, since, self._seq), False, dropped)
+
+    def _after(self, since: int) -> Iterator[Entry]:
+        if not self._entries:
+            return
+        skip = max(0, since - self._entries[0].seq + 1)
+        # A deque is reached quickly from either end: most readers want the newest.
+        if skip > len(self._entries) // 2:
+            newest = len(self._entries) - skip
+            tail = [self._entries[-1 - i] for i in range(max(0, newest))]
+            yield from reversed(tail)
+            return
+        for index, entry in enumerate(self._entries):
+            if index >= skip:
+                yield entry
+
+    def clear(self) -> None:
+        """Forget all; cursors given out before stay valid."""
+        self._entries.clear()
+        self._bytes = 0
+
+    @property
+    def prompt(self) -> str:
+        """The line that was begun and not ended: what a program that waits for input asks."""
+        return self._last_line.get("stdout", "") or self._last_line.get("stderr", "")
+
+
+def _unfinished_line(before: str, text: str) -> str:
+    _head, newline, tail = text.rpartition("\n")
+    line = tail if newline else before + text
+    return line[-1000:]

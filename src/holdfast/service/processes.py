@@ -1,0 +1,33 @@
+"""The processes of a session: each run's, with all that it started, until the session ends them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from holdfast.targets.program.listing import python_processes
+from holdfast.targets.program.processes import Spawned, Warden
+
+__all__ = ["Processes", "python_processes"]
+
+
+class Processes:
+    """A program may be over and its children not: they are ended with the session, or a restart."""
+
+    def __init__(self) -> None:
+        self._owned: dict[Spawned, Warden] = {}
+
+    def adopt(self, process: Spawned, warden: Warden) -> None:
+        self._owned[process] = warden
+        warden.watch(process.pid)
+
+    def release(self, process: Spawned) -> None:
+        """It is detached: no longer ours to end."""
+        warden = self._owned.pop(process, None)
+        if warden is not None:
+            warden.forget(process.pid)
+
+    async def end(self) -> None:
+        owned, self._owned = self._owned, {}
+        await asyncio.gather(*(process.kill_tree() for process in owned))
+        for process, warden in owned.items():
+            warden.forget(process.pid)

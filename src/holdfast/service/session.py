@@ -1,0 +1,457 @@
+"""A program's life seen from outside: state, stops, output, events, and who waits for what."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import itertools
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from holdfast import errors
+from holdfast.core import lifecycle
+from holdfast.core.ledger import Ledger
+from holdfast.core.lifecycle import Signal
+from holdfast.model.breakpoint import ExceptionFilters
+from holdfast.model.config import SessionConfig, Watch
+from holdfast.model.decision import Decision
+from holdfast.model.hold import Hold
+from holdfast.model.launch import Attach, Launch
+from holdfast.model.location import Location
+from holdfast.model.records import SessionRecord
+from holdfast.model.session import Kind, State
+from holdfast.model.stop import Stop
+from holdfast.service.breakpoints import BreakpointSet
+from holdfast.service.journal import Journal
+from holdfast.service.output import OutputBuffer
+from holdfast.service.processes import Processes
+from holdfast.service.settings import Settings
+from holdfast.service.sources import Sources, Stamp
+from holdfast.store import Store
+from holdfast.targets.program.attaching import Door
+from holdfast.targets.program.target import Target
+
+ACTIONS = ("continue", "step-over", "step-into", "step-out")
+SETTLED = frozenset({State.PAUSED, State.WAITING_FOR_INPUT, State.TERMINATED, State.FAILED})
+_THREAD_FRAMES = 1_000_000
+_NOT_FOLLOWED = (
+    "Subprocess spawned but not attached. Enable debug_subprocesses for child debugging."
+)
+_hold_numbers = itertools.count(1)
+
+
+class Session:
+    """Listens to its target (it is the target's `Watcher`) and answers for it."""
+
+    kind = Kind.PROGRAM
+
+    def __init__(
+        self,
+        session_id: str,
+        config: SessionConfig,
+        *,
+        settings: Callable[[], Settings],
+        store: Store,
+        ledger: Ledger,
+        sources: Sources,
+        parent_id: str | None = None,
+        created_at: float | None = None,
+    ) -> None:
+        self.id = session_id
+        self.config = config
+        self.parent_id = parent_id
+        self.created_at = time.time() if created_at is None else created_at
+        self.state = State.CREATED
+        self.reason: str | None = None
+        self.exit_code: int | None = None
+        self.error: dict[str, Any] | None = None
+        self.launch: Launch | None = None
+        self.attached: Attach | None = None
+        self.project: str | None = config.cwd
+        self.target: Target | None = None
+        self.stop: Stop | None = None
+        self.hold: Hold | None = None
+        self.exceptions = ExceptionFilters()
+        self.watches: list[Watch] = []
+        self.children: list[str] = []
+        self.subprocesses: list[dict[str, Any]] = []
+        self.breakpoints = BreakpointSet(sources)
+        self.sources = sources
+        self.journal = Journal(session_id, store)
+        self._settings = settings
+        self.output_buffer = OutputBuffer(self.output_limit)
+        self.output_mark = 0
+        self.loaded: dict[str, Stamp] = {}
+        self.processes = Processes()
+        self.door: Door | None = None
+        self.following: asyncio.Task[None] | None = None
+        self.end_reason: str | None = None
+        self.expired = False
+        self.recovered = False
+        self.busy = asyncio.Lock()
+        self._store = store
+        self._ledger = ledger
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._stopping = False
+        self._other_threads: dict[int, int] = {}
+        self._run = 0
+        self._watch_numbers = itertools.count(1)
+        self.touch()
+
+    # -- settings ---------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        return self._settings()
+
+    @property
+    def output_limit(self) -> int:
+        return self.config.output_limit_bytes or self.settings.output_limit_bytes
+
+    @property
+    def evaluate_timeout(self) -> float:
+        return self.config.evaluate_timeout or self.settings.evaluate_timeout
+
+    @property
+    def timeout_minutes(self) -> float:
+        return self.config.timeout_minutes or self.settings.idle_timeout_minutes
+
+    # -- idle time --------------------------------------------------------------------------
+
+    def touch(self) -> None:
+        """Somebody asked something of it."""
+        self.active_at = time.monotonic()
+
+    @property
+    def seconds_left(self) -> float:
+        """Until it is idle for too long; a program that runs counts as activity."""
+        if self.state in (State.RUNNING, State.LAUNCHING):
+            self.touch()
+        return self.active_at + self.timeout_minutes * 60 - time.monotonic()
+
+    @property
+    def warning(self) -> str | None:
+        left = self.seconds_left / 60
+        if left <= min(self.settings.warning_minutes, self.timeout_minutes / 2):
+            return f"Session will expire in {max(1, round(left))} minutes"
+        return None
+
+    # -- waiting ----------------------------------------------------------------------------
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def until(self, reached: Callable[[], bool], seconds: float) -> bool:
+        """Wait for something of this session to be so; False when time is up."""
+        deadline = time.monotonic() + seconds
+        while not reached() and not self._stopping:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.add(waiter)
+            try:
+                await asyncio.wait_for(waiter, max(0.0, deadline - time.monotonic()))
+            except asyncio.TimeoutError:
+                return reached()
+            finally:
+                self._waiters.discard(waiter)
+        return reached()
+
+    def stop_waiting(self) -> None:
+        self._stopping = True
+        self._wake()
+
+    async def settled(self, seconds: float) -> bool:
+        """Wait for a stop, a wish for input, or the end."""
+        return await self.until(lambda: self.state in SETTLED, seconds)
+
+    async def written(self, since: int, seconds: float) -> bool:
+        return await self.until(lambda: self.output_buffer.cursor > since or self.over, seconds)
+
+    @property
+    def over(self) -> bool:
+        return self.state in (State.TERMINATED, State.FAILED)
+
+    # -- moving -----------------------------------------------------------------------------
+
+    def require(self, operation: str) -> None:
+        lifecycle.require(self.state, operation)
+
+    def live_target(self, operation: str) -> Target:
+        """The target, which must be in a state that allows this."""
+        self.require(operation)
+        return self.current_target()
+
+    def current_target(self) -> Target:
+        if self.target is None:
+            raise errors.WrongState(
+                f"no program yet: the session is {self.state.value}",
+                state=self.state.value,
+                possible=lifecycle.possible(self.state),
+            )
+        return self.target
+
+    def move(self, signal: Signal) -> bool:
+        """Take the signal; False when it came too late to matter."""
+        state = lifecycle.absorb(self.state, signal)
+        if state is None:
+            return False
+        self.state = state
+        self._wake()
+        return True
+
+    def event(self, kind: str, **body: Any) -> None:
+        self.journal.add(kind, **body)
+        self._wake()
+
+    def begin(self) -> SessionWatcher:
+        """A new run of a program: what the last one left behind goes, its listener too."""
+        self._run += 1
+        self.reason = self.exit_code = self.error = None
+        self.target = None
+        self.subprocesses = []
+        self._close_hold("restarted")
+        return SessionWatcher(self, self._run)
+
+    def running(self, target: Target) -> None:
+        """Its program has begun (and may have stopped, or even ended, by now)."""
+        self.target = target
+        self.journal.add("started", pid=target.pid, route=target.route)
+        if self.state is State.LAUNCHING:
+            self.move(Signal.STARTED)
+        else:
+            self._wake()
+
+    def is_current(self, run: int) -> bool:
+        return run == self._run
+
+    # -- holds ------------------------------------------------------------------------------
+
+    def opened(self, stop: Stop) -> None:
+        """The program stopped: everything is known before anybody hears of it."""
+        if lifecycle.absorb(self.state, Signal.STOPPED) is None:
+            return
+        self._close_hold("another stop")
+        self.stop = stop
+        self._other_threads = {}
+        self.hold = Hold(
+            id=f"hold_{next(_hold_numbers)}",
+            session_id=self.id,
+            kind=self.kind,
+            reason=stop.reason,
+            opened_at=time.time(),
+            thread_id=stop.thread_id,
+            location=stop.location,
+            allows=ACTIONS,
+        )
+        self._ledger.open(self.hold)
+        for breakpoint_id, hits in stop.breakpoints:
+            self.breakpoints.note(breakpoint_id, hits=hits)
+        self.journal.add(
+            "stopped",
+            hold_id=self.hold.id,
+            reason=stop.reason,
+            thread_id=stop.thread_id,
+            location=dataclasses.asdict(stop.location) if stop.location else None,
+            breakpoint_ids=[each for each, _hits in stop.breakpoints],
+        )
+        self.move(Signal.STOPPED)
+
+    def decide(self, action: str, by: str, hold_id: str | None = None) -> Stop:
+        """Settle the hold by this decision and return the stop that it ends."""
+        if hold_id is None:
+            self.require(action)
+        held = hold_id or (self.hold.id if self.hold else "")
+        self._ledger.decide(held, Decision(action, by))
+        stop = self.stop
+        assert stop is not None
+        self._resumed(action, by)
+        return stop
+
+    def _resumed(self, action: str, by: str) -> None:
+        self.hold = self.stop = None
+        self.output_mark = self.output_buffer.cursor
+        self.journal.add("continued", action=action, by=by)
+        self.move(Signal.RESUMED)
+
+    def _close_hold(self, why: str) -> None:
+        if self.hold is not None:
+            self._ledger.withdraw(self.hold.id, why)
+        self.hold = self.stop = None
+
+    # -- frames -----------------------------------------------------------------------------
+
+    def frame(self, frame_id: int) -> tuple[int, int]:
+        """The thread and depth that a frame id stands for."""
+        if self.stop is None:
+            raise errors.WrongState(
+                f"frames can be looked at while paused: the session is {self.state.value}",
+                state=self.state.value,
+                possible=lifecycle.possible(self.state),
+            )
+        block, depth = divmod(frame_id, _THREAD_FRAMES)
+        if frame_id >= 0 and block == 0:
+            return self.stop.thread_id, depth
+        for thread, number in self._other_threads.items():
+            if number == block:
+                return thread, depth
+        raise errors.FrameNotFound(f"no frame {frame_id}", frame_id=frame_id)
+
+    def frame_id(self, thread: int, depth: int) -> int:
+        """0 is the top frame of the thread that stopped; other threads count from elsewhere."""
+        if self.stop is None or thread == self.stop.thread_id:
+            return depth
+        number = self._other_threads.setdefault(thread, len(self._other_threads) + 1)
+        return number * _THREAD_FRAMES + depth
+
+    def thread_resumed(self, thread: int, held: list[dict[str, Any]], by: str) -> None:
+        """One thread runs on. While others are held the session stays paused, at one of those."""
+        if not held:
+            self.decide("continue", by)
+            return
+        self.journal.add("continued", action="continue", by=by, thread_id=thread)
+        if self.stop is not None and self.stop.thread_id != thread:
+            return
+        first = held[0]
+        place = first.get("location")
+        self.opened(
+            Stop(
+                thread_id=first["id"],
+                reason="pause",
+                location=Location(**place) if place else None,
+                threads=tuple(held),
+            )
+        )
+
+    # -- its end ----------------------------------------------------------------------------
+
+    async def end(self) -> None:
+        """End its program, what that started, and the following of its children."""
+        if self.following is not None:
+            self.following.cancel()
+            self.following = None
+        target = self.target
+        if target is not None and target.process is None:
+            await target.kill()
+        await self.processes.end()
+        if target is not None and target.process is not None:
+            await target.ended.wait()
+        if self.door is not None:
+            self.door.close()
+            self.door = None
+
+    def ended(self, reason: str, code: int | None, signal: Signal = Signal.EXITED) -> None:
+        if lifecycle.absorb(self.state, signal) is None:
+            return
+        self._close_hold(reason)
+        reason, self.end_reason = self.end_reason or reason, None
+        self.reason, self.exit_code = reason, code
+        self.journal.add("terminated", reason=reason, exit_code=code)
+        self.move(signal)
+
+    def failed(self, error: errors.HoldfastError) -> None:
+        self.error = {"code": error.code, "message": error.message, "hint": error.hint}
+        self.ended(error.short, None, Signal.FAILED)
+
+    # -- the store --------------------------------------------------------------------------
+
+    def saved(self) -> Awaitable[Any]:
+        """Write what is needed to have it again after a restart of the server."""
+        writes = [asyncio.wrap_future(self._store.put_session(self._record()))]
+        if self.project is not None and self.parent_id is None:
+            stored = self._store.put_breakpoints(self.project, self.breakpoints.documents())
+            writes.append(asyncio.wrap_future(stored))
+        return asyncio.gather(*writes)
+
+    def _record(self) -> SessionRecord:
+        document = {
+            **self.exported(),
+            "state": self.state.value,
+            "reason": self.reason,
+            "exit_code": self.exit_code,
+        }
+        return SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
+
+    def exported(self) -> dict[str, Any]:
+        """Its configuration: enough to make the same session elsewhere."""
+        return {
+            "name": self.config.name,
+            "config": {k: v for k, v in dataclasses.asdict(self.config).items() if v is not None},
+            "launch": _plain(self.launch),
+            "attach": _plain(self.attached),
+            "breakpoints": self.breakpoints.documents(),
+            "exception_breakpoints": _plain(self.exceptions),
+            "watches": [watch.expression for watch in self.watches],
+        }
+
+    def add_watch(self, expression: str) -> Watch:
+        watch = Watch(f"watch_{next(self._watch_numbers)}", expression)
+        self.watches.append(watch)
+        return watch
+
+
+def _plain(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    return {
+        key: list(each) if isinstance(each, tuple) else each
+        for key, each in dataclasses.asdict(value).items()
+    }
+
+
+class SessionWatcher:
+    """What one run of a session's program tells; a run that was replaced is not listened to."""
+
+    def __init__(self, session: Session, run: int) -> None:
+        self._session = session
+        self._run = run
+
+    def _current(self) -> bool:
+        return self._session.is_current(self._run)
+
+    def stopped(self, stop: Stop) -> None:
+        if self._current():
+            self._session.opened(stop)
+
+    def output(self, kind: str, text: str, **place: Any) -> None:
+        if self._current():
+            self._session.output_buffer.add(kind, text, **place)
+            self._session._wake()
+
+    def input_wanted(self) -> None:
+        session = self._session
+        if self._current() and session.move(Signal.INPUT_WANTED):
+            session.event("input_wanted", prompt=session.output_buffer.prompt)
+
+    def child(self, pid: int, how: str, command: list[str]) -> None:
+        if not self._current():
+            return
+        session = self._session
+        followed = bool(
+            (session.launch and session.launch.debug_subprocesses)
+            or (session.attached and session.attached.debug_subprocesses)
+        )
+        told: dict[str, Any] = {"pid": pid, "how": how, "command": command, "debuggable": followed}
+        if not followed:
+            told["message"] = _NOT_FOLLOWED
+        session.subprocesses.append(told)
+        del session.subprocesses[:-1000]
+        session.event("subprocess_spawned", **told)
+
+    def breakpoint_failed(self, number: int, error: str) -> None:
+        if self._current():
+            breakpoint_id = f"bp_{number}"
+            message = f"The condition raised {error}; it did not stop there."
+            self._session.breakpoints.note(breakpoint_id, message=message)
+            self._session.event("breakpoint_error", breakpoint_id=breakpoint_id, error=error)
+
+    def debugger_lost(self) -> None:
+        """The debugger went, the process did not (yet): it usually ends within a moment."""
+        if self._current():
+            self._session.event("debugger_disconnected")
+
+    def exited(self, code: int | None) -> None:
+        if self._current():
+            self._session.ended("target_exited", code)

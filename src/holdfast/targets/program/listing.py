@@ -1,0 +1,170 @@
+"""The Python processes of this machine, and whether a debugger may attach to them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import psutil
+
+PYTHON = re.compile(
+    r"(?:python|pypy)w?(?P<version>\d+(?:\.\d+)*)?[tdm]*(?:-dbg|-debug)?(?:\.exe)?",
+    re.IGNORECASE,
+)
+PTRACE_SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
+CAP_SYS_PTRACE = 1 << 19
+FACTS = ["cmdline", "create_time", "cwd", "exe", "name", "status", "username"]
+
+
+class PythonProcess(TypedDict):
+    """One process. `listening` is the port of a debugpy that was told to listen."""
+
+    pid: int
+    name: str
+    cmdline: list[str]
+    cwd: str | None
+    user: str | None
+    python: str | None
+    create_time: float
+    debuggable: bool
+    reason: str | None
+    listening: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """What this server may do to the processes of this machine."""
+
+    pid: int
+    uid: int
+    may_trace_all: bool
+    ptrace_scope: int
+
+
+def python_processes(exclude: Iterable[int] = ()) -> list[PythonProcess]:
+    """All of them but `exclude`, by pid. Reads /proc: call it in a thread."""
+    powers, excluded = _powers(), frozenset(exclude)
+    found = []
+    for process in psutil.process_iter(FACTS):
+        if process.pid in excluded or process.info["status"] == psutil.STATUS_ZOMBIE:
+            continue
+        try:
+            described = _describe(process, powers)
+        except psutil.NoSuchProcess:
+            continue  # it ended while we looked
+        if described is not None:
+            found.append(described)
+    return sorted(found, key=lambda described: described["pid"])
+
+
+def _describe(process: psutil.Process, powers: Powers) -> PythonProcess | None:
+    info = process.info
+    cmdline: list[str] = info["cmdline"] or []
+    names = [_basename(path) for path in (info["exe"], *cmdline[:1]) if path]
+    matches = [match for name in names if (match := PYTHON.fullmatch(name))]
+    if not matches:
+        return None
+    listening = listening_port(cmdline)
+    reason = obstacle(process, cmdline, listening, powers)
+    return {
+        "pid": process.pid,
+        "name": info["name"] or names[0],
+        "cmdline": cmdline,
+        "cwd": info["cwd"] or None,
+        "user": info["username"],
+        "python": next((match["version"] for match in matches if match["version"]), None),
+        "create_time": info["create_time"],
+        "debuggable": reason is None,
+        "reason": reason,
+        "listening": listening,
+    }
+
+
+def _basename(path: str) -> str:
+    # A login shell's dash, and what /proc says of an interpreter replaced since it started.
+    return os.path.basename(path.removesuffix(" (deleted)")).removeprefix("-")
+
+
+# -- may we attach -------------------------------------------------------------------------------
+
+
+def obstacle(
+    process: psutil.Process, cmdline: Sequence[str], listening: int | None, powers: Powers
+) -> str | None:
+    """Why a debugger cannot attach, or None when it can."""
+    if process.pid == powers.pid:
+        return "it is this server itself"
+    if _is_adapter(cmdline):
+        return "it is the adapter of another debugger"
+    if listening is not None:
+        return None  # it invites a debugger: no need to trace it
+    if not powers.may_trace_all:
+        if process.uids().real != powers.uid:
+            return "it belongs to another user"
+        if powers.ptrace_scope:
+            return f"tracing is restricted here (ptrace_scope is {powers.ptrace_scope})"
+    elif powers.ptrace_scope == 3:
+        return "tracing is switched off here (ptrace_scope is 3)"
+    tracer = _status_field(process.pid, "TracerPid")
+    return f"process {tracer} traces it already" if tracer not in ("", "0") else None
+
+
+def _powers() -> Powers:
+    capabilities = int(_status_field(os.getpid(), "CapEff") or "0", 16)
+    root = os.geteuid() == 0
+    # In a container root may be without the capability; without /proc root is all there is to ask.
+    may_trace_all = bool(capabilities & CAP_SYS_PTRACE) or (
+        root and not os.path.isdir("/proc/self")
+    )
+    return Powers(os.getpid(), os.getuid(), may_trace_all, _ptrace_scope())
+
+
+def _ptrace_scope() -> int:
+    try:
+        with open(PTRACE_SCOPE) as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return 0
+
+
+def _status_field(pid: int, name: str) -> str:
+    try:
+        with open(f"/proc/{pid}/status", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return ""
+    return next((line.split()[1] for line in lines if line.startswith(f"{name}:")), "")
+
+
+# -- what the command line tells -----------------------------------------------------------------
+
+
+def listening_port(cmdline: Sequence[str]) -> int | None:
+    """The port in `python -m debugpy --listen [host:]port`, and not in a program's own options."""
+    start = _debugpy_options(cmdline)
+    for option, value in zip(cmdline[start:], cmdline[start + 1 :], strict=False):
+        if option == "--connect":
+            return None
+        if option == "--listen":
+            port = value.rpartition(":")[2]
+            return int(port) if port.isdigit() else None
+    return None
+
+
+def _debugpy_options(cmdline: Sequence[str]) -> int:
+    """Where the options of debugpy begin; past the end when it is not debugpy."""
+    for place, word in enumerate(cmdline[1:], start=1):
+        if word == "debugpy" and cmdline[place - 1] == "-m":
+            return place + 1
+        if not word.startswith("-") and cmdline[place - 1] not in ("-W", "-X"):
+            is_debugpy = os.path.basename(word.rstrip("/")) == "debugpy"
+            return place + 1 if is_debugpy else len(cmdline)
+    return len(cmdline)
+
+
+def _is_adapter(cmdline: Sequence[str]) -> bool:
+    words = [word.replace("\\", "/").rstrip("/") for word in cmdline[1:4]]
+    return any(word.endswith("debugpy/adapter") or word == "debugpy.adapter" for word in words)

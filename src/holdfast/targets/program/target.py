@@ -1,0 +1,291 @@
+"""A live program: commands in, stops and endings out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from holdfast import errors
+from holdfast.core import hits, logpoints
+from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
+from holdfast.model.location import Location
+from holdfast.model.stop import Stop, ThrownException
+from holdfast.targets.program.connection import Connection, Gone, body_of
+from holdfast.targets.program.processes import Spawned
+from holdfast.targets.program.streams import Input, Output
+
+STEPS = {"continue": "continue", "step-over": "next", "step-into": "stepIn", "step-out": "stepOut"}
+_REASONS = {"function breakpoint": "breakpoint", "goto": "step"}
+_DRAIN_SECONDS = 0.5
+_INTERRUPT_SECONDS = 1.0
+
+
+class Watcher(Protocol):
+    """Who is told what happens in a target. Called in the event loop; must not wait."""
+
+    def stopped(self, stop: Stop) -> None: ...
+    def output(self, kind: str, text: str, **place: Any) -> None: ...
+    def input_wanted(self) -> None: ...
+    def child(self, pid: int, how: str, command: list[str]) -> None: ...
+    def breakpoint_failed(self, number: int, error: str) -> None: ...
+    def debugger_lost(self) -> None: ...
+    def exited(self, code: int | None) -> None: ...
+
+
+class Target:
+    """One program with a debugger inside, from its first breath to its last."""
+
+    def __init__(self, watcher: Watcher, *, route: str, request_timeout: float = 10.0) -> None:
+        self.route = route
+        self.pid: int | None = None
+        self.version: tuple[int, ...] = ()
+        self.import_path: list[str] = []
+        self.mends: dict[str, bool] = {}
+        self.process: Spawned | None = None
+        self.input: Input | None = None
+        self.outputs: list[Output] = []
+        self.connection = Connection(self._event, self._closed)
+        self.request_timeout = request_timeout
+        self.initialized = asyncio.Event()
+        self.ended = asyncio.Event()
+        self._exit_code: int | None = None
+        self._watcher = watcher
+        self._detached = False
+        self._ending: asyncio.Task[None] | None = None
+        self._gone = asyncio.Event()
+
+    # -- what the target tells --------------------------------------------------------------
+
+    def _event(self, name: str, body: dict[str, Any]) -> None:
+        if name == "stopped":
+            self._watcher.stopped(_stop(body))
+        elif name == "holdfast":
+            self._told(body)
+        elif name == "initialized":
+            self.initialized.set()
+        elif self.route == "adapter":
+            self._adapter_event(name, body)
+
+    def _adapter_event(self, name: str, body: dict[str, Any]) -> None:
+        """What only an adapter tells; on the direct way we have pipes and a process of our own."""
+        if name == "output" and body.get("category") in ("stdout", "stderr"):
+            self._watcher.output(body["category"], str(body.get("output", "")))
+        elif name == "exited":
+            self._exit_code = body.get("exitCode")
+        elif name == "terminated":
+            self.connection.close()
+
+    def _told(self, body: dict[str, Any]) -> None:
+        kind = body.get("kind")
+        if kind == "log":
+            self._watcher.output("log", body["text"] + "\n", file=body["file"], line=body["line"])
+        elif kind == "input_wanted":
+            self._drain_outputs()
+            self._watcher.input_wanted()
+        elif kind == "child":
+            self._watcher.child(body["pid"], body["how"], body["command"])
+        elif kind == "breakpoint_error":
+            self._watcher.breakpoint_failed(body["id"], body["error"])
+
+    def _drain_outputs(self) -> None:
+        # The prompt was written before the wait began: it is in the pipe already.
+        for output in self.outputs:
+            output.drain()
+
+    def _closed(self) -> None:
+        self._gone.set()
+        if self.process is None:
+            self.finish(None)
+        elif not self._detached and not self.ended.is_set():
+            self._watcher.debugger_lost()
+
+    # -- its end ----------------------------------------------------------------------------
+
+    def watch_process(self, process: Spawned) -> None:
+        self.process = process
+        self.pid = process.pid
+        self._ending = asyncio.create_task(self._await_end(process))
+
+    async def _await_end(self, process: Spawned) -> None:
+        code = await process.wait()
+        # Descendants may hold the pipes open for ever: what is there is read, no more.
+        readers = [asyncio.create_task(output.closed.wait()) for output in self.outputs]
+        if readers:
+            _done, late = await asyncio.wait(readers, timeout=_DRAIN_SECONDS)
+            for task in late:
+                task.cancel()
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
+        self.finish(code)
+
+    def finish(self, code: int | None) -> None:
+        if self.ended.is_set():
+            return
+        if self.route == "adapter":
+            code = self._exit_code
+        self.ended.set()
+        self.connection.close()
+        for output in self.outputs:
+            output.close()
+        if self.input is not None:
+            self.input.close()
+        if not self._detached:
+            self._watcher.exited(code)
+
+    async def kill(self, grace: float | None = None) -> None:
+        """End it and every process it started."""
+        if self.process is not None:
+            await self.process.kill_tree(grace)
+            await self.ended.wait()
+        else:
+            self.connection.close()
+
+    async def detach(self) -> None:
+        """Let it run on without us."""
+        self._detached = True
+        with contextlib.suppress(Gone, asyncio.TimeoutError):
+            await asyncio.wait_for(
+                self.connection.post("disconnect", {"terminateDebuggee": False}),
+                self.request_timeout,
+            )
+        if self.process is not None:
+            await self.process.detach()
+            if self._ending is not None:
+                self._ending.cancel()
+        self.finish(None)
+
+    # -- commands ---------------------------------------------------------------------------
+
+    async def operate(self, op: str, timeout: float | None = None, **arguments: Any) -> Any:
+        return await self.connection.operate(op, timeout or self.request_timeout, **arguments)
+
+    def run(self, action: str, thread: int, *, only_this: bool = False) -> None:
+        """Continue or step; the stop that follows is told to the watcher."""
+        arguments: dict[str, Any] = {"threadId": thread}
+        if action == "continue":
+            arguments["singleThread"] = only_this
+        self.connection.post(STEPS[action], arguments)
+
+    async def pause(self, thread: int | None = None) -> None:
+        await self.connection.request(
+            "pause", {"threadId": thread or "*"}, timeout=self.request_timeout
+        )
+
+    async def execute(self, op: str, timeout: float, **arguments: Any) -> dict[str, Any]:
+        """An operation that runs the user's code: interrupted when it takes too long."""
+        asked = self.connection.post("holdfast", {"op": op, **arguments})
+        try:
+            response = await asyncio.wait_for(asyncio.shield(asked), timeout)
+        except asyncio.TimeoutError:
+            interrupted = await self._interrupt(asked, arguments.get("thread"))
+            raise errors.TimedOut(
+                f"{op} did not return within {timeout:g} s"
+                + ("; it was interrupted" if interrupted else "; it is still running"),
+                operation=op,
+                timeout=timeout,
+                interrupted=interrupted,
+            ) from None
+        except Gone:
+            raise errors.SessionCrashed(f"the target ended during {op}", operation=op) from None
+        return body_of(response, op)
+
+    async def _interrupt(self, asked: asyncio.Future[dict[str, Any]], thread: Any) -> bool:
+        try:
+            await self.operate("interrupt", _INTERRUPT_SECONDS, thread=thread)
+            await asyncio.wait_for(asyncio.shield(asked), _INTERRUPT_SECONDS)
+        except (errors.HoldfastError, asyncio.TimeoutError, Gone):
+            return False
+        return True
+
+    # -- breakpoints ------------------------------------------------------------------------
+
+    def post_lines(
+        self, file: str, breakpoints: Sequence[Breakpoint]
+    ) -> asyncio.Future[dict[str, Any]]:
+        specs = [{"line": each.line, **_rule(each)} for each in breakpoints]
+        return self.connection.post(
+            "holdfast", {"op": "breakpoints", "file": file, "breakpoints": specs}
+        )
+
+    def post_functions(self, breakpoints: Sequence[Breakpoint]) -> asyncio.Future[dict[str, Any]]:
+        specs = [
+            {
+                "function": {"name": each.name, "file": each.file, "first_line": each.first_line},
+                **_rule(each),
+            }
+            for each in breakpoints
+        ]
+        return self.connection.post("holdfast", {"op": "functions", "breakpoints": specs})
+
+    def post_exceptions(self, chosen: ExceptionFilters) -> asyncio.Future[dict[str, Any]]:
+        return self.connection.post(
+            "holdfast",
+            {
+                "op": "exceptions",
+                "filters": list(chosen.filters),
+                "types": list(chosen.types),
+                "user_code_only": chosen.user_code_only,
+            },
+        )
+
+    async def settled(self, *posted: asyncio.Future[dict[str, Any]]) -> None:
+        """Wait until the debugger has taken what was posted; one that died has nothing to take."""
+        if not posted:
+            return
+        done, late = await asyncio.wait(posted, timeout=self.request_timeout)
+        if late and not self.connection.closed:
+            raise errors.TimedOut("the debugger did not take the change", operation="breakpoints")
+        for future in done:
+            with contextlib.suppress(Gone):
+                body_of(future.result(), "breakpoints")
+
+
+def _rule(point: Breakpoint) -> dict[str, Any]:
+    """What the probe needs to decide by itself."""
+    rule: dict[str, Any] = {"id": point.number, "keep_hits": True}
+    if point.condition:
+        rule["condition"] = point.condition.strip()
+    if point.hit_condition:
+        parsed = hits.parse(point.hit_condition)
+        rule["hit"] = [parsed.op, parsed.count]
+    if point.log_message is not None:
+        rule["log"] = [
+            part
+            if isinstance(part, str)
+            else {"expression": part.expression, "conversion": part.conversion, "spec": part.spec}
+            for part in logpoints.parse(point.log_message)
+        ]
+    return rule
+
+
+def _stop(body: dict[str, Any]) -> Stop:
+    shown = body.get("holdfast") or {}
+    frames = tuple(shown.get("frames") or ())
+    location = _location(frames[0]) if frames else None
+    reason = str(body.get("reason"))
+    return Stop(
+        thread_id=int(body.get("threadId") or 1),
+        reason=_REASONS.get(reason, reason),
+        location=location,
+        frames=frames,
+        locals=tuple(shown.get("locals") or ()),
+        returned=tuple(shown.get("returned") or ()),
+        threads=tuple(shown.get("threads") or ()),
+        breakpoints=tuple(
+            (f"bp_{each['id']}", int(each["hits"])) for each in shown.get("breakpoints") or ()
+        ),
+        exception=_exception(shown.get("exception"), location),
+        all_threads_stopped=bool(body.get("allThreadsStopped", True)),
+    )
+
+
+def _exception(shown: dict[str, Any] | None, location: Location | None) -> ThrownException | None:
+    if not shown:
+        return None
+    return ThrownException(shown["type"], shown["module"], shown["message"], location)
+
+
+def _location(frame: dict[str, Any]) -> Location:
+    return Location(str(frame["file"]), int(frame["line"]), str(frame["name"]))

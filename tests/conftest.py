@@ -1,0 +1,34 @@
+"""Makes the modules beside this file (`interpreters`, …) importable from every test."""
+
+from __future__ import annotations
+
+
+from collections.abc import Iterator
+
+import pytest
+from harness import Server, Session
+from interpreters import Interpreter, found
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One real server for all tests of a worker; a test that ends it starts its own."""
+    running = Server(tmp_path_factory.mktemp("holdfast") / "data")
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture
+def session(server: Server) -> Iterator[Session]:
+    with server.session() as made:
+        yield made
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that takes `python` runs once on every interpreter of this machine."""
+    if "python" in metafunc.fixturenames:
+        all_of_them: list[Interpreter] = found()
+        ids = [".".join(map(str, each.version[:2])) for each in all_of_them]
+        metafunc.parametrize("python", [each.path for each in all_of_them], ids=ids)

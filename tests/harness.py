@@ -1,0 +1,164 @@
+"""What the tests of the whole server share: a real server, a client, and small real programs.
+
+Programs live in `tests/programs`; a line one wants to stop at carries a `# @name` marker, and
+`Program("loop.py").line("name")` finds it, so that no test knows a line number by heart.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+PROGRAMS = Path(__file__).parent / "programs"
+_MARKER = re.compile(r"#\s*@(\w+)\s*$")
+
+
+class Program:
+    """A small program and the marked lines in it."""
+
+    def __init__(self, name: str, folder: Path = PROGRAMS) -> None:
+        self.path = str(folder / name)
+        self._lines: dict[str, int] = {}
+        text = Path(self.path).read_text("utf-8")
+        for number, line in enumerate(text.splitlines(), 1):
+            found = _MARKER.search(line)
+            if found:
+                self._lines[found[1]] = number
+
+    def line(self, marker: str) -> int:
+        return self._lines[marker]
+
+
+class Server:
+    """`holdfast serve` in a process of its own, from ready to gone."""
+
+    def __init__(self, data_dir: Path, *options: str, env: dict[str, str] | None = None) -> None:
+        self.data_dir = data_dir
+        data_dir.parent.mkdir(parents=True, exist_ok=True)
+        ready, write = os.pipe()
+        self.ready_file = data_dir.parent / f"{data_dir.name}.ready.json"
+        argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0"]
+        argv += ["--data-dir", str(data_dir), "--ready-file", str(self.ready_file), *options]
+        try:
+            self.process = subprocess.Popen(
+                argv, stderr=write, env={**os.environ, **(env or {})}, start_new_session=True
+            )
+        finally:
+            os.close(write)
+        self._said = os.fdopen(ready, "r", errors="replace")
+        self.log: list[str] = []
+        # The server says where it is once it answers; until then this read is the wait.
+        while not (self.log and "Holdfast is at" in self.log[-1]):
+            line = self._said.readline()
+            if not line:
+                raise RuntimeError(f"the server did not start: {''.join(self.log)}")
+            self.log.append(line)
+        self.url: str = json.loads(self.ready_file.read_text())["url"]
+        self.http = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
+
+    def stop(self) -> int:
+        """As a user would: SIGTERM, and it ends by itself."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            return self.process.wait(30)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.http.close()
+        self._said.close()
+
+    # -- asking -----------------------------------------------------------------------------
+
+    def ask(self, method: str, path: str, body: Any = None, *, expect: int | None = None) -> Any:
+        """One request; any answer below 400 unless `expect` names the status."""
+        answer = self.http.request(method, path, json=body)
+        if expect is not None:
+            assert answer.status_code == expect, (answer.status_code, answer.text)
+        else:
+            assert answer.status_code < 400, (answer.status_code, answer.text)
+        return answer.json()
+
+    def get(self, path: str, **options: Any) -> Any:
+        return self.ask("GET", path, **options)
+
+    def post(self, path: str, body: Any = None, **options: Any) -> Any:
+        return self.ask("POST", path, body, **options)
+
+    def patch(self, path: str, body: Any = None, **options: Any) -> Any:
+        return self.ask("PATCH", path, body, **options)
+
+    def delete(self, path: str, **options: Any) -> Any:
+        return self.ask("DELETE", path, **options)
+
+    @contextlib.contextmanager
+    def session(self, **config: Any) -> Iterator[Session]:
+        """A session that is deleted afterwards, whatever happens."""
+        made = Session(self, self.post("/sessions", config)["session_id"])
+        try:
+            yield made
+        finally:
+            if self.process.poll() is None:
+                self.http.delete(f"/sessions/{made.id}")
+
+
+class Session:
+    """One session, with the requests that nearly every test makes."""
+
+    def __init__(self, server: Server, session_id: str) -> None:
+        self.server = server
+        self.id = session_id
+
+    def path(self, rest: str) -> str:
+        return f"/sessions/{self.id}{rest}"
+
+    def get(self, rest: str = "", **options: Any) -> Any:
+        return self.server.get(self.path(rest), **options)
+
+    def post(self, rest: str, body: Any = None, **options: Any) -> Any:
+        return self.server.post(self.path(rest), body, **options)
+
+    def patch(self, rest: str, body: Any = None, **options: Any) -> Any:
+        return self.server.patch(self.path(rest), body, **options)
+
+    def delete(self, rest: str = "", **options: Any) -> Any:
+        return self.server.delete(self.path(rest), **options)
+
+    def break_at(self, program: Program, *markers: str, **more: Any) -> list[str]:
+        """Breakpoints at marked lines; their ids."""
+        return [
+            self.post("/breakpoints", {"file": program.path, "line": program.line(m), **more})[
+                "breakpoint_id"
+            ]
+            for m in markers
+        ]
+
+    def launch(self, program: Program | str, *, wait: float | bool = 20, **options: Any) -> Any:
+        path = program.path if isinstance(program, Program) else program
+        return self.post("/launch", {"script": path, "wait": wait, **options})
+
+    def resume(self, *, wait: float | bool = 20, **options: Any) -> Any:
+        return self.post("/continue", {"wait": wait, **options})
+
+    def evaluate(self, expression: str, **options: Any) -> str:
+        return str(self.post("/evaluate", {"expression": expression, **options})["result"])
+
+    def locals(self, frame: int = 0) -> dict[str, Any]:
+        shown = self.get(f"/frames/{frame}/variables")["variables"]
+        return {each["name"]: each for each in shown}
+
+    def output(self, kind: str = "stdout") -> str:
+        return "".join(e["text"] for e in self.get(f"/output?type={kind}")["outputs"])

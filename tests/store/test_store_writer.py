@@ -1,0 +1,117 @@
+"""The writer thread by itself, on a real SQLite connection that misbehaves on purpose."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.store import StoreProblem
+from holdfast.store.backlog import EventRow
+from holdfast.store.problems import Warnings
+from holdfast.store.writer import Writer
+
+
+@pytest.fixture
+def connection() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.execute("CREATE TABLE notes (text UNIQUE)")
+    return connection
+
+
+@pytest.fixture
+def writer(connection: sqlite3.Connection) -> Iterator[Writer]:
+    writer = Writer(connection, Warnings())
+    yield writer
+    writer.close()
+
+
+def note(connection: sqlite3.Connection, text: str) -> None:
+    connection.execute("INSERT INTO notes VALUES (?)", (text,))
+
+
+def create_events(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE events (session_id, seq, at, type, body)")
+
+
+def notes(writer: Writer) -> list[str]:
+    found: list[str] = []
+    query = "SELECT text FROM notes ORDER BY text"
+    writer.submit(lambda c: found.extend(text for (text,) in c.execute(query))).result()
+    return found
+
+
+def lose_the_transaction(connection: sqlite3.Connection) -> None:
+    """What SQLite does by itself on some errors of the disk."""
+    connection.execute("ROLLBACK")
+    raise sqlite3.OperationalError("disk I/O error")
+
+
+def test_a_lost_transaction_takes_no_neighbour_with_it(writer: Writer) -> None:
+    before = writer.submit(lambda c: note(c, "before"))
+    lost = writer.submit(lose_the_transaction)
+    after = writer.submit(lambda c: note(c, "after"))
+    before.result()
+    with pytest.raises(StoreProblem, match="disk I/O error") as caught:
+        lost.result()
+    assert isinstance(caught.value.__cause__, sqlite3.OperationalError)
+    after.result()
+    assert notes(writer) == ["after", "before"]
+
+
+def test_an_operation_that_fails_half_way_leaves_nothing(writer: Writer) -> None:
+    def twice(connection: sqlite3.Connection) -> None:
+        note(connection, "twice")
+        note(connection, "twice")
+
+    with pytest.raises(StoreProblem, match="UNIQUE"):
+        writer.submit(twice).result()
+    assert notes(writer) == []
+
+
+def test_any_error_reaches_its_future_and_the_thread_goes_on(writer: Writer) -> None:
+    with pytest.raises(StoreProblem, match="division"):
+        writer.submit(lambda c: note(c, str(1 // 0))).result()
+    writer.submit(lambda c: note(c, "still here")).result()
+    assert notes(writer) == ["still here"]
+
+
+def test_a_transaction_left_open_does_not_stop_the_next(writer: Writer) -> None:
+    def meddle(connection: sqlite3.Connection) -> None:
+        connection.execute("COMMIT")
+        connection.execute("BEGIN")
+        connection.execute("SAVEPOINT other")
+
+    with pytest.raises(StoreProblem):
+        writer.submit(meddle).result()
+    writer.submit(lambda c: note(c, "next")).result()
+    assert notes(writer) == ["next"]
+
+
+def test_events_of_a_deleted_session_are_not_tried_again(writer: Writer) -> None:
+    # There is no events table yet: these fail and are kept.
+    writer.append(EventRow("s1", 1, 0.0, "output", "{}"))
+    writer.append(EventRow("s2", 1, 0.0, "output", "{}"))
+    with pytest.raises(StoreProblem, match="no such table"):
+        writer.flush()
+    writer.submit(lambda c: None, forgets="s1").result()
+    assert writer.backlog.pending("s1") == []
+
+    writer.submit(create_events).result()
+    writer.flush()
+    found: list[tuple[str, int]] = []
+    query = "SELECT session_id, seq FROM events"
+    writer.submit(lambda c: found.extend(c.execute(query))).result()
+    assert found == [("s2", 1)]
+    assert writer.backlog.pending("s2") == []
+    assert writer.backlog.dropped == 0
+
+
+def test_kept_events_are_tried_again_without_being_asked(writer: Writer) -> None:
+    writer.append(EventRow("s1", 1, 0.0, "output", "{}"))
+    with pytest.raises(StoreProblem):
+        writer.flush()
+    writer.submit(create_events).result()
+    with writer.backlog._changed:
+        assert writer.backlog._changed.wait_for(lambda: not writer.backlog._pending, timeout=60)

@@ -1,0 +1,222 @@
+"""No process outlives its owner when the owner dies: small servers, killed in many ways."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from families import (
+    FAMILY,
+    FAMILY_SIZE,
+    LONER,
+    RUNAWAY,
+    TIMEOUT,
+    Line,
+    is_running,
+    open_descriptors,
+    run,
+    start,
+)
+from holdfast.targets.program.processes import Tags, Warden, spawn
+
+# A server in small: argv is the descriptor, the program and how its target is to be started.
+OWNER = """
+import asyncio, os, sys
+from holdfast.targets.program.processes import Tags, Warden, spawn
+out, program, manner = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+async def main():
+    tags = Tags()
+    warden = Warden(tags.nonce)
+    await warden.start()
+    argv = [sys.executable, "-c", program, str(out)]
+    tag = None if manner == "by group" else tags.new()
+    target = await spawn(argv, pass_fds=[out], tag=tag)
+    warden.watch(target.pid)
+    if manner == "detached":
+        await asyncio.to_thread(sys.stdin.readline)
+        await target.detach()
+        warden.forget(target.pid)
+    if manner == "forked" and not os.fork():
+        os.close(out)
+        os.read(0, 1)
+        os._exit(0)
+    print(warden.pid, flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    await warden.close()
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def line() -> Iterator[Line]:
+    line = Line()
+    yield line
+    line.close()
+
+
+class Owner:
+    def __init__(self, line: Line, program: str, manner: str = "tagged") -> None:
+        argv = [sys.executable, "-c", OWNER, str(line.theirs), program, manner]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, pass_fds=[line.theirs])
+
+    def say(self, text: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def warden(self) -> int:
+        """A pidfd of its warden, once all is in place and it heeds no polite signal."""
+        assert self.process.stdout is not None
+        pid = int(self.process.stdout.readline())
+        while not ignored_signals(pid) & 1 << signal.SIGHUP - 1:
+            time.sleep(0.001)
+        return os.pidfd_open(pid)
+
+    def __enter__(self) -> Owner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def ignored_signals(pid: int) -> int:
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(line.split()[1], 16) for line in file if line.startswith("SigIgn"))
+
+
+def wait_for_end(pidfd: int) -> None:
+    ready, _, _ = select.select([pidfd], [], [], TIMEOUT)
+    os.close(pidfd)
+    assert ready
+
+
+def test_a_runaway_does_not_outlive_its_server(line: Line) -> None:
+    with Owner(line, RUNAWAY) as owner:
+        warden = owner.warden()
+        line.pids(1)
+        begun = time.monotonic()
+        owner.process.kill()
+        line.wait_until_all_are_gone()
+        wait_for_end(warden)
+        assert time.monotonic() - begun < 10
+
+
+@pytest.mark.parametrize("deadly", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_a_server_that_dies_takes_its_targets_along(line: Line, deadly: signal.Signals) -> None:
+    with Owner(line, FAMILY) as owner:
+        warden = owner.warden()
+        line.pids(FAMILY_SIZE)
+        owner.process.send_signal(deadly)
+        line.wait_until_all_are_gone()
+        wait_for_end(warden)
+
+
+def test_a_warden_ends_groups_where_there_are_no_tags(line: Line) -> None:
+    with Owner(line, LONER, "by group") as owner:
+        warden = owner.warden()
+        line.pids(1)
+        owner.process.kill()
+        line.wait_until_all_are_gone()
+        wait_for_end(warden)
+
+
+def test_a_server_that_closes_in_order_leaves_none(line: Line) -> None:
+    with Owner(line, FAMILY) as owner:
+        warden = owner.warden()
+        line.pids(FAMILY_SIZE)
+        owner.process.communicate(timeout=TIMEOUT)
+        assert owner.process.returncode == 0
+        line.wait_until_all_are_gone()
+        wait_for_end(warden)
+
+
+def test_a_detached_family_outlives_its_server(line: Line) -> None:
+    with Owner(line, FAMILY, "detached") as owner:
+        pids = line.pids(FAMILY_SIZE)
+        owner.say(b"detach\n")
+        warden = owner.warden()
+        owner.process.kill()
+        wait_for_end(warden)
+        assert all(is_running(pid) for pid in pids)
+
+
+def test_a_fork_of_the_server_does_not_hold_the_warden_back(line: Line) -> None:
+    with Owner(line, LONER, "forked") as owner:
+        warden = owner.warden()
+        line.pids(1)
+        owner.process.kill()
+        line.wait_until_all_are_gone()
+        wait_for_end(warden)
+
+
+def test_a_server_inside_a_target_takes_its_own_targets_along(line: Line) -> None:
+    async def main() -> None:
+        argv = [sys.executable, "-c", OWNER, str(line.theirs), LONER, "tagged"]
+        keep, stdin = os.pipe()
+        server = await spawn(argv, stdin=keep, pass_fds=[line.theirs], tag=Tags().new())
+        os.close(keep)
+        await asyncio.to_thread(line.pids, 1)
+        assert await server.kill_tree() == []
+        await asyncio.to_thread(line.wait_until_all_are_gone)
+        os.close(stdin)
+
+    run(main)
+
+
+def wait_for_another(warden: Warden, pid: int) -> None:
+    while warden.pid == pid:
+        time.sleep(0.01)
+
+
+def test_a_killed_warden_has_a_successor_that_knows_the_groups(line: Line) -> None:
+    async def main() -> None:
+        warden = Warden(Tags().nonce)
+        await warden.start()
+        target = await start(LONER, line, None)
+        await asyncio.to_thread(line.pids, 1)
+        warden.watch(target.pid)
+        first = warden.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        await asyncio.to_thread(wait_for_another, warden, first)
+        assert target.returncode is None
+        await warden.close()
+        assert await target.wait() == -signal.SIGKILL
+
+    run(main)
+
+
+def test_a_warden_shrugs_off_polite_signals(line: Line) -> None:
+    with Owner(line, LONER) as owner:
+        warden = owner.warden()
+        line.pids(1)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.pidfd_send_signal(warden, number)
+        owner.process.kill()
+        line.wait_until_all_are_gone()
+        wait_for_end(warden)
+
+
+def test_a_closed_warden_leaves_no_descriptor() -> None:
+    async def main() -> None:
+        await (await spawn([sys.executable, "-V"])).wait()
+        before = open_descriptors()
+        warden = Warden(Tags().nonce)
+        await warden.start()
+        warden.watch(2**22 + 1)
+        warden.forget(2**22 + 1)
+        await warden.close()
+        await warden.close()
+        assert open_descriptors() == before
+
+    run(main)
