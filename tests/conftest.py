@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-
 from collections.abc import Iterator
 
 import pytest
+
 from harness import Server, Session
 from interpreters import Interpreter, found
 

@@ -65,6 +65,14 @@ class Server:
         self.url: str = json.loads(self.ready_file.read_text())["url"]
         self.http = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
 
+    def say_more(self, word: str) -> str:
+        """The next line of its log that has this word in it."""
+        while word not in self.log[-1]:
+            line = self._said.readline()
+            assert line, f"it never said {word}: {self.log}"
+            self.log.append(line)
+        return self.log[-1]
+
     def stop(self) -> int:
         """As a user would: SIGTERM, and it ends by itself."""
         if self.process.poll() is None:

@@ -3,18 +3,18 @@
     HoldfastError
     ├── InvalidInput      the request cannot be honoured as written
     │   ├── FileMissing  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
-    │   ├── ProgramSyntaxError  InterpreterMissing  UnknownSetting
+    │   ├── ProgramSyntaxError  InterpreterMissing  AttachFailed  UnknownSetting  NotAllowed
     │   └── EvaluationFailed  AssignmentFailed
     ├── NotFound          the id names nothing (any more)
     │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
-    │   └── FrameNotFound  ReferenceNotFound  ThreadNotFound  SourceNotFound
+    │   └── FrameNotFound  ReferenceNotFound  ThreadNotFound  SourceNotFound  ProcessNotFound
     ├── WrongState        the right request at the wrong time
     │   └── AlreadyDecided
     ├── TimedOut          the debugger did not answer in time
     ├── Failure           something of ours, or the target, broke
-    │   └── SessionCrashed  LaunchFailed  AttachFailed
+    │   └── SessionCrashed  LaunchFailed
     └── Refused           who may come in, and with what
-        └── NotAuthorized  BodyTooLarge  NotJson
+        └── NotAuthorized  HeadTooLarge  BodyTooLarge  NotJson
 
 Each carries a `code` (upper case, with its subject), a `short` name, a message, a hint that says
 what to do next, and details with the ids needed to act. Faces map the families once.
@@ -32,7 +32,7 @@ class HoldfastError(Exception):
     short: ClassVar[str] = "internal_error"
     default_hint: ClassVar[str] = "Retry; if it happens again, report it with the reference id."
 
-    def __init__(self, message: str, *, hint: str | None = None, **details: Any) -> None:
+    def __init__(self, message: str, /, *, hint: str | None = None, **details: Any) -> None:
         super().__init__(message)
         self.message = message
         self.hint = self.default_hint if hint is None else hint
@@ -46,6 +46,12 @@ class InvalidInput(HoldfastError):
     code = "REQUEST_INVALID"
     short = "invalid_request"
     default_hint = "Correct the named field and send the request again."
+
+
+class NotAllowed(InvalidInput):
+    code = "METHOD_NOT_ALLOWED"
+    short = "method_not_allowed"
+    default_hint = "GET /openapi.json lists the routes and their methods."
 
 
 class FileMissing(InvalidInput):
@@ -81,13 +87,19 @@ class InvalidLogMessage(InvalidInput):
 class ProgramSyntaxError(InvalidInput):
     code = "LAUNCH_SYNTAX_ERROR"
     short = "syntax_error"
-    default_hint = "Fix the file and launch again; the session is still `created`."
+    default_hint = "Fix the file and launch again in this session."
 
 
 class InterpreterMissing(InvalidInput):
     code = "LAUNCH_INTERPRETER_NOT_FOUND"
     short = "interpreter_not_found"
     default_hint = "Give `python_path` (an executable) or `venv` (a directory with bin/python)."
+
+
+class AttachFailed(InvalidInput):
+    code = "ATTACH_FAILED"
+    short = "attach_failed"
+    default_hint = "Check that the process runs, is yours, and accepts a debugger."
 
 
 class UnknownSetting(InvalidInput):
@@ -159,6 +171,12 @@ class ThreadNotFound(NotFound):
     default_hint = "GET the session's /threads for the ids there are."
 
 
+class ProcessNotFound(NotFound):
+    code = "PROCESS_NOT_FOUND"
+    short = "process_not_found"
+    default_hint = "GET /processes lists the Python processes there are."
+
+
 class SourceNotFound(NotFound):
     code = "SOURCE_NOT_FOUND"
     short = "source_not_found"
@@ -212,12 +230,6 @@ class LaunchFailed(Failure):
     default_hint = "GET the session's /output for what the interpreter printed."
 
 
-class AttachFailed(Failure):
-    code = "ATTACH_FAILED"
-    short = "attach_failed"
-    default_hint = "Check that the process runs, is yours, and accepts a debugger."
-
-
 # -- who may come in -----------------------------------------------------------------------------
 
 
@@ -231,6 +243,12 @@ class NotAuthorized(Refused):
     code = "TOKEN_REQUIRED"
     short = "unauthorized"
     default_hint = "Send `Authorization: Bearer <token>`; the server printed where the token is."
+
+
+class HeadTooLarge(Refused):
+    code = "HEAD_TOO_LARGE"
+    short = "head_too_large"
+    default_hint = "Send a shorter address and fewer headers; values belong into the body."
 
 
 class BodyTooLarge(Refused):

@@ -72,9 +72,17 @@ def test_what_is_reported_after_the_end_is_ignored(state: State, signal: Signal)
     assert absorb(state, signal) is None
 
 
-def test_a_request_after_the_end_is_still_refused_aloud() -> None:
+@pytest.mark.parametrize("state", ENDED)
+@pytest.mark.parametrize("signal", REQUESTS)
+def test_after_the_end_a_session_may_be_given_a_program_again(state: State, signal: Signal) -> None:
+    assert absorb(state, signal) is State.LAUNCHING
+    assert signal.value in possible(state)
+
+
+@pytest.mark.parametrize("state", LIVE)
+def test_a_request_at_the_wrong_time_is_refused_aloud_and_not_ignored(state: State) -> None:
     with pytest.raises(WrongState):
-        absorb(State.TERMINATED, Signal.LAUNCH)
+        absorb(state, Signal.LAUNCH)
 
 
 @pytest.mark.parametrize(("state", "signal"), [*itertools.product(State, Signal)])
@@ -127,7 +135,7 @@ def test_a_hint_never_advises_what_makes_no_sense() -> None:
         (State.RUNNING, "continue", "wait for a stop"),
         (State.CREATED, "terminate", "DELETE"),
         (State.CREATED, "continue", "POST /launch"),
-        (State.TERMINATED, "launch", "POST /restart"),
+        (State.TERMINATED, "continue", "POST /restart"),
     ]:
         with pytest.raises(WrongState) as caught:
             require(state, operation)

@@ -254,7 +254,7 @@ def test_a_pydantic_model_is_its_fields_without_the_hidden_ones() -> None:
         def __repr__(self) -> str:
             return "shy"
 
-    user = User(name="Ann", tags=[1], more=2)  # type: ignore[call-arg]
+    user = User(name="Ann", tags=[1], more=2)
     assert text(user) == repr(user) == "User(name='Ann', tags=[1], more=2)"
     assert text(Shy(name="Bo")) == "shy"
     item = shown(user)

@@ -1,7 +1,7 @@
 """Adds numbers in a loop, through a function."""
 
 
-def add(total, number):
+def add(total, number):  # @define
     result = total + number  # @add
     return result  # @return
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,7 +67,7 @@ def serve(
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     where = discovery.data_dir(data_dir)
     options = Options(host, port, where, ready_file, token)
-    say = lambda text: complaints.print(text, highlight=False, soft_wrap=True)  # noqa: E731
+    say = lambda text: complaints.print(text, markup=False, highlight=False, soft_wrap=True)  # noqa: E731
     try:
         uvloop.run(run(options, say))
     except HoldfastError as problem:
@@ -74,9 +75,9 @@ def serve(
 
 
 def _complain(message: str, hint: str = "") -> None:
-    complaints.print(f"[red]{message}[/]", highlight=False)
+    complaints.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
     if hint:
-        complaints.print(hint, highlight=False)
+        complaints.print(hint, markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(1)
 
 
@@ -126,7 +127,8 @@ def _where(shown: dict[str, Any]) -> str:
 
 def _ask(url: str | None, path: str) -> Any:
     try:
-        return Client(discovery.server_url(url)).get(path)
+        token = os.environ.get("HOLDFAST_TOKEN")
+        return Client(discovery.server_url(url), token=token).get(path)
     except ServerProblem as problem:
         return _complain(str(problem), problem.hint)
     except Unreachable as problem:

@@ -27,10 +27,8 @@ class Unreachable(Exception):
 class Client:
     def __init__(self, url: str, *, timeout: float = 330.0, token: str | None = None) -> None:
         self.url = url
-        parts = urlsplit(url)
-        self._connection = http.client.HTTPConnection(
-            parts.hostname or "localhost", parts.port or 80, timeout=timeout
-        )
+        host, port = _place(url)
+        self._connection = http.client.HTTPConnection(host, port, timeout=timeout)
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
@@ -73,6 +71,19 @@ class Client:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _place(url: str) -> tuple[str, int]:
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        port = parts.port or 80
+    except ValueError:
+        parts, port = urlsplit(""), 0
+    if parts.scheme != "http" or not parts.hostname:
+        raise Unreachable(
+            f"{url!r} is no address of a server; one looks like http://localhost:5000"
+        )
+    return parts.hostname, port
 
 
 def _parsed(answer: http.client.HTTPResponse) -> Any:

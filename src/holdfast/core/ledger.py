@@ -43,7 +43,7 @@ class Ledger:
 
     def decide(self, hold_id: str, decision: Decision) -> Hold:
         """Settle the hold and return it. An action that it does not allow leaves it open."""
-        hold = self._still_open(hold_id)
+        hold = self.still_open(hold_id)
         if decision.action not in hold.actions:
             raise WrongState(
                 f"cannot {decision.action}: hold {hold_id} ({hold.kind.value}) does not allow it",
@@ -84,7 +84,8 @@ class Ledger:
         holds = self._open.values()
         return [hold for hold in holds if session_id is None or hold.session_id == session_id]
 
-    def _still_open(self, hold_id: str) -> Hold:
+    def still_open(self, hold_id: str) -> Hold:
+        """The hold, which nobody has settled yet."""
         if hold_id in self._settled:
             raise _already_settled(self._settled[hold_id])
         if hold_id not in self._open:

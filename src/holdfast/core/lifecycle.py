@@ -166,6 +166,16 @@ def require(state: State, operation: str) -> None:
         raise _wrong_state(state, operation)
 
 
+def not_now(state: State, message: str) -> WrongState:
+    """The error for what is no operation of its own and needs another state all the same."""
+    return WrongState(
+        f"{message}: the session is {state.value}",
+        hint=_HINTS[state],
+        state=state.value,
+        possible=possible(state),
+    )
+
+
 def _wrong_state(state: State, wanted: str) -> WrongState:
     return WrongState(
         f"cannot {wanted}: the session is {state.value}",

@@ -24,8 +24,10 @@ class Stop:
     thread_id: int
     reason: str
     location: Location | None
+    frame: int = 0  # tells the top frame from every other that exists at the same time
     frames: tuple[Described, ...] = ()
     locals: tuple[Described, ...] = ()
+    locals_total: int = 0  # there may be more than were sent
     returned: tuple[Described, ...] = ()
     threads: tuple[Described, ...] = ()
     breakpoints: tuple[tuple[str, int], ...] = ()  # id and how often it was hit

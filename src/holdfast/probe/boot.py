@@ -1,15 +1,23 @@
-"""The start-up of a target: `python boot.py SOCKET_FD DEBUGPY_DIR CHILD_PORT`.
+"""The start-up of a target, in one of two ways.
 
-Everything that costs time (importing the debugger, starting its threads, enabling tracing) is
-done before the program is known, so that an interpreter can be armed in advance.
+    python boot.py SOCKET_FD DEBUGPY_DIR CHILD_PORT       a program that the server starts
+    python boot.py --join PORT DEBUGPY_DIR ARGUMENT...    one that the program started: its child
+
+For the first, everything that costs time (importing the debugger, starting its threads, enabling
+tracing) is done before the program is known, so that an interpreter can be armed in advance. The
+second has `python ARGUMENT...` to be, whatever happens: where it cannot be debugged it becomes
+exactly that. This file has no annotations and no functions, for it must be understood by any
+Python that somebody's program may start.
 """
 
 import os
 import sys
 
+if __name__ == "__main__":
+    if sys.argv[1] == "--join" and sys.version_info < (3, 9):
+        os.execv(sys.executable, [sys.executable] + sys.argv[4:])
 
-def _load_probe() -> None:
-    """Import this directory as `_holdfast`, without touching `sys.path`."""
+    # Import this directory as `_holdfast`, without touching `sys.path`.
     import importlib.util
 
     here = os.path.dirname(os.path.abspath(__file__))
@@ -18,13 +26,11 @@ def _load_probe() -> None:
     )
     assert spec is not None
     assert spec.loader is not None
-    package = importlib.util.module_from_spec(spec)
-    sys.modules["_holdfast"] = package
-    spec.loader.exec_module(package)
-
-
-if __name__ == "__main__":
-    _load_probe()
+    sys.modules["_holdfast"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["_holdfast"])
     from _holdfast import program
 
-    program.become(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    if sys.argv[1] == "--join":
+        program.join(int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+    else:
+        program.become(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -1,23 +1,22 @@
-"""Everything that touches pydevd: arming it, mending it, and answering the server on its wire.
+"""Everything that touches pydevd: arming it, patching it, and answering the server on its wire.
 
-The mends are small and each is guarded: `MENDS` records which took, and the unmended way still
-works (slower). The server speaks plain DAP for running, stepping and pausing, and one request
+The server speaks plain DAP for running, stepping and pausing, and one request
 of our own, `holdfast`, for all else; its answers and events travel on the same connection.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import threading
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Iterator, Optional
 
-from . import bounded
+from . import bounded, mends, release
 
 HERE = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else "<holdfast>"
 _DEBUGPY = ""
-MENDS: Dict[str, bool] = {}
 
 # Read by pydevd when it is imported, and gone from the environment before the program starts.
 _IMPORT_SETTINGS = {
@@ -32,17 +31,64 @@ def is_ours(filename: str) -> bool:
     return filename.startswith(HERE) or (bool(_DEBUGPY) and filename.startswith(_DEBUGPY))
 
 
+def canonical(filename: str) -> str:
+    """The one path that stands for a file, however it was named."""
+    import pydevd_file_utils
+
+    path: str = pydevd_file_utils.canonical_normalized_path(filename)
+    return path
+
+
 # -- arming ---------------------------------------------------------------------------------------
 
 
-def arm(connection: Any, debugpy_dir: str, child_port: int) -> Any:
-    """Connect pydevd to the server and start tracing; the program comes later."""
+def load(debugpy_dir: str) -> None:
+    """Bring pydevd in, and mend it."""
     locate_debugpy(os.path.join(debugpy_dir, "debugpy"))
+    again = "pydevd" in sys.modules
     pydevd = _import_pydevd(debugpy_dir)
     bounded.prepare()
-    _mend("quick_start", _without_start_up_sleep, pydevd)
-    _mend("quick_exit", _quick_exit, pydevd)
+    if not again:  # it is when we attach to a process that we were detached from
+        mends.apply(pydevd)
+    install_patches()
 
+
+def arm(connection: Any) -> Any:
+    """Connect pydevd to the server and start tracing; the program comes later."""
+    import pydevd
+
+    return _trace(pydevd, connection)
+
+
+def arm_forked(connection: Any) -> Any:
+    """In a forked child: a debugger of its own in place of its parent's, of which nothing works."""
+    import pydevd
+    from _pydev_bundle import pydev_monkey
+    from _pydevd_bundle.pydevd_custom_frames import custom_frames_container_init
+
+    from . import rules, stops
+
+    pydev_monkey._on_forked_process(setup_tracing=False)
+    custom_frames_container_init()
+    if hasattr(sys, "monitoring"):
+        from _pydevd_sys_monitoring import (
+            pydevd_sys_monitoring,
+        )
+
+        pydevd_sys_monitoring.reset_thread_local_info()
+    else:
+        from _pydevd_frame_eval.pydevd_frame_eval_main import (
+            clear_thread_local_info,
+        )
+
+        if clear_thread_local_info is not None:
+            clear_thread_local_info()
+    rules.start_over()
+    stops.HANDLES = type(stops.HANDLES)()
+    return _trace(pydevd, connection)
+
+
+def _trace(pydevd: Any, connection: Any) -> Any:
     def connect(self: Any, _host: str, _port: int) -> None:
         self._client_socket = connection
         self.initialize_network(connection)
@@ -50,12 +96,11 @@ def arm(connection: Any, debugpy_dir: str, child_port: int) -> Any:
     original = pydevd.PyDB.connect
     pydevd.PyDB.connect = connect
     try:
-        install_patches()
         pydevd.settrace(
             host="127.0.0.1",
-            port=child_port,
+            port=0,
             suspend=False,
-            patch_multiprocessing=child_port > 0,
+            patch_multiprocessing=False,  # `children` does this, and never lets one hang
             notify_stdin=False,
             wait_for_ready_to_run=False,
             dont_trace_start_patterns=(_DEBUGPY, HERE),
@@ -75,7 +120,7 @@ def locate_debugpy(folder: str) -> None:
 
 def _import_pydevd(debugpy_dir: str) -> Any:
     """Import debugpy from the server's installation, leaving path and environment as they were."""
-    before = {name: os.environ.get(name) for name in _IMPORT_SETTINGS}
+    environment = dict(os.environ)
     os.environ.update(_IMPORT_SETTINGS)
     path = sys.path[:]
     sys.path.insert(0, debugpy_dir)
@@ -85,16 +130,32 @@ def _import_pydevd(debugpy_dir: str) -> Any:
         from _pydevd_bundle import pydevd_process_net_command_json  # noqa: F401
     finally:
         sys.path[:] = path
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in set(os.environ) - set(environment):  # pydevd leaves one of its own behind
+            del os.environ[name]
+        os.environ.update(environment)
     return pydevd
 
 
-def wait_until_configured(db: Any) -> None:
-    db._on_configuration_done_event.wait()
+def debugpy_folder() -> str:
+    return _DEBUGPY
+
+
+def wait_until_configured(db: Any) -> bool:
+    """Wait for the server to say go; False when its connection ended instead."""
+    configured = db._on_configuration_done_event
+    original = db.dispose_and_kill_all_pydevd_threads
+    lost = []
+
+    def dispose(*args: Any, **kwargs: Any) -> Any:
+        lost.append(True)
+        configured.set()
+        return original(*args, **kwargs)
+
+    db.dispose_and_kill_all_pydevd_threads = dispose
+    if db.pydb_disposed:
+        return False
+    configured.wait()
+    return not lost
 
 
 def leave(db: Any) -> None:
@@ -102,6 +163,9 @@ def leave(db: Any) -> None:
 
     While other threads go on it must keep looking now and then, so it is left alone.
     """
+    from . import rules
+
+    report("hits", hits=rules.all_hits())
     others = [t for _, t in user_threads() if t is not threading.main_thread() and not t.daemon]
     if db.check_alive_thread is not None and not others:
         db.check_alive_thread._wait_event.set()
@@ -113,55 +177,7 @@ def current() -> Any:
     return get_global_debugger()
 
 
-# -- mends ----------------------------------------------------------------------------------------
-
-
-def _mend(name: str, mend: Callable[[Any], None], *args: Any) -> None:
-    try:
-        mend(*args)
-        MENDS[name] = True
-    except Exception:
-        MENDS[name] = False
-
-
-def _without_start_up_sleep(pydevd: Any) -> None:
-    """`initialize_network` sleeps 0.1 s "to give threads time to start"; nothing needs it."""
-    original = pydevd.PyDB.initialize_network
-
-    class Time:
-        def __getattr__(self, name: str) -> Any:
-            return (lambda _seconds: None) if name == "sleep" else getattr(real, name)
-
-    real = pydevd.time
-
-    def initialize_network(self: Any, sock: Any, terminate_on_socket_close: bool = True) -> Any:
-        pydevd.time = Time()
-        try:
-            return original(self, sock, terminate_on_socket_close)
-        finally:
-            pydevd.time = real
-
-    pydevd.PyDB.initialize_network = initialize_network
-
-
-def _quick_exit(pydevd: Any) -> None:
-    """pydevd polls ten times a second for its threads to end, up to half a second, twice.
-
-    Only the writer matters: what it holds must reach the server. The reader stays blocked in
-    its socket until the process ends, so waiting for it is always in vain.
-    """
-    import time
-
-    name = "_PyDB__wait_for_threads_to_finish"
-    getattr(pydevd.PyDB, name)
-
-    def wait(self: Any, timeout: float) -> None:
-        writer = self.writer
-        end = time.monotonic() + timeout
-        while writer is not None and writer.is_alive() and time.monotonic() < end:
-            time.sleep(0.001)
-
-    setattr(pydevd.PyDB, name, wait)
+# -- patches --------------------------------------------------------------------------------------
 
 
 def install_patches() -> None:
@@ -185,6 +201,7 @@ def install_patches() -> None:
         return original(self, db, contents, *args, **kwargs)
 
     PyDevJsonCommandProcessor.process_net_command_json = process
+    release.install()
     stops.install(NetCommandFactoryJson)
     rules.install()
 
@@ -206,7 +223,44 @@ def send(message: Dict[str, Any]) -> None:
 
     db = current()
     if db is not None and db.writer is not None:
-        db.writer.add_command(NetCommand(0, 0, message, is_json=True))
+        with not_stepping():
+            db.writer.add_command(NetCommand(0, 0, message, is_json=True))
+
+
+@contextlib.contextmanager
+def not_stepping() -> Iterator[None]:
+    """A step of the program's must not stop in a library that our own work calls."""
+    info = getattr(threading.current_thread(), "additional_info", None)
+    if info is None or info.pydev_step_cmd == -1:
+        yield
+        return
+    step = info.pydev_step_cmd, info.pydev_step_stop
+    info.pydev_step_cmd, info.pydev_step_stop = -1, None
+    try:
+        yield
+    finally:
+        info.pydev_step_cmd, info.pydev_step_stop = step
+
+
+def end_step() -> None:
+    """The thread has left the program: a step that was under way has nowhere to go."""
+    info = getattr(threading.current_thread(), "additional_info", None)
+    if info is not None:
+        info.pydev_step_cmd, info.pydev_step_stop = -1, None
+
+
+def flush(seconds: float = 5.0) -> None:
+    """Wait until all that was said so far is on the wire."""
+    from _pydevd_bundle.pydevd_net_command import _NullNetCommand
+
+    db = current()
+    if db is None or db.writer is None:
+        return
+    sent = threading.Event()
+    mark = _NullNetCommand()
+    mark.send = lambda _socket: sent.set()
+    db.writer.add_command(mark)
+    sent.wait(seconds)
 
 
 def report(kind: str, **body: Any) -> None:

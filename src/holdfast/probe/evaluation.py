@@ -46,18 +46,38 @@ class _Running:
         ident = threading.get_ident()
         in_main = ident == threading.main_thread().ident
         before = signal.signal(signal.SIGINT, _raise_interrupted) if in_main else None
+        was_blocked = in_main and _let_interrupts_in()
         with self._lock:
             self._idents[thread_id] = ident
         try:
             return run()
         finally:
-            with self._lock:
-                self._idents.pop(thread_id, None)
+            self._close(thread_id)
+            if was_blocked:
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             if in_main:
                 signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
 
+    def _close(self, thread_id: str) -> None:
+        """No more interrupts from here on; one that comes this late must not hit the program."""
+        try:
+            with self._lock:
+                self._idents.pop(thread_id, None)
+            for _ in range(100):  # one that was sent arrives at the latest in here
+                pass
+        except Interrupted:
+            with self._lock:
+                self._idents.pop(thread_id, None)
+
 
 RUNNING = _Running()
+
+
+def _let_interrupts_in() -> bool:
+    """For a program that blocks SIGINT: ours would wait, and hit it when it unblocks."""
+    if signal.SIGINT in signal.sigpending():
+        return False  # the program's own, which is not for us to take
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _raise_interrupted(_number: int, _frame: Any) -> None:

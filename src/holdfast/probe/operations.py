@@ -8,10 +8,11 @@ program runs; what executes the user's code runs in the suspended thread it belo
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from typing import Any, Callable, Dict
 
-from . import debugger, evaluation, rules, stops, tasks, values
+from . import debugger, evaluation, mends, rules, stops, streams, tasks, values
 
 Reply = Callable[[Callable[[], Any]], None]
 Operation = Callable[[Any, Dict[str, Any], Reply], None]
@@ -59,16 +60,15 @@ def _program(db: Any, args: Dict[str, Any], reply: Reply) -> None:
 
 
 def _hello(_db: Any, _args: Dict[str, Any]) -> Any:
-    import os
-
     return {
         "pid": os.getpid(),
+        "ppid": os.getppid(),
         "version": list(sys.version_info[:3]),
         "executable": sys.executable,
         "argv": [str(part) for part in getattr(sys, "argv", [])],
         "cwd": os.getcwd(),
         "path": [str(part) for part in sys.path],
-        "mends": debugger.MENDS,
+        "mends": mends.TOOK,
     }
 
 
@@ -113,7 +113,9 @@ def _scopes(db: Any, args: Dict[str, Any]) -> Any:
 def _locals(db: Any, args: Dict[str, Any]) -> Any:
     thread_id = debugger.thread_id_of(args["thread"])
     frame = stops.frame_at(db, thread_id, args["depth"])
-    return {"variables": stops.describe_locals(frame, thread_id, args.get("summary", False))}
+    start, count, summary = args.get("start", 0), args["count"], args.get("summary", False)
+    found, total = stops.describe_locals(frame, thread_id, start, count, summary)
+    return {"variables": found, "total": total}
 
 
 def _variables(db: Any, args: Dict[str, Any]) -> Any:
@@ -134,9 +136,12 @@ def _stale(reference: Any) -> debugger.Problem:
 
 
 def _source(_db: Any, args: Dict[str, Any]) -> Any:
-    lines = linecache.getlines(args["path"])
+    path = args["path"]
+    # A device or a pipe is no source, and reading it might never end.
+    readable = "\0" not in path and (os.path.isfile(path) or not os.path.exists(path))
+    lines = linecache.getlines(path) if readable else []
     if not lines:
-        raise debugger.Problem("source", "the target has no source for %s" % args["path"])
+        raise debugger.Problem("source", "the target has no source for %s" % path)
     return {"text": "".join(lines)}
 
 
@@ -171,8 +176,24 @@ def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
     return {"interrupted": evaluation.RUNNING.interrupt(debugger.thread_id_of(args["thread"]))}
 
 
+def _forget(db: Any, _args: Dict[str, Any]) -> Any:
+    rules.clear(db)
+    return {}
+
+
+def _free(db: Any, _args: Dict[str, Any]) -> Any:
+    """The last request: what follows is the end of the connection."""
+    from . import children, release
+
+    children.Family.port = 0
+    release.everywhere(db)
+    return {}
+
+
 TABLE.update(
     {
+        "forget": _looks(_forget),
+        "free": _looks(_free),
         "program": _program,
         "hello": _looks(_hello),
         "breakpoints": _looks(_breakpoints),
@@ -181,6 +202,7 @@ TABLE.update(
         "hits": _looks(lambda db, args: rules.all_hits()),
         "threads": _looks(lambda db, args: {"threads": stops.threads(db)}),
         "resume_thread": _looks(_resume_thread),
+        "let_go": _looks(lambda db, args: streams.let_go()),
         "stack": _looks(_stack),
         "scopes": _looks(_scopes),
         "locals": _looks(_locals),

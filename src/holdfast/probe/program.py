@@ -7,9 +7,10 @@ import os
 import socket
 import sys
 import threading
+from importlib.machinery import BuiltinImporter, SourceFileLoader
 from typing import Any, Callable, Dict, List, Optional
 
-from . import children, debugger, streams
+from . import children, debugger, joining, rules, streams
 
 Runner = Callable[[], Any]
 
@@ -38,9 +39,9 @@ ORDER = Order()
 
 def become(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
     """Arm the debugger, learn which program to be, and be it."""
-    os.set_inheritable(socket_fd, False)
-    connection = socket.socket(fileno=socket_fd)
-    db = debugger.arm(connection, debugpy_dir, child_port)
+    connection = socket.socket(fileno=_out_of_the_way(socket_fd))
+    debugger.load(debugpy_dir)
+    db = debugger.arm(connection)
     spec = ORDER.wait()
     try:
         run = _prepare(spec)
@@ -52,13 +53,65 @@ def become(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
         ORDER.answer({"failed": "%s: %s" % (type(error).__name__, error)})
         debugger.leave(db)
         return
-    children.watch(follow=child_port > 0, connection=connection)
+    children.watch(connection, child_port)
     ORDER.answer({"pid": os.getpid(), "version": list(sys.version_info[:3]), "path": sys.path[:]})
-    debugger.wait_until_configured(db)
+    if debugger.wait_until_configured(db):
+        debugger.flush()  # or a program that ends itself at once would seem never to have begun
+        _be(run)
+
+
+def join(port: int, debugpy_dir: str, arguments: List[str]) -> None:
+    """Be a child of a program that is debugged: `python ARGUMENTS`, with a debugger if may be."""
+    run = None
+    try:
+        debugger.load(debugpy_dir)
+        run = _prepare_child(arguments)
+        connection = joining.connect(port)
+        db = debugger.arm(connection)
+        children.watch(connection, port)
+        configured = debugger.wait_until_configured(db)
+    except Exception:
+        configured = False
+    if run is None or not configured:
+        joining.become_plain(arguments)
+        return
+    _be(run)
+
+
+def _prepare_child(arguments: List[str]) -> Optional[Runner]:
+    """As `_prepare`, but everything around the program is as its parent made it."""
+    spec = joining.parse(arguments)
+    if spec is None:
+        return None
+    run = _runner(spec, _clean_main())
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv[:] = [sys.executable] + arguments
+    return run
+
+
+def _be(run: Runner) -> None:
     try:
         _run_like_plain_python(run)
     finally:
-        debugger.leave(db)
+        db = debugger.current()
+        if db is not None:  # there is none in a forked child that came out here
+            debugger.leave(db)
+
+
+def _out_of_the_way(fd: int) -> int:
+    """Programs that become daemons close the first descriptors, or put others in their place."""
+    import fcntl
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    high = 4000 if most == resource.RLIM_INFINITY else max(fd, min(4000, most - 8))
+    try:
+        moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, high)
+    except OSError:
+        os.set_inheritable(fd, False)
+        return fd
+    os.close(fd)
+    return moved
 
 
 def _syntax_problem(error: SyntaxError) -> Dict[str, Any]:
@@ -81,7 +134,10 @@ def _prepare(spec: Dict[str, Any]) -> Runner:
             os.environ[name] = value
     os.chdir(spec["cwd"])
     streams.prepare(spec.get("watch_input", True))
-    main = _clean_main()
+    return _runner(spec, _clean_main())
+
+
+def _runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:
     args = list(spec.get("args") or [])
     if "script" in spec:
         return _script(spec, args, main)
@@ -96,18 +152,16 @@ def _clean_main() -> Dict[str, Any]:
     for name in [name for name in main if name not in _MAIN_NAMES]:
         del main[name]
     main.update({"__doc__": None, "__package__": None, "__spec__": None, "__annotations__": {}})
+    main["__loader__"] = BuiltinImporter
     if sys.version_info >= (3, 14):
         del main["__annotations__"]
     return main
 
 
 def _script(spec: Dict[str, Any], args: List[str], main: Dict[str, Any]) -> Runner:
-    from importlib.machinery import SourceFileLoader
-
-    given = spec["script"]
-    full = os.path.abspath(given)
+    given, full = spec.get("given", spec["script"]), os.path.abspath(spec["script"])
     _set_argv(given, [given], args)
-    if not getattr(sys.flags, "safe_path", False):
+    if not _safe_path():
         sys.path[0] = os.path.dirname(os.path.realpath(full))
     with io.open_code(full) as file:
         source = file.read()
@@ -121,17 +175,22 @@ def _module(name: str, args: List[str]) -> Runner:
     from _pydevd_bundle import pydevd_runpy as modules
 
     _set_argv("-m", ["-m", name], args)
-    if not getattr(sys.flags, "safe_path", False):
+    if not _safe_path():
         sys.path[0] = os.getcwd()
     return lambda: modules._run_module_as_main(name, alter_argv=True)
 
 
 def _code(text: str, args: List[str], main: Dict[str, Any]) -> Runner:
     _set_argv("-c", ["-c", text], args)
-    if not getattr(sys.flags, "safe_path", False):
+    if not _safe_path():
         sys.path[0] = ""
     code = compile(text, "<string>", "exec", dont_inherit=True)
     return lambda: exec(code, main)
+
+
+def _safe_path() -> bool:
+    """Started with `-P` or `-I`: then the program's folder is not on the path, nor was ours."""
+    return bool(getattr(sys.flags, "safe_path", False) or sys.flags.isolated)
 
 
 def _set_argv(name: str, command: List[str], args: List[str]) -> None:
@@ -154,7 +213,10 @@ def _outermost(run: Runner) -> None:
 def _run_like_plain_python(run: Runner) -> None:
     """Run it; let an uncaught exception print what plain Python prints, and no frame of ours."""
     try:
-        _outermost(run)
+        try:
+            _outermost(run)
+        finally:
+            debugger.end_step()
     except SystemExit:
         raise
     except BaseException as error:
@@ -162,5 +224,20 @@ def _run_like_plain_python(run: Runner) -> None:
         while trace is not None and debugger.is_ours(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next
         error.__traceback__ = trace
-        sys.excepthook(type(error), error, trace)
+        rules.stop_at_crash(error, trace)
+        with rules.printing():
+            sys.excepthook(type(error), error, trace)
+        if isinstance(error, KeyboardInterrupt):
+            _die_interrupted()
         raise SystemExit(1) from None
+
+
+def _die_interrupted() -> None:
+    """Plain Python ends by the signal itself: raised to the top, with nothing left to print."""
+    hook = sys.excepthook
+
+    def silent(*_exception: Any) -> None:
+        sys.excepthook = hook
+
+    sys.excepthook = silent
+    raise KeyboardInterrupt from None

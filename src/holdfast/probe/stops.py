@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from . import bounded, debugger, rules, values
+from . import bounded, debugger, entries, rules, values
 
 HANDLES = values.Handles()
 _SNAPSHOT_FRAMES = 20
@@ -28,7 +28,7 @@ _MODULE_NAMES = {
     "__cached__",
 }
 _RETURNS = "__pydevd_ret_val_dict"
-_HIDDEN = {_RETURNS, "__exception__"}
+_HIDDEN = {_RETURNS, "__exception__", entries.ENTERED}
 
 Frame = Tuple[Any, int]  # a frame and the line to show for it
 
@@ -45,10 +45,21 @@ def iter_frames(db: Any, thread_id: str) -> Iterator[Frame]:
     suspended = db.suspended_frames_manager.get_frames_list(thread_id)
     if suspended is not None:
         lines = suspended.frame_id_to_lineno
-        pairs = ((frame, lines.get(id(frame), frame.f_lineno)) for frame in suspended)
+        pairs = ((frame, lines.get(id(frame), frame.f_lineno)) for frame in _all_of(suspended))
     else:
         pairs = ((frame, frame.f_lineno) for frame in _running_frames(thread_id))
     yield from _without_ours(pairs)
+
+
+def _all_of(suspended: Any) -> Iterator[Any]:
+    """What pydevd keeps of the stack, and what is beneath it: a deep one is kept in part only."""
+    frame = None
+    for frame in suspended:
+        yield frame
+    frame = getattr(frame, "f_back", None) if suspended.exc_type is None else None
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def _without_ours(pairs: Iterator[Frame]) -> Iterator[Frame]:
@@ -150,13 +161,18 @@ def _globals(frame: Any) -> Dict[str, Any]:
     return {k: v for k, v in frame.f_globals.items() if k != "__builtins__" and k not in _HIDDEN}
 
 
-def describe_locals(frame: Any, owner: str, summary: bool = False) -> List[Dict[str, Any]]:
+def describe_locals(
+    frame: Any, owner: str, start: int, count: int, summary: bool = False
+) -> Tuple[List[Dict[str, Any]], int]:
+    """A page of a frame's locals, and how many there are."""
     names = local_names(frame)
     budget = bounded.Budget()
-    return [
+    page = itertools.islice(names.items(), start, start + count)
+    shown = [
         values.describe(value, name, HANDLES, owner, summary=summary, budget=budget)
-        for name, value in itertools.islice(names.items(), _MAX_LOCALS)
+        for name, value in page
     ]
+    return shown, len(names)
 
 
 def forget(thread_id: str) -> None:
@@ -179,18 +195,28 @@ def snapshot(db: Any, thread_id: str, info: Any) -> Dict[str, Any]:
     }
     if frames:
         top = frames[0][0]
-        shown["locals"] = describe_locals(top, thread_id)
-        returned = top.f_locals.get(_RETURNS)
-        if returned:
-            budget = bounded.Budget()
-            shown["returned"] = [
-                values.describe(value, name, HANDLES, thread_id, budget=budget)
-                for name, value in returned.items()
-            ]
+        shown["locals"], shown["locals_total"] = describe_locals(top, thread_id, 0, _MAX_LOCALS)
+        shown["frame"] = id(top)
+        shown["returned"] = _returned(top, thread_id)
     exception = _exception(db, thread_id)
     if exception:
         shown["exception"] = exception
-    shown["breakpoints"] = rules.hits_of(getattr(info, "hit_breakpoint_ids", None) or ())
+    hit = getattr(info, "hit_breakpoint_ids", None) or ()
+    shown["breakpoints"] = rules.hits_of(threading.get_ident(), hit)
+    return shown
+
+
+def _returned(frame: Any, thread_id: str) -> List[Dict[str, Any]]:
+    """What the functions called since the last stop gave back."""
+    found = frame.f_locals.get(_RETURNS) or {}
+    budget = bounded.Budget()
+    shown = [
+        values.describe(value, name, HANDLES, thread_id, budget=budget)
+        for name, value in found.items()
+        # With settrace a function that raised seems to have returned None.
+        if value is not None or sys.version_info >= (3, 12)
+    ]
+    found.clear()
     return shown
 
 
@@ -289,6 +315,7 @@ def threads(db: Any) -> List[Dict[str, Any]]:
             }
         info = getattr(thread, "additional_info", None)
         if paused and info is not None and getattr(info, "hit_breakpoint_ids", None):
-            shown["breakpoints"] = list(info.hit_breakpoint_ids)
+            behind = rules.hits_of(thread.ident, list(info.hit_breakpoint_ids))
+            shown["breakpoints"] = [each["id"] for each in behind]
         listed.append(shown)
     return listed

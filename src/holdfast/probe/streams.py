@@ -3,38 +3,86 @@
 from __future__ import annotations
 
 import io
+import os
 import select
 import sys
-from typing import Any, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import debugger
 
 
 class _Stdin(io.FileIO):
-    """Standard input that tells the server before a read that would wait."""
+    """Standard input that tells the server before a read that would wait, and after it.
+
+    How many bytes it took so far tells the server whether what it gave meanwhile is the answer.
+    """
+
+    taken = 0
 
     def readinto(self, buffer: Any) -> Any:
-        self._tell()
-        return super().readinto(buffer)
-
-    def readall(self) -> Any:
-        self._tell()
-        return super().readall()
+        told = self._tell()
+        count = super().readinto(buffer)
+        self._took(count, told)
+        return count
 
     def read(self, size: Optional[int] = -1) -> Any:
-        self._tell()
-        return super().read(size)
+        if size is None or size < 0:
+            return self.readall()
+        told = self._tell()
+        data = super().read(size)
+        self._took(len(data or b""), told)
+        return data
 
-    def _tell(self) -> None:
+    def readall(self) -> Any:
+        parts: List[bytes] = []
+        while True:
+            part = self.read(65536)
+            if not part:
+                return b"".join(parts) if parts or part is not None else None
+            parts.append(part)
+
+    def _tell(self) -> bool:
         try:
             ready = select.select([self.fileno()], [], [], 0)[0]
         except (OSError, ValueError):
-            return
+            return False
         if not ready:
-            debugger.report("input_wanted")
+            debugger.report("input_wanted", taken=self.taken)
+        return not ready
+
+    def _took(self, count: Optional[int], told: bool) -> None:
+        self.taken += count or 0
+        if told:
+            debugger.report("input_taken")
+
+
+_OURS: Dict[int, Tuple[int, int]] = {}  # the pipes to the server, by descriptor
+
+
+def let_go() -> None:
+    """Detached: nobody reads what is written, nor writes what is read. That must not end it."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    try:
+        for fd, pipe in _OURS.items():
+            if _identity(fd) == pipe:
+                os.dup2(nowhere, fd, inheritable=True)
+    finally:
+        os.close(nowhere)
+
+
+def _identity(fd: int) -> Optional[Tuple[int, int]]:
+    try:
+        found = os.fstat(fd)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def prepare(watch_input: bool) -> None:
+    for fd in (0, 1, 2):
+        pipe = _identity(fd)
+        if pipe is not None:
+            _OURS[fd] = pipe
     # Into a pipe Python buffers whole blocks; a debugger's user wants each line at once.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -51,6 +99,7 @@ def _watched(plain: io.TextIOWrapper) -> io.TextIOWrapper:
         encoding=plain.encoding,
         errors=plain.errors,
         line_buffering=plain.line_buffering,
+        write_through=plain.write_through,
     )
     text.mode = "r"  # type: ignore[misc]
     return text

@@ -78,7 +78,7 @@ def _describe(task: Any, current: Set[int]) -> Dict[str, Any]:
         "state": "running" if running else "waiting",
         "current": running,
     }
-    stack = _stack(coroutine)
+    stack = _running_stack(coroutine) if running else _stack(coroutine)
     if stack:
         shown["location"] = stack[0]
         shown["stack"] = stack
@@ -113,10 +113,31 @@ def _stack(coroutine: Any) -> List[Dict[str, Any]]:
         frame = _frame(part)
         if frame is None or _in_asyncio(frame) or debugger.is_ours(frame.f_code.co_filename):
             continue
-        code = frame.f_code
-        name = getattr(code, "co_qualname", code.co_name)
-        shown.append({"file": code.co_filename, "line": frame.f_lineno, "function": name})
+        shown.append(_place(frame))
     return shown
+
+
+def _running_stack(coroutine: Any) -> List[Dict[str, Any]]:
+    """As `_stack`, of a task that runs: it awaits nothing, so its thread tells where it is."""
+    outermost = _frame(coroutine)
+    for top in list(sys._current_frames().values()):
+        frames: List[Any] = []
+        frame: Any = top
+        while frame is not None:
+            if debugger.is_ours(frame.f_code.co_filename):
+                frames = []  # what is above is the debugger's own, where it holds the thread
+            elif not _in_asyncio(frame):
+                frames.append(frame)
+            if frame is outermost:
+                return [_place(each) for each in frames]
+            frame = frame.f_back
+    return _stack(coroutine)
+
+
+def _place(frame: Any) -> Dict[str, Any]:
+    code = frame.f_code
+    name = getattr(code, "co_qualname", code.co_name)
+    return {"file": code.co_filename, "line": frame.f_lineno, "function": name}
 
 
 def _in_asyncio(frame: Any) -> bool:

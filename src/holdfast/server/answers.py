@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.errors import (
     BodyTooLarge,
     Failure,
+    HeadTooLarge,
     HoldfastError,
     InvalidInput,
     NotAuthorized,
@@ -29,6 +30,7 @@ STATUS: Mapping[type[HoldfastError], int] = MappingProxyType(
         Failure: 500,
         Refused: 403,
         NotAuthorized: 401,
+        HeadTooLarge: 431,
         BodyTooLarge: 413,
         NotJson: 415,
     }

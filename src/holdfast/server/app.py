@@ -6,21 +6,32 @@ import logging
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import ModuleType
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import holdfast
 from holdfast import errors
 from holdfast.server.answers import error_body, status_of
-from holdfast.server.rest import breakpoints, execution, inspection, management, sessions, streams
+from holdfast.server.rest import (
+    breakpoints,
+    execution,
+    holds,
+    inspection,
+    management,
+    sessions,
+    streams,
+)
 from holdfast.server.rest.common import Answer
+from holdfast.server.shortcuts import Shortcuts
 from holdfast.service.service import Service
 
 log = logging.getLogger(__name__)
-_ROUTERS = (sessions, execution, breakpoints, inspection, streams, management)
+_ROUTERS = (sessions, execution, breakpoints, inspection, streams, holds, management)
 _PREFIX = "/api/v1"
 
 
@@ -41,15 +52,28 @@ def create_app(service: Service) -> FastAPI:
             "Errors are {error: {code, message, hint, details}, error_code}."
         ),
         lifespan=lifespan,
+        openapi_tags=[_tag(module) for module in _ROUTERS],
         docs_url=None,
         redoc_url=None,
     )
     app.state.service = service
+    shortcuts = Shortcuts()
+    app.router.routes.insert(0, shortcuts)
     for module in _ROUTERS:
-        app.include_router(module.routes)
+        # Holds are of every kind of session; they stand with the routes that all kinds share.
+        prefix = "/api" if module is holds else ""
+        app.include_router(module.routes, prefix=prefix, tags=[_tag(module)["name"]])
         app.include_router(module.routes, prefix=_PREFIX, include_in_schema=False)
+        shortcuts.add(prefix, module.routes.routes)
+        shortcuts.add(_PREFIX, module.routes.routes)
     _answer_errors(app)
     return app
+
+
+def _tag(module: ModuleType) -> dict[str, str]:
+    """The routes of one file belong together, and its first line says what they are for."""
+    described = (module.__doc__ or "").splitlines()[0]
+    return {"name": module.__name__.rpartition(".")[2], "description": described}
 
 
 def _answer_errors(app: FastAPI) -> None:
@@ -76,23 +100,49 @@ def _answer_errors(app: FastAPI) -> None:
         problem = errors.InvalidInput("the body is nested too deeply", field="body")
         return Answer(error_body(problem), 400)
 
-    @app.exception_handler(Exception)
-    async def unknown(request: Request, error: Exception) -> Answer:
-        reference = secrets.token_hex(4)
-        log.exception("%s: %s %s", reference, request.method, request.url.path, exc_info=error)
-        problem = errors.HoldfastError(
-            f"the server failed to answer {request.method} {request.url.path}",
-            reason=type(error).__name__,
-        )
-        return Answer(error_body(problem, reference), 500)
+    app.add_middleware(Unfailing)
+
+
+class Unfailing:
+    """What nobody foresaw is answered here: let out, it would cost the client its connection."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception as error:
+            if started or scope["type"] != "http":
+                raise
+            await _unforeseen(scope, error)(scope, receive, send)
+
+
+def _unforeseen(scope: Scope, error: Exception) -> Answer:
+    reference = secrets.token_hex(4)
+    asked = f"{scope['method']} {scope['path']}"
+    log.error("%s: %s", reference, asked, exc_info=error)
+    problem = errors.HoldfastError(
+        f"the server failed to answer {asked}", reason=type(error).__name__
+    )
+    return Answer(error_body(problem, reference), 500)
 
 
 def _invalid(error: RequestValidationError) -> errors.InvalidInput:
     """What is wrong with a body or query, field by field."""
     problems: list[dict[str, Any]] = []
     for each in error.errors():
-        place = [str(part) for part in each["loc"] if part not in ("body", "query", "path")]
+        place = _place(each["loc"], error.body, each["type"])
         message = str(each["msg"]).removeprefix("Value error, ")
+        if each["type"] == "json_invalid":  # its place is a position in the text, not a field
+            place, message = [], f"not JSON: {each['ctx']['error']} at position {each['loc'][-1]}"
         problems.append({"field": ".".join(place) or "body", "message": message})
     first = problems[0] if problems else {"field": "body", "message": "invalid"}
     return errors.InvalidInput(
@@ -100,14 +150,32 @@ def _invalid(error: RequestValidationError) -> errors.InvalidInput:
     )
 
 
+def _place(loc: tuple[str | int, ...], body: Any, kind: str) -> list[str]:
+    """The way to what is wrong, without the names that a choice of types puts into it."""
+    where, *parts = loc
+    if where != "body":
+        return [str(part) for part in parts]
+    found: list[str] = []
+    here = body
+    for part in parts:
+        if isinstance(here, dict) and part in here:
+            here = here[str(part)]
+        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
+            here = here[part]
+        elif not (kind == "missing" and part == parts[-1]):
+            continue
+        found.append(str(part))
+    return found
+
+
 def _plain(request: Request, error: HTTPException) -> errors.HoldfastError:
     path = request.url.path
     if error.status_code == 404:
         return errors.NotFound(f"no route {path}", path=path)
     if error.status_code == 405:
-        return errors.InvalidInput(
+        return errors.NotAllowed(
             f"{request.method} is not possible at {path}",
-            hint="GET /openapi.json lists the routes and their methods.",
             method=request.method,
+            allowed=(error.headers or {}).get("allow", ""),
         )
     return errors.InvalidInput(str(error.detail), field="body")

@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 DEFAULT_PORT = 5000
 MAX_BODY = 32 * 1024 * 1024
 _GRACE_SECONDS = 3
+# Agents think between two requests; their connection should still be there when they are done.
+_IDLE_SECONDS = 75
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,14 @@ def discovery_file(data_dir: Path) -> Path:
 
 async def serve(options: Options, say: Callable[[str], None]) -> None:
     """Serve until told to stop; returns when nothing is left running."""
-    token = options.token or (None if options.loopback else _token(options.data_dir))
-    policy = Policy(options.loopback, token, MAX_BODY)
     service = Service(options.data_dir, trusted=_same_user)
-    listener = _listen(options, say)
+    try:
+        token = options.token or (None if options.loopback else _token(options.data_dir))
+        listener = _listen(options, say)
+    except BaseException:
+        service.store.close()
+        raise
+    policy = Policy(options.loopback, token, MAX_BODY)
     app = create_app(service)
     server = _Server(
         uvicorn.Config(
@@ -87,6 +93,7 @@ async def serve(options: Options, say: Callable[[str], None]) -> None:
             log_config=None,
             access_log=False,
             server_header=False,
+            timeout_keep_alive=_IDLE_SECONDS,
             timeout_graceful_shutdown=_GRACE_SECONDS,
             backlog=512,
         )
@@ -95,7 +102,12 @@ async def serve(options: Options, say: Callable[[str], None]) -> None:
     running = asyncio.create_task(server.serve(sockets=[listener]))
     files = [discovery_file(options.data_dir), *filter(None, [options.ready_file])]
     try:
-        await _announce(server, running, listener, options, policy, files, say)
+        try:
+            await _announce(server, running, listener, options, policy, files, say)
+        except errors.Failure:
+            server.should_exit = True  # in order all the same
+            await running
+            raise
         await running
     finally:
         stopping.cancel()
@@ -116,8 +128,7 @@ def _token(data_dir: Path) -> str:
         if known:
             return known
     token = secrets.token_urlsafe(32)
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_privately(file, token + "\n")
+    _publish(file, token + "\n")
     return token
 
 
@@ -125,15 +136,12 @@ def _listen(options: Options, say: Callable[[str], None]) -> socket.socket:
     wanted = DEFAULT_PORT if options.port is None else options.port
     try:
         return _bind(options.host, wanted)
-    except OSError as problem:
+    except errors.Failure:
         if options.port is not None:
-            raise errors.Failure(
-                f"cannot listen at {options.host}:{wanted}: {problem.strerror}",
-                hint="Choose another --port; 0 takes a free one.",
-            ) from None
-        listener = _bind(options.host, 0)
-        say(f"port {wanted} is taken; using {listener.getsockname()[1]} instead")
-        return listener
+            raise
+    listener = _bind(options.host, 0)
+    say(f"port {wanted} is taken; using {listener.getsockname()[1]} instead")
+    return listener
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -142,19 +150,28 @@ def _bind(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-    except BaseException:
+    except (OSError, OverflowError, UnicodeError) as problem:
         listener.close()
-        raise
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise errors.Failure(
+            f"cannot listen at {host}:{port}: {why}",
+            hint="Choose another --port (0 takes a free one), or another --host.",
+        ) from None
     return listener
 
 
 async def _stop_when_asked(server: uvicorn.Server, service: Service) -> None:
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, service.stop_requested.set)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            loop.add_signal_handler(number, service.stop_requested.set)
     await service.stop_requested.wait()
-    service.wake_all()
     server.should_exit = True
+    # Targets go first: then whoever waits for one is answered with its end, not hung up on.
+    # Should that take long, they are at least told what is so now.
+    loop.call_later(_GRACE_SECONDS / 2, service.wake_all)
+    await service.end_targets()
+    service.wake_all()
 
 
 async def _announce(
@@ -178,11 +195,21 @@ async def _announce(
     url = f"http://{shown}:{port}"
     facts = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
     for file in files:
-        write_privately(file, json.dumps(facts) + "\n")
+        _publish(file, json.dumps(facts) + "\n")
     say(f"Holdfast is at {url} (data in {options.data_dir})")
     if not policy.loopback:
         where = options.data_dir / "token"
         say(f"WARNING: reachable from other machines. Clients need the token in {where}.")
+
+
+def _publish(file: Path, text: str) -> None:
+    try:
+        write_privately(file, text)
+    except OSError as problem:
+        raise errors.Failure(
+            f"cannot write {file}: {problem.strerror}",
+            hint="Choose a place that you can write to, on a disk with room.",
+        ) from None
 
 
 def write_privately(file: Path, text: str) -> None:

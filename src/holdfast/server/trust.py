@@ -22,7 +22,15 @@ import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from holdfast.errors import BodyTooLarge, NotAuthorized, NotJson, Refused
+from holdfast.errors import (
+    BodyTooLarge,
+    HeadTooLarge,
+    HoldfastError,
+    InvalidInput,
+    NotAuthorized,
+    NotJson,
+    Refused,
+)
 from holdfast.server import peers
 from holdfast.server.answers import error_body, status_of
 
@@ -51,33 +59,59 @@ class Policy:
 
 def http_protocol(policy: Policy) -> type[HttpToolsProtocol]:
     """What uvicorn should speak: beyond loopback the token decides, not the kernel."""
-    return CheckedHttpProtocol if policy.loopback else HttpToolsProtocol
+    return CheckedHttpProtocol if policy.loopback else BoundedHttpProtocol
 
 
 # -- the connection ------------------------------------------------------------------------------
 
 
-class CheckedHttpProtocol(HttpToolsProtocol):
-    """Lets in connections of the same user (and of root, whom nothing keeps out anyway)."""
+class BoundedHttpProtocol(HttpToolsProtocol):
+    """The head of a request comes before any check can be made: so it is short, and comes soon."""
 
-    users = frozenset({os.geteuid(), 0})
+    max_head = 64 * 1024
+    head_seconds = 30.0
     linger = 2.0  # seconds a refused client may take to read its answer and hang up
     refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        # uvicorn's type allows for a Unix socket, which has no port; we never listen on one.
-        local = cast("peers.Address | None", self.server)
-        if not may_connect(self.client, local, self.users):
-            self.refused = True
-            self._turn_away()
+        self._head: int | None = 0  # how long it is so far; None while a body comes
+        self._patience = self.loop.call_later(self.head_seconds, transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._patience.cancel()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if not self.refused:
-            super().data_received(data)
+        if self.refused:
+            return
+        if self._head is not None:
+            self._head += len(data)
+        super().data_received(data)
+        # Bytes after a head that is whole were counted with it, but then it is whole.
+        if self._head is not None and self._head > self.max_head:
+            self._turn_away(HeadTooLarge(f"The head is larger than {self.max_head} bytes."))
 
-    def _turn_away(self) -> None:
-        self.transport.write(whole_answer(Refused("This server is for the user who started it.")))
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._head = self._head or 0
+        self._patience.cancel()
+        self._patience = self.loop.call_later(self.head_seconds, self.transport.close)
+
+    def on_headers_complete(self) -> None:
+        self._head = None
+        self._patience.cancel()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._turn_away(InvalidInput(msg, hint="Speak HTTP/1.1, in plain text.", field="request"))
+
+    def _turn_away(self, error: HoldfastError) -> None:
+        if self.refused or self.transport.is_closing():
+            return
+        self.refused = True
+        self._patience.cancel()
+        self.transport.write(whole_answer(error))
         # Closing at once, with a request still unread, would reset the connection, and the client
         # might never see why. So we only stop writing, drop what it sends, and wait for it to go.
         if self.transport.can_write_eof():
@@ -85,6 +119,19 @@ class CheckedHttpProtocol(HttpToolsProtocol):
         self.timeout_keep_alive_task = self.loop.call_later(
             self.linger, self.timeout_keep_alive_handler
         )
+
+
+class CheckedHttpProtocol(BoundedHttpProtocol):
+    """Lets in connections of the same user (and of root, whom nothing keeps out anyway)."""
+
+    users = frozenset({os.geteuid(), 0})
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        # uvicorn's type allows for a Unix socket, which has no port; we never listen on one.
+        local = cast("peers.Address | None", self.server)
+        if not may_connect(self.client, local, self.users):
+            self._turn_away(Refused("This server is for the user who started it."))
 
 
 def may_connect(
@@ -95,12 +142,12 @@ def may_connect(
     return peers.owner_uid(peer, local) in users
 
 
-def whole_answer(refusal: Refused) -> bytes:
+def whole_answer(error: HoldfastError) -> bytes:
     """A complete HTTP response, for when there is no request to answer."""
-    body, headers = _said(refusal)
+    body, headers = _said(error)
     headers = [*headers, *HARDENING, (b"connection", b"close")]
     lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
-    return STATUS_LINE[status_of(refusal)] + lines + b"\r\n" + body
+    return STATUS_LINE[status_of(error)] + lines + b"\r\n" + body
 
 
 # -- the request ---------------------------------------------------------------------------------
@@ -263,13 +310,13 @@ async def _answer(refusal: Refused, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _said(refusal: Refused) -> tuple[bytes, Pairs]:
-    body = orjson.dumps(error_body(refusal))
+def _said(error: HoldfastError) -> tuple[bytes, Pairs]:
+    body = orjson.dumps(error_body(error))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
     ]
-    if isinstance(refusal, NotAuthorized):
+    if isinstance(error, NotAuthorized):
         headers.append((b"www-authenticate", b"Bearer"))
     return body, headers
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,6 +23,8 @@ class BreakpointSet:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._all: dict[str, Breakpoint] = {}
+        self._waiting: set[str] = set()  # ids of those whose file was not there
+        self._relative: dict[str, str] = {}  # how a path was given, if not from the root
         self._last = 0
         self.base = os.getcwd()
         self.import_path: list[str] = []
@@ -45,20 +48,26 @@ class BreakpointSet:
 
     # -- changes ----------------------------------------------------------------------------
 
-    def add(self, specs: Sequence[Mapping[str, Any]], *, strict: bool) -> list[Breakpoint]:
-        """Set all of them or none."""
+    def add(
+        self, specs: Sequence[Mapping[str, Any]], strict: Iterable[bool] = ()
+    ) -> list[Breakpoint]:
+        """Set all of them or none. `strict` says of each whether its file must be there."""
         last = self._last
         made = []
-        for number, spec in enumerate(specs, self._last + 1):
+        flags = itertools.chain(strict, itertools.repeat(False))
+        for number, (spec, must_exist) in enumerate(zip(specs, flags, strict=False), last + 1):
             wanted = Breakpoint(id=f"bp_{number}", **spec)
-            made.append(self._verified(self._checked(wanted), strict=strict))
+            made.append(self._verified(self._checked(wanted), strict=must_exist))
             last = number
         self._last = last
         self._all.update((each.id, each) for each in made)
         return made
 
     def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> Breakpoint:
-        wanted = dataclasses.replace(self.get(breakpoint_id), **changes)
+        before = self.get(breakpoint_id)
+        if before.is_function and "line" in changes:
+            raise errors.InvalidInput("a function breakpoint has no line to change", field="line")
+        wanted = dataclasses.replace(before, **changes)
         changed = self._verified(self._checked(wanted), strict=False)
         self._all[breakpoint_id] = changed
         return changed
@@ -82,14 +91,12 @@ class BreakpointSet:
 
     def _checked(self, wanted: Breakpoint) -> Breakpoint:
         """Refuse what can never work, before anything is changed."""
-        if wanted.condition is not None:
-            conditions.check(wanted.condition)
-        if wanted.hit_condition is not None:
-            hits.parse(wanted.hit_condition)
-        if wanted.log_message is not None:
-            logpoints.parse(wanted.log_message)
+        check(wanted)
         if wanted.file is not None and not wanted.is_function:
-            path = os.path.join(self.base, os.path.expanduser(wanted.file))
+            given = os.path.expanduser(wanted.file)
+            if not os.path.isabs(given):
+                self._relative[wanted.id] = given
+            path = os.path.join(self.base, given)
             return dataclasses.replace(wanted, file=os.path.normpath(path))
         return wanted
 
@@ -99,11 +106,21 @@ class BreakpointSet:
         assert wanted.file is not None
         assert wanted.line is not None
         source = self._sources.get(wanted.file)
+        if wanted.line < 1:
+            raise errors.InvalidLine(
+                f"no line {wanted.line}: lines count from 1",
+                file=wanted.file,
+                line=wanted.line,
+                max_line=source.analysis.max_line if source else None,
+            )
         if source is None:
             if strict:
                 raise errors.FileMissing(f"no such file: {wanted.file}", file=wanted.file)
+            self._waiting.add(wanted.id)
             return dataclasses.replace(wanted, verified=False, message=PENDING, suggestion=None)
         placed = lines.place(source.analysis, wanted.line)
+        if placed.verified:
+            self._waiting.discard(wanted.id)
         return dataclasses.replace(
             wanted, verified=placed.verified, message=placed.message, suggestion=placed.suggestion
         )
@@ -148,27 +165,49 @@ class BreakpointSet:
                     return path
         return None
 
+    def main_file(self, module: str) -> str | None:
+        """The file that `python -m module` runs."""
+        self.script = None
+        return self._module_file(f"{module}.__main__") or self._module_file(module)
+
     def _search_path(self) -> Iterator[str]:
         if self.script:
             yield os.path.dirname(self.script)
         yield self.base
         yield from (folder for folder in self.import_path if folder)
 
-    def refresh(self) -> list[Breakpoint]:
-        """Look again at those that waited for their file or function; the ones now verified."""
+    def refresh(self, *, all_of_them: bool = False) -> list[Breakpoint]:
+        """Look again at those that waited for their file or function; the ones now verified.
+
+        Before a launch all of them are: the files may have been edited since they were set.
+        """
         found = []
         for each in list(self._all.values()):
-            if each.verified or not (each.is_function or each.message == PENDING):
+            waits = each.id in self._waiting or (each.is_function and not each.verified)
+            if not (waits or all_of_them):
                 continue
-            try:
-                again = self._verified(each, strict=False)
-            except errors.InvalidLine as problem:
-                again = dataclasses.replace(each, message=problem.message)
+            again = self._looked_at(each)
             if again != each:
                 self._all[each.id] = again
-            if again.verified:
+            if again.verified and not each.verified:
                 found.append(again)
         return found
+
+    def _looked_at(self, point: Breakpoint) -> Breakpoint:
+        try:
+            return self._verified(point, strict=False)
+        except errors.InvalidLine as problem:
+            return dataclasses.replace(
+                point, verified=False, message=problem.message, suggestion=None
+            )
+
+    def rebase(self, base: str) -> None:
+        """Relative paths start at the program's directory, once that is known."""
+        self.base = base
+        for breakpoint_id, given in self._relative.items():
+            path = os.path.normpath(os.path.join(base, given))
+            if breakpoint_id in self._waiting and os.path.isfile(path):
+                self.note(breakpoint_id, file=path)
 
     @property
     def unresolved(self) -> bool:
@@ -186,7 +225,7 @@ class BreakpointSet:
                 or (files is not None and each.file not in found)
             ):
                 continue
-            if each.enabled and (each.verified or each.message == PENDING):
+            if each.enabled and (each.verified or each.id in self._waiting):
                 found.setdefault(each.file, []).append(each)
         return found
 
@@ -198,18 +237,32 @@ class BreakpointSet:
     def documents(self) -> list[dict[str, Any]]:
         return [document(each) for each in self]
 
-    def restore(self, documents: Iterable[Mapping[str, Any]]) -> None:
-        """Take back what was stored, verified anew; what is no breakpoint any more is left out."""
+    def restore(self, documents: Iterable[Mapping[str, Any]], *, strict: bool = False) -> None:
+        """Take back what was stored, verified anew; what is no breakpoint any more is left out.
+
+        `strict` refuses it instead: somebody sent it, and is there to be told.
+        """
         for stored in documents:
             try:
-                wanted = Breakpoint(**{key: stored[key] for key in _STORED if key in stored})
+                given = Breakpoint(**{key: stored[key] for key in _STORED if key in stored})
+                wanted = self._checked(given)
                 number = wanted.number
-                self._all[wanted.id] = self._verified(wanted, strict=False)
-            except errors.InvalidLine as problem:
-                self._all[wanted.id] = dataclasses.replace(wanted, message=problem.message)
+                self._all[wanted.id] = self._looked_at(wanted)
             except (TypeError, ValueError, AssertionError, errors.HoldfastError):
+                if strict:
+                    raise
                 continue
             self._last = max(self._last, number)
+
+
+def check(wanted: Breakpoint) -> None:
+    """Refuse what can never work, wherever it is."""
+    if wanted.condition is not None:
+        conditions.check(wanted.condition)
+    if wanted.hit_condition is not None:
+        hits.parse(wanted.hit_condition)
+    if wanted.log_message is not None:
+        logpoints.parse(wanted.log_message)
 
 
 def document(point: Breakpoint) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from typing import Any
 
 from holdfast import errors
 from holdfast.core import calls, lifecycle
@@ -13,12 +15,16 @@ from holdfast.model.session import State
 from holdfast.model.stop import Stop
 from holdfast.service import children
 from holdfast.service.service import Service
-from holdfast.service.session import Session, SessionWatcher
+from holdfast.service.session import Session
 from holdfast.service.sources import stamp_of
+from holdfast.service.watcher import SessionWatcher
 from holdfast.targets.program import adapter, launching
 from holdfast.targets.program.launching import Place, Request, Setup
+from holdfast.targets.program.pool import environment_changes
 from holdfast.targets.program.target import Target
 
+# Somebody wanted that process gone: it was not our probe that could not start.
+_KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 RESTARTABLE = (State.TERMINATED, State.FAILED)
 
 
@@ -26,7 +32,7 @@ async def launch(service: Service, session: Session, wanted: Launch) -> None:
     """Start the program. A mistake in the request leaves the session as it was."""
     async with session.busy:
         session.require("launch")
-        await _start(service, session, wanted, Signal.LAUNCH)
+        await session.start(_start(service, session, wanted, Signal.LAUNCH))
 
 
 async def restart(service: Service, session: Session, changes: Launch | None = None) -> None:
@@ -41,14 +47,14 @@ async def restart(service: Service, session: Session, changes: Launch | None = N
                 state=session.state.value,
                 possible=[each for each in lifecycle.possible(session.state) if each != "restart"],
             )
-        await _start(service, session, wanted, Signal.RESTART)
+        await session.start(_start(service, session, wanted, Signal.RESTART))
 
 
 async def _start(service: Service, session: Session, wanted: Launch, signal: Signal) -> None:
     place = await launching.locate(wanted, session.config.cwd)
-    before = session.state
+    before, last = session.state, session.launch
     await session.end()
-    watcher = session.begin()
+    watcher = session.begin(starting=True)
     session.state = lifecycle.next_state(before, signal)
     session.launch = wanted
     session.project = session.config.cwd or _project(place)
@@ -58,11 +64,15 @@ async def _start(service: Service, session: Session, wanted: Launch, signal: Sig
         if wanted.debug_subprocesses:
             await children.open_door(service, session)
         await _run(service, session, wanted, place, watcher)
-    except errors.InvalidInput:
-        session.move(Signal.LAUNCH_REFUSED)
+    except errors.InvalidInput as problem:
+        session.launch = last
+        session.refused(before, problem)
         raise
     except errors.HoldfastError as problem:
         session.failed(problem)
+        raise
+    except BaseException as problem:
+        session.failed(errors.LaunchFailed(f"the launch was broken off: {problem!r}"))
         raise
     finally:
         await session.saved()
@@ -76,9 +86,12 @@ def _project(place: Place) -> str:
 def _prepare(session: Session, place: Place) -> None:
     """Point the breakpoints at this program, and note which sources it is about to load."""
     points = session.breakpoints
-    points.base, points.script = place.cwd, place.spec.get("script")
+    points.rebase(place.cwd)
+    points.script = place.spec.get("script")
     points.import_path = list(filter(None, place.env.get("PYTHONPATH", "").split(os.pathsep)))
-    points.refresh()
+    if "module" in place.spec:
+        points.script = points.main_file(place.spec["module"])
+    points.refresh(all_of_them=True)
     files = {each.file for each in points if each.file} | set(filter(None, [points.script]))
     stamps = {file: stamp_of(file) for file in files}
     session.loaded = {file: stamp for file, stamp in stamps.items() if stamp is not None}
@@ -93,17 +106,15 @@ async def _run(
     else:
         target = await _directly_if_possible(service, session, request)
     session.running(target)
-    for line in wanted.stdin_inputs:
-        if target.input is not None:
-            target.input.write(_line(line))
+    watcher.started()
 
 
 async def _directly_if_possible(service: Service, session: Session, request: Request) -> Target:
     """The direct way needs our probe to load in the target; the stock adapter does not."""
     try:
-        return await launching.start(request)
+        return await launching.start(request, _warm(service, request))
     except errors.LaunchFailed as problem:
-        if request.launch.route != "auto":
+        if request.launch.route != "auto" or problem.details.get("exit_code") in _KILLED:
             raise
         session.event("route_changed", route="adapter", why=problem.message)
         try:
@@ -112,6 +123,13 @@ async def _directly_if_possible(service: Service, session: Session, request: Req
             raise problem from None
         service.adapter_used = problem.message
         return target
+
+
+def _warm(service: Service, request: Request) -> Target | None:
+    """An interpreter that waits already, where the program cannot tell the difference."""
+    if request.child_port or environment_changes(request.place.env) is None:
+        return None
+    return service.pool.take(request.place.interpreter.path)
 
 
 def _request(
@@ -155,10 +173,6 @@ def effective_exceptions(session: Session) -> ExceptionFilters:
     )
 
 
-def _line(text: str) -> bytes:
-    return (text if text.endswith("\n") else text + "\n").encode()
-
-
 # -- while it lives -------------------------------------------------------------------------------
 
 
@@ -171,39 +185,42 @@ async def act(
     target = session.current_target()
     if thread is not None and session.stop is not None and thread != session.stop.thread_id:
         await _check_thread(target, thread)
-    stop = session.decide(action, by, hold_id)
+    stop = session.decide(action, by, hold_id, thread)
     target.run(action, thread or stop.thread_id)
     return stop
 
 
 def went_native(session: Session, before: Stop) -> bool:
-    """A step into a call that stayed in its function: the callee has no Python frame to enter."""
+    """A step into a call that stayed in its frame: the callee has no Python frame to enter."""
     now = session.stop
     if session.state is not State.PAUSED or now is None or now.reason != "step":
         return False
-    here, there = now.location, before.location
-    if here is None or there is None or (here.file, here.function) != (there.file, there.function):
+    there = before.location
+    if there is None or now.frame != before.frame or now.thread_id != before.thread_id:
         return False
     source = session.sources.get(there.file)
     return source is not None and calls.on_line(source.analysis.text, there.line)
 
 
-async def _check_thread(target: Target, thread: int) -> None:
-    listed = (await target.operate("threads"))["threads"]
+async def _check_thread(target: Target, thread: int) -> list[dict[str, Any]]:
+    """All threads, of which this must be one."""
+    listed: list[dict[str, Any]] = (await target.operate("threads"))["threads"]
     if not any(each["id"] == thread for each in listed):
         raise errors.ThreadNotFound(
             f"no thread {thread}", thread_id=thread, known=[each["id"] for each in listed]
         )
+    return listed
 
 
 async def continue_thread(session: Session, thread: int, by: str) -> None:
     """Let one thread run on; the others stay held."""
     target = session.live_target("continue")
-    await _check_thread(target, thread)
-    await target.operate("resume_thread", thread=thread)
-    listed = (await target.operate("threads"))["threads"]
+    listed = await _check_thread(target, thread)
+    session.require("continue")  # all may have gone on while we asked
     held = [each for each in listed if each["status"] == "paused" and each["id"] != thread]
+    # Before it runs: it may stop again sooner than we hear that it went.
     session.thread_resumed(thread, held, by)
+    await target.operate("resume_thread", thread=thread)
 
 
 async def pause(session: Session, thread: int | None = None) -> None:
@@ -220,7 +237,9 @@ async def terminate(service: Service, session: Session) -> None:
     session.require("terminate")
     session.event("terminating")
     if target is None:
-        await session.end()
+        session.cut_short("terminated")
+        async with session.busy:
+            await session.end()
         session.ended("terminated", None)
         return
     session.end_reason = "terminated"
@@ -251,6 +270,8 @@ def send_input(session: Session, text: str | None, *, close: bool) -> int:
             possible=[each for each in lifecycle.possible(session.state) if each != "input"],
         )
     data = (text or "").encode("utf-8", "surrogateescape")
+    if session.state is State.WAITING_FOR_INPUT and (close or b"\n" in data):
+        session.output_buffer.new_line()
     target.input.write(data)
     if close:
         target.input.end()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,17 @@ from holdfast.model.session import State
 from holdfast.service.session import Session
 
 Described = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    items: list[Described]
+    start: int
+    total: int
+
+    @property
+    def has_more(self) -> bool:
+        return self.start + len(self.items) < self.total
 
 
 @dataclass(frozen=True)
@@ -43,11 +56,7 @@ async def stack(session: Session, thread: int | None, start: int, count: int | N
 
 def _held(session: Session) -> Any:
     if session.stop is None:
-        raise errors.WrongState(
-            f"only a paused program can be looked into: the session is {session.state.value}",
-            state=session.state.value,
-            possible=lifecycle.possible(session.state),
-        )
+        raise lifecycle.not_now(session.state, "only a paused program can be looked into")
     return session.stop
 
 
@@ -57,15 +66,33 @@ async def scopes(session: Session, frame_id: int) -> list[Described]:
     return list(answer["scopes"])
 
 
-async def frame_variables(session: Session, frame_id: int, *, summary: bool) -> list[Described]:
-    """A frame's locals."""
+async def frame_variables(
+    session: Session, frame_id: int, *, start: int = 0, count: int = 1000, summary: bool = False
+) -> Page:
+    """A page of a frame's locals; those of the top frame came with the stop."""
     thread, depth = session.frame(frame_id)
-    if frame_id == 0 and not summary and session.stop is not None and session.stop.locals:
-        return list(session.stop.locals)
+    stop = session.stop
+    if frame_id == 0 and not summary and stop is not None and stop.locals:
+        last = min(start + count, stop.locals_total)
+        if last <= len(stop.locals):
+            return Page(list(stop.locals[start:last]), start, stop.locals_total)
     answer = await session.current_target().operate(
-        "locals", thread=thread, depth=depth, summary=summary
+        "locals", thread=thread, depth=depth, start=start, count=count, summary=summary
     )
-    return list(answer["variables"])
+    return Page(list(answer["variables"]), start, answer["total"])
+
+
+def _about_to_execute(session: Session) -> None:
+    """The user's code may change anything: what came with the stop is not to be shown again."""
+    if session.stop is not None:
+        session.stop = dataclasses.replace(session.stop, locals=(), locals_total=0)
+
+
+async def count_hits(session: Session) -> None:
+    """Ask how often each breakpoint was hit; a program that just ended has told already."""
+    if session.target is not None and not session.over:
+        with contextlib.suppress(errors.HoldfastError):
+            session.counted(await session.target.operate("hits"))
 
 
 async def variables(
@@ -84,6 +111,7 @@ async def evaluate(
 ) -> Described:
     target = session.live_target("evaluate")
     thread, depth = session.frame(frame_id)
+    _about_to_execute(session)
     return await target.execute(
         "evaluate",
         timeout or session.evaluate_timeout,
@@ -121,6 +149,7 @@ async def set_variable(
         raise errors.AssignmentFailed(
             f"the value is not an expression: {problem}", field="value", value=value
         ) from None
+    _about_to_execute(session)
     return await target.execute(
         "assign",
         timeout or session.evaluate_timeout,
@@ -145,7 +174,7 @@ async def threads(session: Session) -> list[Described]:
     listed = list(answer["threads"])
     if session.state is State.PAUSED and session.stop and session.stop.all_threads_stopped:
         for each in listed:
-            if each["status"] != "paused":
+            if each["status"] != "paused" and each["id"] not in session.standing.released:
                 each.update(status="paused", blocked=True)
     return listed
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _ENTRY_LIMIT = 64 * 1024
+_ENTRY_COST = 100
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,21 @@ class OutputBuffer:
 
     def add(self, kind: str, text: str, **place: Any) -> None:
         now = time.time()
-        for start in range(0, len(text), _ENTRY_LIMIT):
-            part = text[start : start + _ENTRY_LIMIT]
+        # In parts that can go one by one: a single write may be longer than all that is kept.
+        longest = max(1, min(_ENTRY_LIMIT, self.limit_bytes // 16))
+        for start in range(0, len(text), longest):
+            part = text[start : start + longest]
             self._seq += 1
             self._entries.append(Entry(self._seq, kind, part, now, place))
-            self._bytes += len(part)
+            self._bytes += _size(part)
         self._last_line[kind] = _unfinished_line(self._last_line.get(kind, ""), text)
-        while self._bytes > self.limit_bytes and len(self._entries) > 1:
-            self._bytes -= len(self._entries.popleft().text)
+        while self._too_much() and len(self._entries) > 1:
+            self._bytes -= _size(self._entries.popleft().text)
+
+    def _too_much(self) -> bool:
+        # An entry costs us more than the few characters that it may hold.
+        most = max(1000, self.limit_bytes // _ENTRY_COST)
+        return self._bytes > self.limit_bytes or len(self._entries) > most
 
     def page(self, since: int, limit: int, kinds: frozenset[str] | None = None) -> Page:
         """The first `limit` entries after `since`."""
@@ -85,10 +93,18 @@ class OutputBuffer:
         self._entries.clear()
         self._bytes = 0
 
+    def new_line(self) -> None:
+        """Somebody answered, or another program begins: what comes next is another question."""
+        self._last_line.clear()
+
     @property
     def prompt(self) -> str:
         """The line that was begun and not ended: what a program that waits for input asks."""
         return self._last_line.get("stdout", "") or self._last_line.get("stderr", "")
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _unfinished_line(before: str, text: str) -> str:

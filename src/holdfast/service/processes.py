@@ -21,13 +21,14 @@ class Processes:
         warden.watch(process.pid)
 
     def release(self, process: Spawned) -> None:
-        """It is detached: no longer ours to end."""
+        """It is gone, or detached: no longer ours to end."""
         warden = self._owned.pop(process, None)
         if warden is not None:
             warden.forget(process.pid)
 
     async def end(self) -> None:
-        owned, self._owned = self._owned, {}
+        # Ours until they are gone: whoever waits here may be cancelled.
+        owned = list(self._owned)
         await asyncio.gather(*(process.kill_tree() for process in owned))
-        for process, warden in owned.items():
-            warden.forget(process.pid)
+        for process in owned:
+            self.release(process)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+import os
 import secrets
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,15 +21,20 @@ from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import State
+from holdfast.service.projects import Projects
 from holdfast.service.session import Session
 from holdfast.service.settings import Settings
 from holdfast.service.sources import Sources
 from holdfast.store import Store, open_store
+from holdfast.targets.program import launching
 from holdfast.targets.program.attaching import Trusted
+from holdfast.targets.program.pool import Pool
 from holdfast.targets.program.processes import Tags, Warden
+from holdfast.targets.program.target import Target
 
 log = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
+_EXPIRED_KEPT = 1000
 
 
 class Service:
@@ -36,11 +43,13 @@ class Service:
         self.trusted = trusted
         self.store: Store = open_store(data_dir)
         self.settings = Settings()
+        self.projects = Projects(self.store)
         self.ledger = Ledger()
         self.sources = Sources()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
-        self.warnings: list[dict[str, Any]] = list(self.store.warnings)
+        self.pool = Pool(self._warm, self.settings.pool_size)
+        self._warnings: list[dict[str, Any]] = []
         self.adapter_used: str | None = None
         self.stop_requested = asyncio.Event()
         self._sessions: dict[str, Session] = {}
@@ -56,13 +65,16 @@ class Service:
         for record in self.store.sessions():
             self._recover(record)
         await self.warden.start()
+        self.pool = Pool(self._warm, self.settings.pool_size)
+        self.pool.fill(sys.executable)
         self._sweeper = asyncio.create_task(self._sweep())
 
     async def close(self) -> None:
         """End every target; keep every configuration."""
         if self._sweeper is not None:
             self._sweeper.cancel()
-        await asyncio.gather(*(self._end(each) for each in self._sessions.values()))
+        await self.pool.close()
+        await self.end_targets()
         await asyncio.gather(
             *(each.saved() for each in self._sessions.values() if not each.parent_id),
             return_exceptions=True,
@@ -70,9 +82,31 @@ class Service:
         await self.warden.close()
         self.store.close()
 
+    async def end_targets(self) -> None:
+        """End every target, and every start that is under way; none can be started after it."""
+        ends = [self._end(each, "server_stopped") for each in self._sessions.values()]
+        await asyncio.gather(*ends)
+
+    async def _warm(self, python: str) -> Target:
+        """A waiting interpreter; it dies with us like any target."""
+        target = await launching.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
+        self.warden.watch(target.process_of_ours().pid)
+        assert target.hello is not None
+        try:
+            await asyncio.wait_for(target.hello, self.settings.launch_timeout)
+        except BaseException:
+            await target.kill()
+            raise
+        return target
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """What went wrong and was worked around: here, and in the store."""
+        return [*self.store.warnings, *self._warnings]
+
     def _warn(self, code: str, message: str, **details: Any) -> None:
         log.warning("%s", message)
-        self.warnings.append({"code": code, "message": message, "details": details})
+        self._warnings.append({"code": code, "message": message, "details": details})
 
     def _recover(self, record: SessionRecord) -> None:
         """A session of a server that is gone: what it was, ready to be restarted."""
@@ -82,6 +116,7 @@ class Service:
             self._warn("SESSION_IGNORED", f"session {record.id} cannot be restored: {problem}")
             return
         session.recovered = True
+        session.shared = (session.project, session.breakpoints.documents())
         if session.launch is not None or session.attached is not None:
             was = record.document.get("state")
             ended = was in (State.TERMINATED.value, State.FAILED.value)
@@ -93,18 +128,26 @@ class Service:
     async def _sweep(self) -> None:
         """End sessions that nobody has asked anything for too long."""
         while True:
-            nearest = min((each.seconds_left for each in self._sessions.values()), default=60.0)
+            nearest = min((each.seconds_left for each in self.sessions()), default=60.0)
             await asyncio.sleep(min(max(nearest, 0.02), _SWEEP_SECONDS))
-            for session in list(self._sessions.values()):
-                if session.seconds_left <= 0 and not session.expired:
-                    await self._expire(session)
+            idle = [each for each in self.sessions() if each.seconds_left <= 0]
+            for ended in await asyncio.gather(*map(self._expire, idle), return_exceptions=True):
+                if isinstance(ended, BaseException):
+                    log.error("an idle session could not be ended", exc_info=ended)
+            self._forget_expired()
+
+    def _forget_expired(self) -> None:
+        """They wait to be read once more; not all of them for ever."""
+        waiting = [each.id for each in self._sessions.values() if each.expired]
+        for session_id in waiting[:-_EXPIRED_KEPT]:
+            del self._sessions[session_id]
 
     async def _expire(self, session: Session) -> None:
-        session.expired = True
+        session.expired = session.forgotten = True
         session.event("expired", timeout_minutes=session.timeout_minutes)
         session.ended("timeout", None)
         session.state, session.reason = State.TERMINATED, "timeout"
-        await self._end(session)
+        await self._end(session, "timeout")
         await asyncio.wrap_future(self.store.delete_session(session.id))
 
     # -- sessions ---------------------------------------------------------------------------
@@ -127,17 +170,22 @@ class Service:
         if session.expired:
             self._sessions.pop(session.id, None)
 
-    async def create(self, config: SessionConfig, parent_id: str | None = None) -> Session:
-        if len(self._sessions) >= self.settings.max_sessions:
+    def _check_room(self) -> None:
+        count = len(self.sessions())
+        if count >= self.settings.max_sessions:
             raise errors.WrongState(
-                f"there are {len(self._sessions)} sessions, the most this server keeps",
+                f"there are {count} sessions, the most this server keeps",
                 hint="Delete sessions that are over, or raise max_sessions with PATCH /config.",
                 state="full",
                 possible=["delete"],
             )
+
+    async def create(self, config: SessionConfig, parent_id: str | None = None) -> Session:
+        self._check_room()
         session = self._new(f"sess_{secrets.token_hex(5)}", config, parent_id)
         if config.cwd is not None and parent_id is None:
-            session.breakpoints.restore(self.store.breakpoints(config.cwd))
+            session.breakpoints.restore(self.projects.breakpoints(config.cwd))
+            session.shared = (config.cwd, session.breakpoints.documents())
         session.event("created", name=config.name)
         if parent_id is None:
             await session.saved()
@@ -155,6 +203,7 @@ class Service:
             config,
             settings=lambda: self.settings,
             store=self.store,
+            projects=self.projects,
             ledger=self.ledger,
             sources=self.sources,
             parent_id=parent_id,
@@ -165,24 +214,28 @@ class Service:
         self._sessions[session_id] = session
         return session
 
-    def unborn(self, parent: Session) -> Session:
-        """A session for a child process that has not said who it is."""
+    def born(self, parent: Session) -> Session:
+        """A session for a child process, with its parent's breakpoints and settings."""
+        self._check_room()
         name = parent.config.name or (parent.launch.target if parent.launch else parent.id)
-        config = SessionConfig(name=f"{Path(name).name} (child)", cwd=parent.config.cwd)
-        session = self._new(f"sess_{secrets.token_hex(5)}", config, parent.id)
-        del self._sessions[session.id]
-        return session
-
-    def born(self, parent: Session, child: Session) -> None:
-        self._sessions[child.id] = child
+        config = dataclasses.replace(parent.config, name=f"{Path(name).name} (child)")
+        child = self._new(f"sess_{secrets.token_hex(5)}", config, parent.id)
+        child.breakpoints.restore(parent.breakpoints.documents())
+        child.exceptions = parent.exceptions
         parent.children.append(child.id)
-        child.event("created", name=child.config.name, parent_id=parent.id)
+        child.event("created", name=config.name, parent_id=parent.id)
+        return child
 
     def _restored(
-        self, session_id: str, document: Mapping[str, Any], created_at: float | None = None
+        self,
+        session_id: str,
+        document: Mapping[str, Any],
+        created_at: float | None = None,
+        *,
+        strict: bool = False,
     ) -> Session:
         """A session made of what `exported` gave."""
-        config = SessionConfig(**(document.get("config") or {}))
+        config = _config(document.get("config") or {})
         launch, attach = document.get("launch"), document.get("attach")
         chosen = document.get("exception_breakpoints") or {}
         session = self._new(session_id, config, created_at=created_at)
@@ -190,7 +243,7 @@ class Service:
             session.launch = Launch(**_tuples(launch)) if launch else None
             session.attached = Attach(**_tuples(attach)) if attach else None
             session.exceptions = ExceptionFilters(**_tuples(chosen))
-            session.breakpoints.restore(document.get("breakpoints") or [])
+            session.breakpoints.restore(document.get("breakpoints") or [], strict=strict)
             for expression in document.get("watches") or []:
                 session.add_watch(str(expression))
         except BaseException:
@@ -200,7 +253,7 @@ class Service:
 
     async def import_session(self, document: Mapping[str, Any]) -> Session:
         try:
-            session = self._restored(f"sess_{secrets.token_hex(5)}", document)
+            session = self._restored(f"sess_{secrets.token_hex(5)}", document, strict=True)
         except (TypeError, ValueError, KeyError, AttributeError) as problem:
             raise errors.InvalidInput(
                 f"not an exported session: {problem}",
@@ -226,20 +279,25 @@ class Service:
         await session.saved()
 
     async def delete(self, session: Session) -> None:
+        session.forgotten = True
         self._sessions.pop(session.id, None)
         for child in session.children:
             found = self._sessions.get(child)
             if found is not None:
                 await self.delete(found)
-        await self._end(session)
+        await self._end(session, "deleted")
         await asyncio.wrap_future(self.store.delete_session(session.id))
 
-    async def _end(self, session: Session) -> None:
-        """End its target and every process that it left behind."""
+    async def _end(self, session: Session, reason: str) -> None:
+        """For good: end its target, every process that it left behind, and any start under way."""
+        session.closed = True
+        if not session.over:
+            session.end_reason = session.end_reason or reason
+        session.cut_short(reason)
         async with session.busy:
             await session.end()
         if session.parent_id is None:
-            session.ended("server_stopped", None, Signal.EXITED)
+            session.ended(reason, None, Signal.EXITED)
 
     # -- the rest ---------------------------------------------------------------------------
 
@@ -258,6 +316,14 @@ class Service:
 
     def holds(self) -> list[Hold]:
         return self.ledger.open_holds()
+
+
+def _config(stored: Mapping[str, Any]) -> SessionConfig:
+    config = SessionConfig(**stored)
+    numbers = (config.timeout_minutes, config.output_limit_bytes, config.evaluate_timeout)
+    if not all(value is None or isinstance(value, int | float) for value in numbers):
+        raise TypeError(f"not a session's configuration: {stored}")
+    return config
 
 
 def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import asyncio
 import dataclasses
 import itertools
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
 from typing import Any
 
 from holdfast import errors
@@ -26,18 +27,19 @@ from holdfast.service.breakpoints import BreakpointSet
 from holdfast.service.journal import Journal
 from holdfast.service.output import OutputBuffer
 from holdfast.service.processes import Processes
+from holdfast.service.projects import Projects
 from holdfast.service.settings import Settings
 from holdfast.service.sources import Sources, Stamp
+from holdfast.service.standing import Standing
+from holdfast.service.watcher import SessionWatcher
 from holdfast.store import Store
 from holdfast.targets.program.attaching import Door
 from holdfast.targets.program.target import Target
 
 ACTIONS = ("continue", "step-over", "step-into", "step-out")
 SETTLED = frozenset({State.PAUSED, State.WAITING_FOR_INPUT, State.TERMINATED, State.FAILED})
+BUSY = frozenset({State.LAUNCHING, State.RUNNING})
 _THREAD_FRAMES = 1_000_000
-_NOT_FOLLOWED = (
-    "Subprocess spawned but not attached. Enable debug_subprocesses for child debugging."
-)
 _hold_numbers = itertools.count(1)
 
 
@@ -53,6 +55,7 @@ class Session:
         *,
         settings: Callable[[], Settings],
         store: Store,
+        projects: Projects,
         ledger: Ledger,
         sources: Sources,
         parent_id: str | None = None,
@@ -88,13 +91,19 @@ class Session:
         self.following: asyncio.Task[None] | None = None
         self.end_reason: str | None = None
         self.expired = False
+        self.closed = False
+        self._start: asyncio.Task[None] | None = None
         self.recovered = False
         self.busy = asyncio.Lock()
+        self.forgotten = False
+        self.shared: tuple[str | None, list[dict[str, Any]]] = (None, [])
         self._store = store
+        self._projects = projects
         self._ledger = ledger
         self._waiters: set[asyncio.Future[None]] = set()
-        self._stopping = False
+        self.stopping = False
         self._other_threads: dict[int, int] = {}
+        self.standing = Standing()
         self._run = 0
         self._watch_numbers = itertools.count(1)
         self.touch()
@@ -126,7 +135,7 @@ class Session:
     @property
     def seconds_left(self) -> float:
         """Until it is idle for too long; a program that runs counts as activity."""
-        if self.state in (State.RUNNING, State.LAUNCHING):
+        if self.state in BUSY:
             self.touch()
         return self.active_at + self.timeout_minutes * 60 - time.monotonic()
 
@@ -134,12 +143,13 @@ class Session:
     def warning(self) -> str | None:
         left = self.seconds_left / 60
         if left <= min(self.settings.warning_minutes, self.timeout_minutes / 2):
-            return f"Session will expire in {max(1, round(left))} minutes"
+            minutes = max(1, round(left))
+            return f"Session will expire in {minutes} minute{'s' if minutes > 1 else ''}"
         return None
 
     # -- waiting ----------------------------------------------------------------------------
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
         waiters, self._waiters = self._waiters, set()
         for waiter in waiters:
             if not waiter.done():
@@ -148,7 +158,7 @@ class Session:
     async def until(self, reached: Callable[[], bool], seconds: float) -> bool:
         """Wait for something of this session to be so; False when time is up."""
         deadline = time.monotonic() + seconds
-        while not reached() and not self._stopping:
+        while not reached() and not self.stopping:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiters.add(waiter)
             try:
@@ -160,8 +170,8 @@ class Session:
         return reached()
 
     def stop_waiting(self) -> None:
-        self._stopping = True
-        self._wake()
+        self.stopping = True
+        self.wake()
 
     async def settled(self, seconds: float) -> bool:
         """Wait for a stop, a wish for input, or the end."""
@@ -179,18 +189,22 @@ class Session:
     def require(self, operation: str) -> None:
         lifecycle.require(self.state, operation)
 
+    @property
+    def follows_children(self) -> bool:
+        return bool(
+            self.parent_id
+            or (self.launch and self.launch.debug_subprocesses)
+            or (self.attached and self.attached.debug_subprocesses)
+        )
+
     def live_target(self, operation: str) -> Target:
         """The target, which must be in a state that allows this."""
         self.require(operation)
         return self.current_target()
 
     def current_target(self) -> Target:
-        if self.target is None:
-            raise errors.WrongState(
-                f"no program yet: the session is {self.state.value}",
-                state=self.state.value,
-                possible=lifecycle.possible(self.state),
-            )
+        if self.target is None or self.over:
+            raise lifecycle.not_now(self.state, "no program runs")
         return self.target
 
     def move(self, signal: Signal) -> bool:
@@ -198,31 +212,39 @@ class Session:
         state = lifecycle.absorb(self.state, signal)
         if state is None:
             return False
+        if self.state in BUSY:
+            self.touch()  # its idle time begins when it stops running
         self.state = state
-        self._wake()
+        self.wake()
         return True
 
     def event(self, kind: str, **body: Any) -> None:
         self.journal.add(kind, **body)
-        self._wake()
+        self.wake()
 
-    def begin(self) -> SessionWatcher:
-        """A new run of a program: what the last one left behind goes, its listener too."""
+    def begin(self, *, starting: bool = False) -> SessionWatcher:
+        """A new run of a program: what the last one left behind goes, its listener too.
+
+        `starting`: an end before `started` is told by the error of whoever starts it.
+        """
         self._run += 1
         self.reason = self.exit_code = self.error = None
         self.target = None
         self.subprocesses = []
-        self._close_hold("restarted")
-        return SessionWatcher(self, self._run)
+        self.standing.clear()
+        self.output_buffer.new_line()
+        self.close_hold("restarted")
+        return SessionWatcher(self, self._run, starting=starting)
 
     def running(self, target: Target) -> None:
         """Its program has begun (and may have stopped, or even ended, by now)."""
         self.target = target
+        self.breakpoints.import_path = target.import_path or self.breakpoints.import_path
         self.journal.add("started", pid=target.pid, route=target.route)
         if self.state is State.LAUNCHING:
             self.move(Signal.STARTED)
         else:
-            self._wake()
+            self.wake()
 
     def is_current(self, run: int) -> bool:
         return run == self._run
@@ -233,8 +255,19 @@ class Session:
         """The program stopped: everything is known before anybody hears of it."""
         if lifecycle.absorb(self.state, Signal.STOPPED) is None:
             return
-        self._close_hold("another stop")
+        for breakpoint_id, hits in stop.breakpoints:
+            self.breakpoints.note(breakpoint_id, hits=hits)
+        if self.state is State.PAUSED and self.stop and self.stop.thread_id != stop.thread_id:
+            self.standing.beside[stop.thread_id] = stop
+            self._tell_stop(stop)
+        else:
+            self.show(stop)
+
+    def show(self, stop: Stop) -> None:
+        """Be paused at this stop."""
+        self.close_hold("another stop")
         self.stop = stop
+        self.standing.shown(stop)
         self._other_threads = {}
         self.hold = Hold(
             id=f"hold_{next(_hold_numbers)}",
@@ -247,19 +280,22 @@ class Session:
             allows=ACTIONS,
         )
         self._ledger.open(self.hold)
-        for breakpoint_id, hits in stop.breakpoints:
-            self.breakpoints.note(breakpoint_id, hits=hits)
-        self.journal.add(
+        self._tell_stop(stop, hold_id=self.hold.id)
+        self.move(Signal.STOPPED)
+
+    def _tell_stop(self, stop: Stop, **more: Any) -> None:
+        self.event(
             "stopped",
-            hold_id=self.hold.id,
+            **more,
             reason=stop.reason,
             thread_id=stop.thread_id,
             location=dataclasses.asdict(stop.location) if stop.location else None,
             breakpoint_ids=[each for each, _hits in stop.breakpoints],
         )
-        self.move(Signal.STOPPED)
 
-    def decide(self, action: str, by: str, hold_id: str | None = None) -> Stop:
+    def decide(
+        self, action: str, by: str, hold_id: str | None = None, thread: int | None = None
+    ) -> Stop:
         """Settle the hold by this decision and return the stop that it ends."""
         if hold_id is None:
             self.require(action)
@@ -267,6 +303,10 @@ class Session:
         self._ledger.decide(held, Decision(action, by))
         stop = self.stop
         assert stop is not None
+        if action == "continue":
+            self.standing.clear()
+        else:
+            self.standing.step(thread or stop.thread_id, stop)
         self._resumed(action, by)
         return stop
 
@@ -276,7 +316,7 @@ class Session:
         self.journal.add("continued", action=action, by=by)
         self.move(Signal.RESUMED)
 
-    def _close_hold(self, why: str) -> None:
+    def close_hold(self, why: str) -> None:
         if self.hold is not None:
             self._ledger.withdraw(self.hold.id, why)
         self.hold = self.stop = None
@@ -286,11 +326,7 @@ class Session:
     def frame(self, frame_id: int) -> tuple[int, int]:
         """The thread and depth that a frame id stands for."""
         if self.stop is None:
-            raise errors.WrongState(
-                f"frames can be looked at while paused: the session is {self.state.value}",
-                state=self.state.value,
-                possible=lifecycle.possible(self.state),
-            )
+            raise lifecycle.not_now(self.state, "frames can be looked at while paused")
         block, depth = divmod(frame_id, _THREAD_FRAMES)
         if frame_id >= 0 and block == 0:
             return self.stop.thread_id, depth
@@ -311,21 +347,67 @@ class Session:
         if not held:
             self.decide("continue", by)
             return
-        self.journal.add("continued", action="continue", by=by, thread_id=thread)
-        if self.stop is not None and self.stop.thread_id != thread:
-            return
-        first = held[0]
-        place = first.get("location")
-        self.opened(
-            Stop(
-                thread_id=first["id"],
-                reason="pause",
-                location=Location(**place) if place else None,
-                threads=tuple(held),
-            )
-        )
+        self.event("continued", action="continue", by=by, thread_id=thread)
+        shown = self.stop
+        self.standing.release(thread)
+        if shown is not None and shown.thread_id == thread:
+            self.show(self.standing.next() or _held_with(shown, held))
+            self.standing.release(thread)
+
+    async def stopped_again(self, thread: int, seconds: float) -> None:
+        """Wait for the next stop of one thread, and turn to it."""
+
+        def reached() -> bool:
+            here = self.stop is not None and self.stop.thread_id == thread
+            wanting = self.state is State.WAITING_FOR_INPUT
+            return here or thread in self.standing.beside or wanting or self.over
+
+        await self.until(reached, seconds)
+        found = self.standing.beside.get(thread)
+        if found is not None and self.stop is not None:
+            self.standing.beside[self.stop.thread_id] = self.stop
+            self.show(found)
+
+    def thread_ended(self, thread: int) -> None:
+        """A thread that was stepped and came to its end leaves the floor to those that wait."""
+        self.standing.beside.pop(thread, None)
+        following = self.standing.next()
+        if self.standing.stepping == thread and following and self.state is State.RUNNING:
+            self.show(following)
+
+    def counted(self, hits: dict[str, int]) -> None:
+        for number, count in hits.items():
+            self.breakpoints.note(f"bp_{number}", hits=count)
 
     # -- its end ----------------------------------------------------------------------------
+
+    async def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Make a program start, in a way that the end of the session can cut short."""
+        if self.closed:
+            work.close()
+            raise errors.SessionNotFound(
+                f"session {self.id} is being ended", id=self.id, session_id=self.id
+            )
+        self._start = asyncio.create_task(work)
+        try:
+            await self._start
+        except asyncio.CancelledError:
+            if not self.over:
+                raise  # it is the request that was cancelled
+            raise errors.WrongState(
+                "the session was ended before its program began",
+                state=self.state.value,
+                possible=lifecycle.possible(self.state),
+                reason=self.reason,
+            ) from None
+        finally:
+            self._start = None
+
+    def cut_short(self, reason: str) -> None:
+        """Give up a start that is under way."""
+        if self._start is not None:
+            self.ended(reason, None)
+            self._start.cancel()
 
     async def end(self) -> None:
         """End its program, what that started, and the following of its children."""
@@ -334,7 +416,7 @@ class Session:
             self.following = None
         target = self.target
         if target is not None and target.process is None:
-            await target.kill()
+            await target.drop()
         await self.processes.end()
         if target is not None and target.process is not None:
             await target.ended.wait()
@@ -345,25 +427,44 @@ class Session:
     def ended(self, reason: str, code: int | None, signal: Signal = Signal.EXITED) -> None:
         if lifecycle.absorb(self.state, signal) is None:
             return
-        self._close_hold(reason)
+        self.close_hold(reason)
         reason, self.end_reason = self.end_reason or reason, None
         self.reason, self.exit_code = reason, code
         self.journal.add("terminated", reason=reason, exit_code=code)
         self.move(signal)
+        if self.parent_id is None and not self.forgotten:
+            self._store.put_session(self._record())
+
+    def refused(self, before: State, error: errors.HoldfastError) -> None:
+        """The program could not begin, through a mistake that can be corrected."""
+        self.target = None
+        if before is State.CREATED:
+            self.move(Signal.LAUNCH_REFUSED)
+        else:
+            self.ended(error.short, None)
 
     def failed(self, error: errors.HoldfastError) -> None:
         self.error = {"code": error.code, "message": error.message, "hint": error.hint}
-        self.ended(error.short, None, Signal.FAILED)
+        self.ended(error.short, error.details.get("exit_code"), Signal.FAILED)
 
     # -- the store --------------------------------------------------------------------------
 
     def saved(self) -> Awaitable[Any]:
         """Write what is needed to have it again after a restart of the server."""
+        if self.forgotten:
+            return asyncio.sleep(0)  # a request that came before its end must not bring it back
+        if self.parent_id is not None:
+            return asyncio.sleep(0)  # a child process cannot be had again
         writes = [asyncio.wrap_future(self._store.put_session(self._record()))]
         if self.project is not None and self.parent_id is None:
-            stored = self._store.put_breakpoints(self.project, self.breakpoints.documents())
-            writes.append(asyncio.wrap_future(stored))
+            writes += map(asyncio.wrap_future, filter(None, [self._share(self.project)]))
         return asyncio.gather(*writes)
+
+    def _share(self, project: str) -> Future[None] | None:
+        """Give the project what has changed since it was last given something."""
+        before = self.shared[1] if self.shared[0] == project else []
+        self.shared = (project, self.breakpoints.documents())
+        return self._projects.change(project, before, self.shared[1])
 
     def _record(self) -> SessionRecord:
         document = {
@@ -401,57 +502,15 @@ def _plain(value: Any) -> dict[str, Any] | None:
     }
 
 
-class SessionWatcher:
-    """What one run of a session's program tells; a run that was replaced is not listened to."""
-
-    def __init__(self, session: Session, run: int) -> None:
-        self._session = session
-        self._run = run
-
-    def _current(self) -> bool:
-        return self._session.is_current(self._run)
-
-    def stopped(self, stop: Stop) -> None:
-        if self._current():
-            self._session.opened(stop)
-
-    def output(self, kind: str, text: str, **place: Any) -> None:
-        if self._current():
-            self._session.output_buffer.add(kind, text, **place)
-            self._session._wake()
-
-    def input_wanted(self) -> None:
-        session = self._session
-        if self._current() and session.move(Signal.INPUT_WANTED):
-            session.event("input_wanted", prompt=session.output_buffer.prompt)
-
-    def child(self, pid: int, how: str, command: list[str]) -> None:
-        if not self._current():
-            return
-        session = self._session
-        followed = bool(
-            (session.launch and session.launch.debug_subprocesses)
-            or (session.attached and session.attached.debug_subprocesses)
-        )
-        told: dict[str, Any] = {"pid": pid, "how": how, "command": command, "debuggable": followed}
-        if not followed:
-            told["message"] = _NOT_FOLLOWED
-        session.subprocesses.append(told)
-        del session.subprocesses[:-1000]
-        session.event("subprocess_spawned", **told)
-
-    def breakpoint_failed(self, number: int, error: str) -> None:
-        if self._current():
-            breakpoint_id = f"bp_{number}"
-            message = f"The condition raised {error}; it did not stop there."
-            self._session.breakpoints.note(breakpoint_id, message=message)
-            self._session.event("breakpoint_error", breakpoint_id=breakpoint_id, error=error)
-
-    def debugger_lost(self) -> None:
-        """The debugger went, the process did not (yet): it usually ends within a moment."""
-        if self._current():
-            self._session.event("debugger_disconnected")
-
-    def exited(self, code: int | None) -> None:
-        if self._current():
-            self._session.ended("target_exited", code)
+def _held_with(stop: Stop, held: list[dict[str, Any]]) -> Stop:
+    """The stop of the first thread that another's stop holds."""
+    first = held[0]
+    place, points = first.get("location"), first.get("breakpoints") or ()
+    return Stop(
+        thread_id=first["id"],
+        reason="breakpoint" if points else "pause",
+        location=Location(**place) if place else None,
+        threads=tuple(held),
+        breakpoints=tuple((f"bp_{number}", 0) for number in points),
+        all_threads_stopped=stop.all_threads_stopped,
+    )

@@ -9,6 +9,8 @@ from typing import Any
 
 from holdfast import errors
 
+_MAY_BE_ZERO = ("pool_size",)
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -32,6 +34,8 @@ class Settings:
     max_stack_depth: int = 1000
     """How many frames one answer may carry; the rest comes by paging."""
     max_sessions: int = 1000
+    pool_size: int = 2
+    """How many interpreters of each Python wait, started, for a program; from the next start on."""
 
     def changed(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some values replaced, each checked."""
@@ -48,6 +52,6 @@ def _number(name: str, value: Any, *, whole: bool) -> float | int:
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
         kind = "a whole number" if whole else "a number"
         raise errors.InvalidInput(f"{name} must be {kind}, not {value!r}", field=name)
-    if not 0 < value < 1e12:
-        raise errors.InvalidInput(f"{name} must be above zero, not {value!r}", field=name)
+    if not (0 if name in _MAY_BE_ZERO else 1e-9) <= value < 1e12:
+        raise errors.InvalidInput(f"{name} is out of range: {value!r}", field=name)
     return int(value) if whole else float(value)

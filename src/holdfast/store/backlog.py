@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 MOST_EVENTS = 100_000
 MOST_BYTES = 64 * 1024 * 1024
+GATHER_SECONDS = 0.02
 
 
 class EventRow(NamedTuple):
@@ -101,6 +102,9 @@ class Backlog:
         with self._changed:
             if patience is None:
                 self._changed.wait_for(lambda: self._items or self._closed)
+                # Events come in company, and whoever caused one is being answered just now:
+                # writing a moment later leaves the interpreter to that answer.
+                self._changed.wait_for(self._urgent, timeout=GATHER_SECONDS)
             else:
                 self._changed.wait_for(self._urgent, timeout=patience)
             if not self._items and self._closed:

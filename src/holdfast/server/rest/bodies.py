@@ -2,11 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
-Wait = bool | float | int | str
+
+def _patience(value: Any) -> Any:
+    if isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError("give true, false or a number of seconds")
+
+
+Wait = Annotated[
+    bool | float | int | str,
+    PlainValidator(_patience),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "number"}, {"type": "string"}]}),
+]
+
+
+def _without_null(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("it cannot hold a null character")
+    return value
+
+
+def _variable(name: str) -> str:
+    if not name or "=" in name:
+        raise ValueError("the name of an environment variable is not empty and has no `=`")
+    return _without_null(name)
+
+
+Text = Annotated[str, AfterValidator(_without_null)]
+"""What is handed to the operating system: it ends at the first null character there."""
+Environment = dict[Annotated[str, AfterValidator(_variable)], Text | None]
 
 
 class Body(BaseModel):
@@ -25,9 +64,9 @@ class Configuration(Body):
     model_config = _example(name="debug-my-script", cwd="/code", timeout_minutes=120)
 
     name: str | None = Field(None, max_length=500)
-    cwd: str | None = Field(None, description="The project directory; relative paths start here.")
+    cwd: Text | None = Field(None, description="The project directory; relative paths start here.")
     timeout_minutes: float | None = Field(None, gt=0, le=1e6)
-    output_limit_bytes: int | None = Field(None, ge=1024)
+    output_limit_bytes: int | None = Field(None, ge=1024, le=2**40)
     evaluate_timeout: float | None = Field(None, gt=0, le=3600)
 
 
@@ -73,17 +112,17 @@ class LaunchOptions(Body):
         wait=10,
     )
 
-    script: str | None = None
-    program: str | None = Field(None, description="Another name for script.")
-    module: str | None = None
+    script: Text | None = None
+    program: Text | None = Field(None, description="Another name for script.")
+    module: Text | None = None
     code: str | None = None
-    args: list[str] = Field(default_factory=list)
-    env: dict[str, str | None] = Field(default_factory=dict)
-    cwd: str | None = None
-    pythonpath: list[str] | str = Field(default_factory=list)
-    python_path: str | None = None
-    python: str | None = Field(None, description="Another name for python_path.")
-    venv: str | None = None
+    args: list[Text] = Field(default_factory=list)
+    env: Environment = Field(default_factory=dict)
+    cwd: Text | None = None
+    pythonpath: list[Text] | Text = Field(default_factory=list)
+    python_path: Text | None = None
+    python: Text | None = Field(None, description="Another name for python_path.")
+    venv: Text | None = None
     stdin_inputs: list[str] = Field(default_factory=list)
     stop_on_exception: bool | Literal["uncaught"] = False
     stop_on_entry: bool = False
@@ -118,21 +157,21 @@ class Run(Body):
 class Restart(Run):
     model_config = _example(wait=10)
 
-    args: list[str] | None = None
-    env: dict[str, str | None] | None = None
+    args: list[Text] | None = None
+    env: Environment | None = None
     stop_on_entry: bool | None = None
     stop_on_exception: bool | Literal["uncaught"] | None = None
 
 
 class Source(Body):
-    path: str
+    path: Text
 
 
 class BreakpointSpec(Body):
     model_config = _example(source={"path": "/code/main.py"}, line=10, condition="i > 100")
 
     source: Source | None = None
-    file: str | None = None
+    file: Text | None = None
     line: int | None = None
     function: str | None = None
     condition: str | None = None
@@ -188,6 +227,22 @@ class BreakpointSpecs(Body):
         if (self.breakpoints is None) == (self.profile is None):
             raise ValueError("give breakpoints (a list) or profile (a name)")
         return self
+
+
+def _shape(body: Any) -> str:
+    if isinstance(body, list):
+        return "list"
+    named = isinstance(body, dict) and ("breakpoints" in body or "profile" in body)
+    return "set" if named or isinstance(body, BreakpointSpecs) else "one"
+
+
+# By shape, so that a mistake is said of the shape that was meant.
+BreakpointBody = Annotated[
+    Annotated[BreakpointSpec, Tag("one")]
+    | Annotated[list[BreakpointSpec], Tag("list")]
+    | Annotated[BreakpointSpecs, Tag("set")],
+    Discriminator(_shape),
+]
 
 
 class BreakpointChanges(Body):
@@ -292,6 +347,35 @@ class Clone(Body):
     model_config = _example(name="second try")
 
     name: str | None = Field(None, max_length=500)
+
+
+class ExportedBreakpoint(BreakpointSpec):
+    id: str | None = Field(None, pattern=r"^bp_[1-9][0-9]{0,8}$")
+
+
+class ExportedExceptions(ExceptionOptions):
+    user_code_only: bool = False
+
+
+class Exported(Body):
+    """What `/export` gives, and `/import` takes."""
+
+    model_config = _example(
+        version=1,
+        config={"name": "debug-my-script"},
+        launch={"script": "/code/main.py"},
+        breakpoints=[{"id": "bp_1", "file": "/code/main.py", "line": 10, "enabled": True}],
+        watches=["len(queue)"],
+    )
+
+    version: Literal[1] = 1
+    name: str | None = None
+    config: Configuration | None = None
+    launch: LaunchOptions | None = None
+    attach: AttachOptions | None = None
+    breakpoints: list[ExportedBreakpoint] = Field(default_factory=list)
+    exception_breakpoints: ExportedExceptions | None = None
+    watches: list[str] = Field(default_factory=list)
 
 
 class DecisionBody(BaseModel):

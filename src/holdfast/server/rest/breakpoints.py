@@ -12,7 +12,7 @@ from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import Json, ServiceHere, SessionHere, router, shows
-from holdfast.service import execution
+from holdfast.service import breakpoints, execution, inspection
 from holdfast.service.session import Session
 from holdfast.service.sources import stamp_of
 from holdfast.wire import rest
@@ -55,19 +55,21 @@ async def add_breakpoints(
     service: ServiceHere,
     session: SessionHere,
     body: Annotated[
-        bodies.BreakpointSpec | list[bodies.BreakpointSpec] | bodies.BreakpointSpecs,
+        bodies.BreakpointBody,
         Body(examples=[{"file": "/code/main.py", "line": 10, "condition": "i > 100"}]),
     ],
 ) -> Json:
     """Set one breakpoint (an object), or several (a list): all of them or none."""
     single = isinstance(body, bodies.BreakpointSpec)
     if isinstance(body, bodies.BreakpointSpecs) and body.profile is not None:
-        specs, strict = _profile(service.store.profiles(), body.profile), body.strict
+        specs = _profile(service.store.profiles(), body.profile)
+        strict = [body.strict] * len(specs)
     else:
         listed = _listed(body)
         specs = [each.values() for each in listed]
-        strict = any(each.strict for each in listed) or getattr(body, "strict", False)
-    made = session.breakpoints.add(specs, strict=strict)
+        all_strict = isinstance(body, bodies.BreakpointSpecs) and body.strict
+        strict = [each.strict or all_strict for each in listed]
+    made = session.breakpoints.add(specs, strict)
     for each in made:
         session.event("breakpoint_set", **rest.breakpoint_(each))
     await _apply(session, made)
@@ -93,10 +95,7 @@ def _profile(profiles: dict[str, dict[str, Any]], name: str) -> list[dict[str, A
 async def list_breakpoints(session: SessionHere) -> Json:
     """Every breakpoint; one whose file was missing is looked at again."""
     await _look_again(session)
-    if session.target is not None and not session.over:
-        hits = await session.target.operate("hits")
-        for number, count in hits.items():
-            session.breakpoints.note(f"bp_{number}", hits=count)
+    await inspection.count_hits(session)
     shown = [_shown(session, each) for each in session.breakpoints]
     return {
         "breakpoints": shown,
@@ -117,6 +116,7 @@ async def _look_again(session: Session) -> None:
 async def get_breakpoint(session: SessionHere, breakpoint_id: str) -> Json:
     """One breakpoint."""
     await _look_again(session)
+    await inspection.count_hits(session)
     return _shown(session, session.breakpoints.get(breakpoint_id))
 
 
@@ -204,6 +204,8 @@ async def list_profiles(service: ServiceHere) -> Json:
 async def save_profile(service: ServiceHere, body: bodies.Profile) -> Json:
     """Save a set of breakpoints under a name, replacing what was there."""
     stored = {"breakpoints": [each.values() for each in body.breakpoints]}
+    for each in stored["breakpoints"]:
+        breakpoints.check(Breakpoint(id="bp_0", **each))
     await asyncio.wrap_future(service.store.put_profile(body.name, stored))
     return {"name": body.name, **stored}
 

@@ -21,6 +21,8 @@ INCLUDABLE = ("source", "locals", "stack", "output")
 DEFAULT_INCLUDE = ("source", "locals")
 _CONTEXT_LINES = 3
 _STACK_FRAMES = 20
+_END_SECONDS = 5.0
+_LOCALS = 200
 
 
 class Answer(JSONResponse):
@@ -39,18 +41,21 @@ def shows(example: Any) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": {"application/json": {"example": example}}}}
 
 
-def the_service(request: Request) -> Service:
+# All three are `async` though they never wait: FastAPI sends plain functions to a thread.
+
+
+async def the_service(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-def the_session(session_id: str, request: Request) -> Session:
+async def the_session(session_id: str, request: Request) -> Session:
     """For operations: they count as activity."""
-    return the_service(request).session(session_id)
+    return (await the_service(request)).session(session_id)
 
 
-def a_look(session_id: str, request: Request) -> Session:
+async def a_look(session_id: str, request: Request) -> Session:
     """For reads that say how the session is: they do not keep it alive."""
-    return the_service(request).session(session_id, touch=False)
+    return (await the_service(request)).session(session_id, touch=False)
 
 
 ServiceHere = Annotated[Service, Depends(the_service)]
@@ -137,6 +142,17 @@ def _changed_source(session: Session, file: str | None) -> str | None:
 
 async def status(session: Session, include: tuple[str, ...] = ()) -> Json:
     """Status with the threads at a stop, and whatever more is asked for."""
+    try:
+        return await _status(session, include)
+    except errors.SessionCrashed:
+        # It died while it was looked at: that is its status, and known in a moment.
+        await session.until(lambda: session.over, _END_SECONDS)
+    except (errors.WrongState, errors.NotFound):
+        pass  # somebody let it run on meanwhile
+    return state_of(session)
+
+
+async def _status(session: Session, include: tuple[str, ...]) -> Json:
     shown = state_of(session)
     stop = session.stop
     if session.state is State.PAUSED and stop is not None:
@@ -152,14 +168,17 @@ async def extras(session: Session, include: tuple[str, ...]) -> Json:
     shown: Json = {}
     stop = session.stop
     if "output" in include:
-        page = session.output_buffer.page(session.output_mark, 1000)
-        shown["output"] = [rest.output(e.type, e.text, e.at, e.seq, e.place) for e in page.entries]
+        written = session.output_buffer.page(session.output_mark, 1000).entries
+        shown["output"] = [rest.output(e.type, e.text, e.at, e.seq, e.place) for e in written]
     if session.state is not State.PAUSED or stop is None:
         return shown
     if "source" in include:
         shown["source"] = _source(session)
     if "locals" in include:
-        shown["locals"] = await inspection.frame_variables(session, 0, summary=False)
+        page = await inspection.frame_variables(session, 0, count=_LOCALS)
+        shown["locals"] = page.items
+        if page.has_more:
+            shown["locals_total"] = page.total
     if "stack" in include:
         page_of_stack = await inspection.stack(session, None, 0, _STACK_FRAMES)
         shown["stack"] = [rest.frame(each) for each in page_of_stack.frames]

@@ -21,6 +21,7 @@ from holdfast.server.rest.common import (
     seconds,
     shows,
     state_of,
+    status,
 )
 from holdfast.service import execution
 from holdfast.service.session import Session
@@ -50,11 +51,11 @@ async def launch(
     """Start a script, a module (`pytest` with its node ids, say) or a piece of code."""
     patience = seconds(body.wait if body.wait is not None else wait, session, 0.0)
     wanted = chosen(body.include if body.include is not None else include)
-    await execution.launch(service, session, _launch(body))
+    await execution.launch(service, session, launch_of(body))
     return await after(session, patience, wanted)
 
 
-def _launch(body: bodies.LaunchOptions) -> Launch:
+def launch_of(body: bodies.LaunchOptions) -> Launch:
     path = body.pythonpath
     return Launch(
         script=body.script if body.script is not None else body.program,
@@ -238,8 +239,8 @@ async def continue_thread(
     patience, wanted = _options(session, body, wait, None, 0.0)
     await execution.continue_thread(session, thread_id, body.by or "rest")
     if patience:
-        await session.settled(patience)
-        return await after(session, patience, wanted)
+        await session.stopped_again(thread_id, patience)
+        return await status(session, wanted)
     return {**state_of(session), "thread_id": thread_id, "thread_status": "running"}
 
 

@@ -141,13 +141,10 @@ async def frame_variables(
 ) -> Json:
     """The local variables of a frame; with `summary`, types and sizes only."""
     first, most = _page(start, offset, count, limit)
-    found = await inspection.frame_variables(session, frame_id, summary=summary)
-    shown = found[first : None if most is None else first + most]
-    return {
-        "variables": shown,
-        "total": len(found),
-        "has_more": first + len(shown) < len(found),
-    }
+    page = await inspection.frame_variables(
+        session, frame_id, start=first, count=1000 if most is None else most, summary=summary
+    )
+    return {"variables": page.items, "total": page.total, "has_more": page.has_more}
 
 
 @routes.get("/sessions/{session_id}/scopes/{reference}/variables", responses=shows(_VARIABLES))
@@ -205,8 +202,8 @@ async def expand_frame_variable(
     if reference.isdecimal():
         session.frame(frame_id)
         return await _children(session, int(reference), first, most)
-    found = await inspection.frame_variables(session, frame_id, summary=False)
-    for each in found:
+    found = await inspection.frame_variables(session, frame_id, count=1_000_000, summary=True)
+    for each in found.items:
         if each["name"] == reference:
             if not each["variable_reference"]:
                 return {"items": [], "total": 0, "has_more": False, "start": first}
@@ -236,7 +233,8 @@ async def evaluate(session: SessionHere, body: bodies.Evaluate) -> Json:
     )
 
 
-_WATCHES = {"watches": [{"id": "watch_1", "expression": "len(queue)", "result": "3"}], "total": 1}
+_WATCH = {"id": "watch_1", "expression": "len(queue)", "result": "3", "type": "int"}
+_WATCHES = {"watches": [_WATCH], "total": 1}
 
 
 async def _watched(session: Session, watch: Watch) -> Json:
@@ -250,7 +248,7 @@ async def _watched(session: Session, watch: Watch) -> Json:
     return {**shown, **{k: v for k, v in value.items() if k != "name"}}
 
 
-@routes.post("/sessions/{session_id}/watch", status_code=201, responses={201: shows(_WATCHES)[200]})
+@routes.post("/sessions/{session_id}/watch", status_code=201, responses={201: shows(_WATCH)[200]})
 async def add_watch(session: SessionHere, body: bodies.WatchExpression) -> Json:
     """Watch an expression: its value at every stop."""
     try:
@@ -347,7 +345,8 @@ async def source(
     if frame_id is not None:
         path, shown["line"] = await inspection.frame_path(session, frame_id)
     assert path is not None
-    path = os.path.normpath(os.path.join(session.breakpoints.base, os.path.expanduser(path)))
+    if not path.startswith("<"):  # a name like <string> is no path
+        path = os.path.normpath(os.path.join(session.breakpoints.base, os.path.expanduser(path)))
     lines = (await inspection.source(session, path)).splitlines(keepends=True)
     first = start or 1
     part = lines[first - 1 : None if count is None else first - 1 + count]

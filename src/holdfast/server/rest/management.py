@@ -66,6 +66,7 @@ async def info(service: ServiceHere) -> Json:
             "fallback_reason": service.adapter_used,
             "sessions": {each.id: each.target.route for each in service.sessions() if each.target},
         },
+        "warm_interpreters": service.pool.counts,
         "documentation": "/openapi.json",
     }
 

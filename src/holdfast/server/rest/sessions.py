@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from typing import Annotated, Any
 
-from fastapi import Body, Query
+from fastapi import Query
 
 from holdfast import errors
 from holdfast.model.config import SessionConfig
@@ -23,6 +24,7 @@ from holdfast.server.rest.common import (
     state_of,
     status,
 )
+from holdfast.server.rest.execution import launch_of
 from holdfast.service import children
 from holdfast.service.session import Session
 from holdfast.wire import rest
@@ -41,7 +43,10 @@ _PAUSED = {
 _DETAIL = {**_PAUSED, "name": "debug-my-script", "timeout_minutes": 60, "breakpoints": 1}
 
 
-@routes.post("/sessions", status_code=201, responses={201: shows(_DETAIL)[200]})
+_CREATED = {"session_id": "sess_abc123", "status": "created", "name": "debug-my-script"}
+
+
+@routes.post("/sessions", status_code=201, responses={201: shows(_CREATED)[200]})
 async def create_session(service: ServiceHere, body: bodies.CreateSession | None = None) -> Json:
     """Create a session; with `mode: attach`, attach it at once."""
     body = body or bodies.CreateSession()
@@ -57,7 +62,9 @@ async def create_session(service: ServiceHere, body: bodies.CreateSession | None
                 raise errors.ProfileNotFound(
                     f"no profile {body.breakpoint_profile!r}", name=body.breakpoint_profile
                 )
-            session.breakpoints.add(stored["breakpoints"], strict=False)
+            session.breakpoints.add(stored["breakpoints"])
+            await session.saved()
+            await session.saved()
         if body.mode == "attach":
             await children.attach(service, session, attach)
     except BaseException:
@@ -238,15 +245,26 @@ async def export_session(session: SessionHere) -> Json:
 
 
 @routes.post("/sessions/import", status_code=201, responses={201: shows(_DETAIL)[200]})
-async def import_session(
-    service: ServiceHere, body: Annotated[dict[str, Any], Body(examples=[_EXPORT])]
-) -> Json:
+async def import_session(service: ServiceHere, body: bodies.Exported) -> Json:
     """A new session from what `/export` gave."""
-    if body.get("version", 1) != 1:
-        raise errors.InvalidInput(
-            f"an export of version {body['version']!r} is not known here", field="version"
-        )
-    return await detail(await service.import_session(body))
+    return await detail(await service.import_session(_document(body)))
+
+
+def _document(body: bodies.Exported) -> Json:
+    """What was sent, checked, in the form in which sessions are kept."""
+    config = body.config or bodies.Configuration(name=body.name)
+    chosen = body.exception_breakpoints
+    return {
+        "config": dataclasses.asdict(_config(config)),
+        "launch": dataclasses.asdict(launch_of(body.launch)) if body.launch else None,
+        "attach": dataclasses.asdict(_attach(body.attach)) if body.attach else None,
+        "breakpoints": [
+            {**each.values(), "id": each.id or f"bp_{number}"}
+            for number, each in enumerate(body.breakpoints, 1)
+        ],
+        "exception_breakpoints": chosen.model_dump() if chosen else None,
+        "watches": body.watches,
+    }
 
 
 @routes.post("/sessions/{session_id}/attach", responses=shows({"status": "running"}))

@@ -12,11 +12,8 @@ from holdfast import errors
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import (
     Json,
-    ServiceHere,
     SessionHere,
     SessionSeen,
-    after,
-    chosen,
     router,
     seconds,
     shows,
@@ -121,6 +118,8 @@ async def _events(session: Session, start: int) -> AsyncIterator[bytes]:
             yield b"event: end\ndata: " + rest.encode(end) + b"\n\n"
             return
         if not await session.written(start, _HEARTBEAT):
+            if session.stopping:
+                return
             yield b": still running\n\n"
 
 
@@ -160,45 +159,3 @@ async def get_events(
         "last_seq": last,
         "has_more": last < session.journal.seq,
     }
-
-
-# -- holds ----------------------------------------------------------------------------------------
-
-_HOLD = {
-    "hold_id": "hold_1",
-    "session_id": "sess_abc123",
-    "kind": "program",
-    "reason": "breakpoint",
-    "location": {"file": "/code/main.py", "line": 10, "function": "main"},
-    "allows": ["continue", "step-over", "step-into", "step-out"],
-}
-
-
-@routes.get("/api/holds", responses=shows({"holds": [_HOLD], "total": 1}))
-async def list_holds(service: ServiceHere) -> Json:
-    """Everything that waits for a decision now, of every kind."""
-    found = [rest.hold(each) for each in service.holds()]
-    return {"holds": found, "total": len(found)}
-
-
-@routes.get("/api/holds/{hold_id}", responses=shows(_HOLD))
-async def get_hold(service: ServiceHere, hold_id: str) -> Json:
-    """One hold, open or settled."""
-    held = service.ledger.get(hold_id)
-    outcome = service.ledger.outcome(hold_id)
-    shown = {**rest.hold(held), "open": outcome is None}
-    if outcome is not None:
-        shown["outcome"] = getattr(outcome, "action", "withdrawn")
-        shown["by"] = getattr(outcome, "by", None)
-    return shown
-
-
-@routes.post("/api/holds/{hold_id}/decision", responses=shows({"status": "running"}))
-async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) -> Json:
-    """Decide a hold. The first decision wins; a later one learns who made it."""
-    held = service.ledger.get(hold_id)
-    session = service.session(held.session_id)
-    patience = seconds(body.wait, session, 0.0)
-    wanted = chosen(body.include)
-    await execution.act(session, body.action, body.by or "rest", hold_id=hold_id)
-    return {"hold_id": hold_id, "action": body.action, **await after(session, patience, wanted)}

@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from holdfast import errors
-from holdfast.targets.program.attaching import inject, wait_until_initialized
+from holdfast.targets.program.attaching import Bring, inject, wait_until_initialized
 from holdfast.targets.program.connection import body_of
 from holdfast.targets.program.launching import INITIALIZE, Request, debug_options, post_setup
 from holdfast.targets.program.processes import spawn
@@ -56,10 +56,8 @@ async def _configure(target: Target, request: Request) -> None:
     await wire.request("initialize", INITIALIZE, timeout=request.timeout)
     launched = wire.post("launch", _arguments(request))
     await wait_until_initialized(target, launched)
-    await inject(target, follow=False, remote=False)
-    facts = await target.operate("hello")
-    target.pid, target.version = facts["pid"], tuple(facts["version"])
-    target.import_path, target.mends = list(facts["path"]), dict(facts["mends"])
+    await inject(target, Bring.FILES)
+    target.introduce(await target.operate("hello"))
     setup = request.late_setup(target.import_path) if request.late_setup else request.setup
     await target.settled(*post_setup(target, setup))
     await wire.request("configurationDone", timeout=request.timeout)

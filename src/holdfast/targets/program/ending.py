@@ -46,6 +46,18 @@ async def _ask_to_end(prey: _Prey, grace: float) -> None:
         left = await asyncio.to_thread(prey.reachable)
 
 
+async def kill_kin(pid: int, grace: float | None = None) -> None:
+    """End a process that we did not start, and its descendants."""
+    kin = [pid, *(each.pid for each in await asyncio.to_thread(_children, pid))]
+    if grace is not None:
+        send_signal(pid, signal.SIGTERM)
+        send_signal(pid, signal.SIGCONT)
+        await _until_ended([pid], grace)
+    for each in kin:
+        send_signal(each, signal.SIGKILL)
+    await _until_ended(kin, ROUND_SECONDS * ROUNDS)
+
+
 class _Prey:
     """The processes to end: by tag and group, and where there is no tag by descent."""
 

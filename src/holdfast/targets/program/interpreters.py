@@ -219,4 +219,5 @@ def _refusal(
     message: str, reason: str, asked: dict[str, Any], *, hint: str | None = None, **details: Any
 ) -> InterpreterMissing:
     named = {name: value for name, value in asked.items() if value}
-    return InterpreterMissing(message, hint=hint, reason=reason, **named, **details)
+    field = next(iter(named), "python_path")
+    return InterpreterMissing(message, hint=hint, field=field, reason=reason, **named, **details)

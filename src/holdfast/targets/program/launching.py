@@ -17,9 +17,10 @@ from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
 from holdfast.targets.program import interpreters
 from holdfast.targets.program.connection import Gone, body_of
+from holdfast.targets.program.pool import environment_changes
 from holdfast.targets.program.processes import Spawned, spawn
 from holdfast.targets.program.streams import Input, Output
-from holdfast.targets.program.target import Target, Watcher
+from holdfast.targets.program.target import Nobody, Target, Watcher
 
 PROBE = Path(__file__).parents[2] / "probe"
 DEBUGPY = str(Path(debugpy.__file__).parents[1])
@@ -80,7 +81,7 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
             raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
         if not os.access(script, os.R_OK):
             raise errors.FileMissing(f"cannot read {script}", file=script, field="script")
-        spec["script"] = os.path.normpath(script)
+        spec.update(script=os.path.normpath(script), given=launch.script)
     elif launch.module is not None:
         spec["module"] = launch.module
     else:
@@ -97,7 +98,8 @@ def _directory(launch: Launch, session_cwd: str | None) -> str:
     else:
         cwd = os.path.dirname(os.path.join(base, os.path.expanduser(launch.script)))
     if not os.path.isdir(cwd):
-        raise errors.FileMissing(f"no such directory: {cwd}", file=cwd, field="cwd")
+        field = "cwd" if launch.cwd or session_cwd else "script"
+        raise errors.FileMissing(f"no such directory: {cwd}", file=cwd, field=field)
     return os.path.abspath(cwd)
 
 
@@ -119,6 +121,7 @@ def debug_options(launch: Launch) -> dict[str, Any]:
         "justMyCode": launch.just_my_code,
         "stopOnEntry": launch.stop_on_entry,
         "stopAllThreadsOnSuspend": launch.stop_all_threads,
+        "steppingResumesAllThreads": launch.stop_all_threads,
         "showReturnValue": True,
         "redirectOutput": False,
         "subProcess": launch.debug_subprocesses,
@@ -128,35 +131,55 @@ def debug_options(launch: Launch) -> dict[str, Any]:
 Start = Callable[[Request], Awaitable[Target]]
 
 
-async def start(request: Request) -> Target:
+async def start(request: Request, warm: Target | None = None) -> Target:
     """Start the program under the debugger; returns when it has begun to run."""
-    target = Target(request.watcher, route="direct", request_timeout=request.request_timeout)
-    process = await _spawn(request, target)
-    request.adopted(process)
-    target.watch_process(process)
-    wire = target.connection
+    spec = request.place.spec
+    if warm is None:
+        target = await arm(
+            request.place.interpreter.path,
+            cwd=request.place.cwd,
+            env=request.place.env,
+            tag=request.tag,
+            child_port=request.child_port,
+            request_timeout=request.request_timeout,
+        )
+    else:
+        target = warm
+        spec = {**spec, "env": environment_changes(request.place.env)}
+        warm.process_of_ours().retag(request.tag)
+    request.adopted(target.process_of_ours())
+    target.watcher = request.watcher
     try:
-        wire.hold_back()
-        wire.post("initialize", INITIALIZE)
-        hello = wire.post("holdfast", {"op": "hello"})
-        program = wire.post("holdfast", {"op": "program", "spec": request.place.spec})
-        wire.post("launch", debug_options(request.launch))
-        if request.late_setup is None:
-            post_setup(target, request.setup)
-            wire.post("configurationDone")
-        wire.release()
-        answer = await _answer(program, target, request.timeout)
-        facts = body_of(await hello, "hello")
-        if request.late_setup is not None:
-            post_setup(target, request.late_setup(list(answer["path"])))
-            wire.post("configurationDone")
+        await _begin(target, request, spec)
     except BaseException:
         await target.kill()
         raise
-    target.version = tuple(facts["version"])
-    target.import_path = list(answer["path"])
-    target.mends = dict(facts["mends"])
     return target
+
+
+async def _begin(target: Target, request: Request, spec: dict[str, Any]) -> None:
+    """Tell an armed interpreter which program to be, and all it must know first, in one write."""
+    if target.input is not None:
+        # Before it can ask: a program that finds its answers there never waits.
+        target.input.write(b"".join(map(_line, request.launch.stdin_inputs)))
+    wire = target.connection
+    wire.hold_back()
+    program = wire.post("holdfast", {"op": "program", "spec": spec})
+    wire.post("launch", debug_options(request.launch))
+    if request.late_setup is None:
+        post_setup(target, request.setup)
+        wire.post("configurationDone")
+    wire.release()
+    answer = await _answer(program, target, request.timeout)
+    if request.late_setup is not None:
+        post_setup(target, request.late_setup(list(answer["path"])))
+        wire.post("configurationDone")
+    target.import_path = list(answer["path"])
+
+
+def _line(text: str) -> bytes:
+    line = text if text.endswith("\n") else text + "\n"
+    return line.encode("utf-8", "surrogateescape")
 
 
 def post_setup(target: Target, setup: Setup) -> list[asyncio.Future[dict[str, Any]]]:
@@ -166,31 +189,39 @@ def post_setup(target: Target, setup: Setup) -> list[asyncio.Future[dict[str, An
     return posted
 
 
-async def _spawn(request: Request, target: Target) -> Spawned:
-    place, watcher = request.place, request.watcher
+async def arm(
+    python: str,
+    *,
+    cwd: str,
+    env: dict[str, str],
+    tag: int | None,
+    child_port: int = 0,
+    request_timeout: float = 10.0,
+) -> Target:
+    """Start an interpreter with the debugger in it, connected, and waiting for its program."""
+    target = Target(Nobody(), route="direct", request_timeout=request_timeout)
     ours, theirs = socket.socketpair()
     stdin, give = os.pipe()
     take_out, stdout = os.pipe()
     take_err, stderr = os.pipe()
-    boot = str(PROBE / "boot.py")
-    argv = [place.interpreter.path, boot, str(theirs.fileno()), DEBUGPY, str(request.child_port)]
+    argv = [python, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, str(child_port)]
     try:
         process = await spawn(
             argv,
-            cwd=place.cwd,
-            env=place.env,
+            cwd=cwd,
+            env=env,
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             pass_fds=(theirs.fileno(),),
-            tag=request.tag,
+            tag=tag,
         )
     except BaseException as error:
         ours.close()
         for fd in (give, take_out, take_err):
             os.close(fd)
         if isinstance(error, OSError):
-            raise errors.LaunchFailed(f"cannot start {argv[0]}: {error}") from error
+            raise errors.LaunchFailed(f"cannot start {python}: {error}") from error
         raise
     finally:
         theirs.close()
@@ -198,12 +229,19 @@ async def _spawn(request: Request, target: Target) -> Spawned:
             os.close(fd)
     target.input = Input(give)
     target.outputs = [
-        Output(take_out, lambda text: watcher.output("stdout", text)),
-        Output(take_err, lambda text: watcher.output("stderr", text)),
+        Output(take_out, lambda text: target.watcher.output("stdout", text)),
+        Output(take_err, lambda text: target.watcher.output("stderr", text)),
     ]
+    target.watch_process(process)
     ours.setblocking(False)
-    await asyncio.get_running_loop().create_connection(lambda: target.connection, sock=ours)
-    return process
+    try:
+        await asyncio.get_running_loop().create_connection(lambda: target.connection, sock=ours)
+    except BaseException:
+        await target.kill()
+        raise
+    target.connection.post("initialize", INITIALIZE)
+    target.hello = target.connection.post("holdfast", {"op": "hello"})
+    return target
 
 
 async def _answer(
@@ -228,4 +266,6 @@ async def _answer(
         )
     if answer.get("failed"):
         raise errors.LaunchFailed(str(answer["failed"]))
+    assert target.hello is not None
+    target.introduce(body_of(await target.hello, "hello"))
     return answer

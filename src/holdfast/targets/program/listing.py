@@ -88,6 +88,27 @@ def _basename(path: str) -> str:
     return os.path.basename(path.removesuffix(" (deleted)")).removeprefix("-")
 
 
+def obstacle_of(pid: int) -> str | None:
+    """Why a debugger cannot attach to this process; NoSuchProcess when there is none."""
+    process = psutil.Process(pid)
+    if process.status() == psutil.STATUS_ZOMBIE:
+        raise psutil.NoSuchProcess(pid)
+    if pid != os.getpid() and not _runs_python(process):
+        return "it is not a Python process"
+    return obstacle(process, [], None, _powers())
+
+
+def _runs_python(process: psutil.Process) -> bool:
+    """By its name, or by a Python inside of something else; unknown counts as yes."""
+    try:
+        if PYTHON.fullmatch(_basename(process.exe())):
+            return True
+        with open(f"/proc/{process.pid}/maps", errors="replace") as file:
+            return "python" in file.read()
+    except (OSError, psutil.AccessDenied):
+        return True
+
+
 # -- may we attach -------------------------------------------------------------------------------
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import array
 import asyncio
 import codecs
+import fcntl
 import os
+import termios
 from collections import deque
 from collections.abc import Callable
 
@@ -61,6 +64,8 @@ class Input:
         self._fd: int | None = fd
         self._waiting: deque[bytes] = deque()
         self._ending = False
+        self.given = 0
+        """Bytes that are in the pipe, or were taken from it."""
         self._loop = asyncio.get_running_loop()
         os.set_blocking(fd, False)
 
@@ -72,6 +77,18 @@ class Input:
     def pending(self) -> int:
         """Bytes accepted but not yet taken by the pipe."""
         return sum(map(len, self._waiting))
+
+    @property
+    def unread(self) -> int:
+        """Bytes in the pipe that nobody has taken yet."""
+        if self._fd is None:
+            return 0
+        count = array.array("i", [0])
+        try:
+            fcntl.ioctl(self._fd, termios.FIONREAD, count)
+        except OSError:
+            return 0
+        return count[0]
 
     def write(self, data: bytes) -> None:
         if self._fd is None:
@@ -98,6 +115,7 @@ class Input:
             except OSError:
                 self.close()
                 return
+            self.given += sent
             if sent == len(data):
                 self._waiting.popleft()
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from holdfast import errors
@@ -13,6 +13,7 @@ from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop, ThrownException
 from holdfast.targets.program.connection import Connection, Gone, body_of
+from holdfast.targets.program.ending import kill_kin
 from holdfast.targets.program.processes import Spawned
 from holdfast.targets.program.streams import Input, Output
 
@@ -20,16 +21,36 @@ STEPS = {"continue": "continue", "step-over": "next", "step-into": "stepIn", "st
 _REASONS = {"function breakpoint": "breakpoint", "goto": "step"}
 _DRAIN_SECONDS = 0.5
 _INTERRUPT_SECONDS = 1.0
+_END_SECONDS = 2.0
+_TAKING_SECONDS = 0.1
 
 
 class Watcher(Protocol):
     """Who is told what happens in a target. Called in the event loop; must not wait."""
 
     def stopped(self, stop: Stop) -> None: ...
+    def thread_ended(self, thread: int) -> None: ...
     def output(self, kind: str, text: str, **place: Any) -> None: ...
     def input_wanted(self) -> None: ...
-    def child(self, pid: int, how: str, command: list[str]) -> None: ...
+    def input_taken(self) -> None: ...
+    def child(self, pid: int, how: str, command: list[str], followed: bool) -> None: ...
     def breakpoint_failed(self, number: int, error: str) -> None: ...
+    def counted(self, hits: dict[str, int]) -> None: ...
+    def debugger_lost(self) -> None: ...
+    def exited(self, code: int | None) -> None: ...
+
+
+class Nobody:
+    """The watcher of an interpreter that has no program yet: there is nothing to tell."""
+
+    def stopped(self, stop: Stop) -> None: ...
+    def thread_ended(self, thread: int) -> None: ...
+    def output(self, kind: str, text: str, **place: Any) -> None: ...
+    def input_wanted(self) -> None: ...
+    def input_taken(self) -> None: ...
+    def child(self, pid: int, how: str, command: list[str], followed: bool) -> None: ...
+    def breakpoint_failed(self, number: int, error: str) -> None: ...
+    def counted(self, hits: dict[str, int]) -> None: ...
     def debugger_lost(self) -> None: ...
     def exited(self, code: int | None) -> None: ...
 
@@ -40,9 +61,11 @@ class Target:
     def __init__(self, watcher: Watcher, *, route: str, request_timeout: float = 10.0) -> None:
         self.route = route
         self.pid: int | None = None
+        self.parent_pid: int | None = None
         self.version: tuple[int, ...] = ()
         self.import_path: list[str] = []
         self.mends: dict[str, bool] = {}
+        self.hello: asyncio.Future[dict[str, Any]] | None = None
         self.process: Spawned | None = None
         self.input: Input | None = None
         self.outputs: list[Output] = []
@@ -51,18 +74,23 @@ class Target:
         self.initialized = asyncio.Event()
         self.ended = asyncio.Event()
         self._exit_code: int | None = None
-        self._watcher = watcher
+        self.watcher = watcher
         self._detached = False
         self._ending: asyncio.Task[None] | None = None
+        self._losing: asyncio.Task[None] | None = None
         self._gone = asyncio.Event()
+        self._wish: object | None = None
+        self._last_wishes: list[Callable[[], None]] = []
 
     # -- what the target tells --------------------------------------------------------------
 
     def _event(self, name: str, body: dict[str, Any]) -> None:
         if name == "stopped":
-            self._watcher.stopped(_stop(body))
+            self.watcher.stopped(_stop(body))
         elif name == "holdfast":
             self._told(body)
+        elif name == "thread" and body.get("reason") == "exited":
+            self.watcher.thread_ended(int(body["threadId"]))
         elif name == "initialized":
             self.initialized.set()
         elif self.route == "adapter":
@@ -71,7 +99,7 @@ class Target:
     def _adapter_event(self, name: str, body: dict[str, Any]) -> None:
         """What only an adapter tells; on the direct way we have pipes and a process of our own."""
         if name == "output" and body.get("category") in ("stdout", "stderr"):
-            self._watcher.output(body["category"], str(body.get("output", "")))
+            self.watcher.output(body["category"], str(body.get("output", "")))
         elif name == "exited":
             self._exit_code = body.get("exitCode")
         elif name == "terminated":
@@ -80,14 +108,35 @@ class Target:
     def _told(self, body: dict[str, Any]) -> None:
         kind = body.get("kind")
         if kind == "log":
-            self._watcher.output("log", body["text"] + "\n", file=body["file"], line=body["line"])
+            self.watcher.output("log", body["text"] + "\n", file=body["file"], line=body["line"])
         elif kind == "input_wanted":
             self._drain_outputs()
-            self._watcher.input_wanted()
+            self._input_wanted(int(body["taken"]))
+        elif kind == "input_taken":
+            self._wish = None
+            self.watcher.input_taken()
         elif kind == "child":
-            self._watcher.child(body["pid"], body["how"], body["command"])
+            self.watcher.child(body["pid"], body["how"], body["command"], body["followed"])
         elif kind == "breakpoint_error":
-            self._watcher.breakpoint_failed(body["id"], body["error"])
+            self.watcher.breakpoint_failed(body["id"], body["error"])
+        elif kind == "hits":
+            self.watcher.counted(body["hits"])
+
+    def _input_wanted(self, taken: int) -> None:
+        """It found its stdin empty. Unless we filled it meanwhile it waits."""
+        wish = self._wish = object()
+        given = self.input
+        if given is not None and given.unread:
+            return
+        if given is None or given.given == taken:
+            self.watcher.input_wanted()
+            return
+        # It has just taken what we gave, and will say so; or another reader took it.
+        asyncio.get_running_loop().call_later(_TAKING_SECONDS, self._still_wanted, wish)
+
+    def _still_wanted(self, wish: object) -> None:
+        if self._wish is wish and not (self.input and self.input.unread):
+            self.watcher.input_wanted()
 
     def _drain_outputs(self) -> None:
         # The prompt was written before the wait began: it is in the pipe already.
@@ -99,7 +148,37 @@ class Target:
         if self.process is None:
             self.finish(None)
         elif not self._detached and not self.ended.is_set():
-            self._watcher.debugger_lost()
+            self._losing = asyncio.create_task(self._lost())
+
+    async def _lost(self) -> None:
+        """Nearly always the process ends a moment later; if not, it runs on by itself."""
+        if not await self._ended_soon() and not self._detached:
+            self.watcher.debugger_lost()
+
+    async def _ended_soon(self) -> bool:
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.ended.wait(), _END_SECONDS)
+        return self.ended.is_set()
+
+    async def _crash(self, op: str) -> errors.SessionCrashed:
+        """Why an answer will not come: the end that explains it is told first."""
+        if await self._ended_soon():
+            return errors.SessionCrashed(f"the target ended during {op!r}", operation=op)
+        return errors.SessionCrashed(
+            f"{op!r} is not possible: the debugger in the target is gone, the program runs on",
+            hint="Terminate or restart it; it may have closed the descriptors that it found open.",
+            operation=op,
+        )
+
+    def introduce(self, facts: dict[str, Any]) -> None:
+        """What the probe says of the process that it is in."""
+        self.pid, self.version = facts["pid"], tuple(facts["version"])
+        self.import_path, self.mends = list(facts["path"]), dict(facts["mends"])
+        self.parent_pid = facts["ppid"]
+
+    def process_of_ours(self) -> Spawned:
+        assert self.process is not None
+        return self.process
 
     # -- its end ----------------------------------------------------------------------------
 
@@ -131,25 +210,47 @@ class Target:
             output.close()
         if self.input is not None:
             self.input.close()
+        for wish in self._last_wishes:
+            wish()
         if not self._detached:
-            self._watcher.exited(code)
+            self.watcher.exited(code)
+
+    def when_finished(self, wish: Callable[[], None]) -> None:
+        self._last_wishes.append(wish)
 
     async def kill(self, grace: float | None = None) -> None:
         """End it and every process it started."""
         if self.process is not None:
             await self.process.kill_tree(grace)
             await self.ended.wait()
+        elif self.pid is not None and self.route != "adapter":
+            await kill_kin(self.pid, grace)
+            self.finish(None)
         else:
-            self.connection.close()
+            with contextlib.suppress(Gone, asyncio.TimeoutError):
+                asked = self.connection.post("disconnect", {"terminateDebuggee": True})
+                await asyncio.wait_for(asked, self.request_timeout)
+            self.finish(None)
+
+    async def drop(self) -> None:
+        """Its session goes: what is ours goes with it, what was there before us stays."""
+        if self.process is not None or self.route == "child":
+            await self.kill()
+        elif not self.ended.is_set():
+            await self.detach()
 
     async def detach(self) -> None:
-        """Let it run on without us."""
+        """Let it run on without us, at full speed and past every breakpoint."""
         self._detached = True
-        with contextlib.suppress(Gone, asyncio.TimeoutError):
-            await asyncio.wait_for(
-                self.connection.post("disconnect", {"terminateDebuggee": False}),
-                self.request_timeout,
-            )
+        if self.process is not None and self.route != "adapter":
+            self.connection.post("holdfast", {"op": "let_go"})
+        posted = [
+            self.connection.post("holdfast", {"op": "forget"}),
+            self.connection.post("disconnect", {"terminateDebuggee": False}),
+        ]
+        if self.route != "adapter":  # an adapter ends the conversation by itself
+            posted.append(self.connection.post("holdfast", {"op": "free"}))
+        await asyncio.wait(posted, timeout=self.request_timeout)
         if self.process is not None:
             await self.process.detach()
             if self._ending is not None:
@@ -159,7 +260,10 @@ class Target:
     # -- commands ---------------------------------------------------------------------------
 
     async def operate(self, op: str, timeout: float | None = None, **arguments: Any) -> Any:
-        return await self.connection.operate(op, timeout or self.request_timeout, **arguments)
+        try:
+            return await self.connection.operate(op, timeout or self.request_timeout, **arguments)
+        except errors.SessionCrashed:
+            raise await self._crash(op) from None
 
     def run(self, action: str, thread: int, *, only_this: bool = False) -> None:
         """Continue or step; the stop that follows is told to the watcher."""
@@ -169,9 +273,12 @@ class Target:
         self.connection.post(STEPS[action], arguments)
 
     async def pause(self, thread: int | None = None) -> None:
-        await self.connection.request(
-            "pause", {"threadId": thread or "*"}, timeout=self.request_timeout
-        )
+        try:
+            await self.connection.request(
+                "pause", {"threadId": thread or "*"}, timeout=self.request_timeout
+            )
+        except errors.SessionCrashed:
+            raise await self._crash("pause") from None
 
     async def execute(self, op: str, timeout: float, **arguments: Any) -> dict[str, Any]:
         """An operation that runs the user's code: interrupted when it takes too long."""
@@ -188,7 +295,7 @@ class Target:
                 interrupted=interrupted,
             ) from None
         except Gone:
-            raise errors.SessionCrashed(f"the target ended during {op}", operation=op) from None
+            raise await self._crash(op) from None
         return body_of(response, op)
 
     async def _interrupt(self, asked: asyncio.Future[dict[str, Any]], thread: Any) -> bool:
@@ -269,8 +376,10 @@ def _stop(body: dict[str, Any]) -> Stop:
         thread_id=int(body.get("threadId") or 1),
         reason=_REASONS.get(reason, reason),
         location=location,
+        frame=int(shown.get("frame") or 0),
         frames=frames,
         locals=tuple(shown.get("locals") or ()),
+        locals_total=int(shown.get("locals_total") or 0),
         returned=tuple(shown.get("returned") or ()),
         threads=tuple(shown.get("threads") or ()),
         breakpoints=tuple(

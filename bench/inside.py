@@ -1,0 +1,62 @@
+"""Where a step's time goes: the same program, driven from inside, without HTTP in between."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import uvloop
+
+from bench.measuring import Program, Readings
+from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
+from holdfast.model.launch import Launch
+from holdfast.model.stop import Stop
+from holdfast.targets.program import launching
+from holdfast.targets.program.launching import Request, Setup
+from holdfast.targets.program.target import Nobody, Target
+
+HOP = "a question to the debugger and back"
+STEP_INSIDE = "a step, without HTTP"
+
+
+class _Stops(Nobody):
+    """Listens to a target for its stops and its end."""
+
+    def __init__(self) -> None:
+        self.next: asyncio.Queue[Stop | None] = asyncio.Queue()
+
+    def stopped(self, stop: Stop) -> None:
+        self.next.put_nowait(stop)
+
+    def exited(self, code: int | None) -> None:
+        self.next.put_nowait(None)
+
+
+def measure(program: Program, steps: int, readings: Readings) -> None:
+    uvloop.run(_life(program, steps, readings))
+
+
+async def _life(program: Program, steps: int, readings: Readings) -> None:
+    stops = _Stops()
+    target = await _launched(program, stops)
+    try:
+        stop = await stops.next.get()
+        for _ in range(steps):
+            assert stop is not None
+            with readings.timed(HOP):
+                await target.operate("hits")
+            with readings.timed(STEP_INSIDE):
+                target.run("step-over", stop.thread_id)
+                stop = await stops.next.get()
+    finally:
+        await target.kill()
+
+
+async def _launched(program: Program, stops: _Stops) -> Target:
+    launch = Launch(script=program.path, python_path=program.python)
+    place = await launching.locate(launch, os.path.dirname(program.path))
+    point = Breakpoint("bp_1", program.path, program.line)
+    setup = Setup({program.path: [point]}, [], ExceptionFilters())
+    return await launching.start(
+        Request(launch=launch, place=place, setup=setup, watcher=stops, adopted=lambda _: None)
+    )

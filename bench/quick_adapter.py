@@ -1,0 +1,30 @@
+"""debugpy's own adapter, which here acknowledges at once what pydevd sends it.
+
+pydevd writes the header and the body of a message apart. The second write waits until the first
+is acknowledged, and by default the kernel takes its time with that: 40 ms, for every message.
+Linux forgets the setting again and again, so it is renewed after every read.
+"""
+
+from __future__ import annotations
+
+import runpy
+import socket
+from typing import Any
+
+_QUICKACK = getattr(socket, "TCP_QUICKACK", None)
+
+
+class _Acknowledging(socket.socket):
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        count = super().recv_into(*args, **kwargs)
+        if _QUICKACK is not None:
+            try:
+                self.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
+            except OSError:  # the other side is gone, or this is no TCP socket
+                pass
+        return count
+
+
+if __name__ == "__main__":
+    socket.socket = _Acknowledging  # type: ignore[misc]
+    runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)

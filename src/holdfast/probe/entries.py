@@ -1,0 +1,68 @@
+"""Where generators and coroutines begin, for Pythons before 3.12.
+
+There pydevd does not stop at the call of one, since tracing says "call" each time it goes on. So
+a function breakpoint on one of them is kept at the line that runs first, and this tells the first
+time from a loop that comes back to that line.
+"""
+
+from __future__ import annotations
+
+import dis
+import io
+import sys
+import types
+from typing import Any, Iterator, Optional
+
+_PAUSING = 0xA0  # CO_GENERATOR or CO_COROUTINE
+# Kept with a frame's locals, which live as long as the frame (pydevd keeps return values so).
+ENTERED = "__holdfast_entered"
+
+
+class Entry:
+    """The first instruction of a generator's or coroutine's own code."""
+
+    def __init__(self, code: Any) -> None:
+        self.offset = _first_offset(code)
+        lines = dict(dis.findlinestarts(code))
+        self.line: int = max((at, line) for at, line in lines.items() if at <= self.offset)[1]
+        self.is_looped_to = self.offset in dis.findlabels(code.co_code)
+
+    def is_at(self, frame: Any) -> bool:
+        """Is this frame about to begin? Asked once a line event."""
+        if frame.f_lasti != self.offset:
+            return False
+        if not self.is_looped_to:
+            return True
+        entered = ENTERED in frame.f_locals
+        frame.f_locals[ENTERED] = True
+        return not entered
+
+
+def find(file: str, name: str, first_line: int) -> Optional[Entry]:
+    """The entry of the function there, if it is one that needs it on this Python."""
+    if sys.version_info >= (3, 12):
+        return None
+    try:
+        with io.open_code(file) as opened:
+            module = compile(opened.read(), file, "exec", dont_inherit=True)
+    except (OSError, SyntaxError, ValueError):
+        return None
+    for code in _codes(module):
+        if (code.co_name, code.co_firstlineno) == (name, first_line) and code.co_flags & _PAUSING:
+            return Entry(code)
+    return None
+
+
+def _codes(code: Any) -> Iterator[Any]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _codes(inner)
+
+
+def _first_offset(code: Any) -> int:
+    """Past what only makes the generator: GEN_START in 3.10, all up to RESUME in 3.11."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("GEN_START", "RESUME"):
+            return instruction.offset + 2
+    return 0

@@ -1,0 +1,49 @@
+"""The threads of a paused program, beside the one that the session shows.
+
+A session shows one stop at a time, and what its client looks at stays what it is until that thread
+runs. Another thread that stops meanwhile stands beside it until its turn comes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from holdfast.model.stop import Stop
+
+
+@dataclass
+class Standing:
+    beside: dict[int, Stop] = field(default_factory=dict)
+    """Stops of other threads, in the order in which they came."""
+    released: set[int] = field(default_factory=set)
+    """Threads that were let go one by one, while the others are held."""
+    stepping: int | None = None
+    """The thread whose step the others wait for."""
+
+    def shown(self, stop: Stop) -> None:
+        """This stop is the one that the session shows now."""
+        self.beside.pop(stop.thread_id, None)
+        self.released.discard(stop.thread_id)
+        self.stepping = None
+
+    def step(self, thread: int, shown: Stop) -> None:
+        """One thread steps. The others run along, unless each stops for itself."""
+        if shown.all_threads_stopped:
+            self.clear()
+            return
+        if shown.thread_id != thread:
+            self.beside[shown.thread_id] = shown
+        self.beside.pop(thread, None)
+        self.stepping = thread
+
+    def release(self, thread: int) -> None:
+        self.beside.pop(thread, None)
+        self.released.add(thread)
+
+    def clear(self) -> None:
+        self.beside.clear()
+        self.released.clear()
+        self.stepping = None
+
+    def next(self) -> Stop | None:
+        return next(iter(self.beside.values()), None)

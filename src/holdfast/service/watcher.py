@@ -1,0 +1,96 @@
+"""Who listens to a program: one listener for each run of it, deaf once that run is replaced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.core.lifecycle import Signal
+from holdfast.model.session import State
+from holdfast.model.stop import Stop
+
+if TYPE_CHECKING:
+    from holdfast.service.session import Session
+
+_NOT_FOLLOWED = (
+    "Subprocess spawned but not attached. Enable debug_subprocesses for child debugging."
+)
+_NOT_PYTHON = (
+    "Subprocess spawned but not attached: it is not a Python program that can be followed."
+)
+
+
+class SessionWatcher:
+    """What one run of a session's program tells; a run that was replaced is not listened to."""
+
+    def __init__(self, session: Session, run: int, *, starting: bool) -> None:
+        self._session = session
+        self._run = run
+        self._starting = starting
+        self._early_end: tuple[int | None] | None = None
+
+    def _current(self) -> bool:
+        return self._session.is_current(self._run)
+
+    def stopped(self, stop: Stop) -> None:
+        if self._current():
+            self._session.opened(stop)
+
+    def thread_ended(self, thread: int) -> None:
+        if self._current():
+            self._session.thread_ended(thread)
+
+    def output(self, kind: str, text: str, **place: Any) -> None:
+        if self._current():
+            self._session.output_buffer.add(kind, text, **place)
+            self._session.wake()
+
+    def input_wanted(self) -> None:
+        session = self._session
+        if self._current() and session.move(Signal.INPUT_WANTED):
+            session.event("input_wanted", prompt=session.output_buffer.prompt)
+
+    def input_taken(self) -> None:
+        """It reads on: from us, or from somebody who shares its stdin."""
+        if self._current() and self._session.state is State.WAITING_FOR_INPUT:
+            self._session.move(Signal.INPUT_GIVEN)
+
+    def child(self, pid: int, how: str, command: list[str], followed: bool) -> None:
+        if not self._current():
+            return
+        session = self._session
+        told: dict[str, Any] = {"pid": pid, "how": how, "command": command, "debuggable": followed}
+        if not followed:
+            told["message"] = _NOT_PYTHON if session.follows_children else _NOT_FOLLOWED
+        session.subprocesses.append(told)
+        del session.subprocesses[:-1000]
+        session.event("subprocess_spawned", **told)
+
+    def breakpoint_failed(self, number: int, error: str) -> None:
+        if self._current():
+            breakpoint_id = f"bp_{number}"
+            message = f"The condition raised {error}; it did not stop there."
+            self._session.breakpoints.note(breakpoint_id, message=message)
+            self._session.event("breakpoint_error", breakpoint_id=breakpoint_id, error=error)
+
+    def counted(self, hits: dict[str, int]) -> None:
+        if self._current():
+            self._session.counted(hits)
+
+    def debugger_lost(self) -> None:
+        """The debugger went, the process did not: it runs on, and cannot be looked into."""
+        if self._current():
+            self._session.close_hold("the debugger is gone")
+            self._session.event("debugger_disconnected")
+            self._session.move(Signal.RESUMED)
+
+    def started(self) -> None:
+        """The start succeeded; a quick program may be over by now."""
+        self._starting = False
+        if self._early_end is not None:
+            self.exited(*self._early_end)
+
+    def exited(self, code: int | None) -> None:
+        if self._starting:
+            self._early_end = (code,)
+        elif self._current():
+            self._session.ended("target_exited", code)

@@ -1,0 +1,66 @@
+"""The demonstration really debugs, finds the bug, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+MARK = "HOLDFAST_TEST_DEMO"
+
+
+def demo(folder: Path, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "holdfast", "demo", *options],
+        env={**os.environ, "TMPDIR": str(folder), "PYTHONIOENCODING": "utf-8", **env},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+
+
+def marked(mark: str) -> Iterator[psutil.Process]:
+    """Processes that were started, directly or not, with this mark in their environment."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(MARK) == mark:
+                yield process
+
+
+def test_it_finds_the_bug_by_asking_and_cleans_up(tmp_path: Path) -> None:
+    mark = uuid.uuid4().hex
+
+    ran = demo(tmp_path, "--json", **{MARK: mark})
+
+    assert ran.returncode == 0, ran.stderr
+    shown = json.loads(ran.stdout)
+    assert shown["found"]["file"] == "checkout.py"
+    assert shown["found"]["code"] == 'offer["percent"] += 5'
+    stops = [step["answer"] for step in shown["steps"] if "locals" in step["answer"]]
+    assert [stop["reason"] for stop in stops] == ["breakpoint", "breakpoint", "step"]
+    assert shown["found"]["line"] == stops[1]["location"]["line"]
+    assert shown["requests"] == len(shown["steps"]) < 12
+    assert shown["bytes"] == sum(step["bytes"] for step in shown["steps"])
+    assert list(marked(mark)) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}, {"PYTHONIOENCODING": "ascii"}])
+def test_it_shows_every_request_as_one_would_type_it(tmp_path: Path, env: dict[str, str]) -> None:
+    ran = demo(tmp_path, **env)
+
+    assert ran.returncode == 0, ran.stderr
+    assert "\x1b[" not in ran.stdout
+    assert ran.stdout.count("curl -X ") == 9
+    assert 'curl -X POST $URL/sessions/$S/launch -H "$JSON"' in ran.stdout
+    assert "changed  offer: {'percent': 10}" in ran.stdout
+    assert "Found: checkout.py:15" in ran.stdout
+    assert "9 requests" in ran.stdout

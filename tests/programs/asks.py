@@ -1,0 +1,4 @@
+"""Waits for a line of input, says it back, ends."""
+
+answer = input("name? ")
+print("hello", answer)

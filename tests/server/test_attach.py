@@ -1,0 +1,312 @@
+"""Attaching to programs that run already: by pid, and to a debugpy that listens."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from children import FAMILY, PATIENCE, born, is_gone, plainly
+from harness import Program, Server, Session
+
+ENDLESS = Program("endless.py")
+Started = Callable[..., "Running"]
+
+
+class Running:
+    """A program that nobody debugs yet."""
+
+    def __init__(self, folder: Path, argv: list[str]) -> None:
+        self._answer = folder / "answer"
+        if argv[-1] == ENDLESS.path:
+            argv = [*argv, str(self._answer)]
+        self.process = subprocess.Popen(
+            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.pid = self.process.pid
+
+    def ready(self) -> Running:
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == "ready\n"
+        return self
+
+    def observed(self) -> list[str]:
+        """What of a debugger it sees: is it traced, is it monitored."""
+        self._answer.unlink(missing_ok=True)
+        ask = self._answer.with_suffix(".ask")
+        ask.touch()
+        deadline = time.monotonic() + PATIENCE
+        while not self._answer.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return self._answer.read_text().split()
+
+    def is_free(self) -> bool:
+        return self.process.poll() is None and self.observed() == ["False", "False"]
+
+    def end(self) -> str:
+        self.process.kill()
+        return self.process.communicate()[1]
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Started]:
+    with contextlib.ExitStack() as ends:
+
+        def start(*argv: str) -> Running:
+            started = Running(tmp_path, list(argv))
+            ends.callback(started.end)
+            return started
+
+        yield start
+
+
+def attached(session: Session, **body: Any) -> Any:
+    return session.post("/attach", {"wait": PATIENCE, **body})
+
+
+# -- by pid ---------------------------------------------------------------------------------------
+
+
+def test_a_process_is_attached_to_looked_into_and_let_go(
+    session: Session, running: Started, python: str
+) -> None:
+    program = running(python, ENDLESS.path).ready()
+    [point] = session.break_at(ENDLESS, "turn", condition="state['rounds'] > 3")
+
+    stop = attached(session, pid=program.pid)
+
+    assert (stop["status"], stop["reason"], stop["breakpoint_id"]) == (
+        "paused",
+        "breakpoint",
+        point,
+    )
+    assert stop["location"]["line"] == ENDLESS.line("turn")
+    assert int(session.evaluate("state['rounds']")) > 3
+    step = session.post("/step-over", {"wait": PATIENCE})
+    assert step["location"]["line"] == ENDLESS.line("back")
+    assert session.resume()["reason"] == "breakpoint"
+    shown = session.get("")
+    assert (shown["route"], shown["pid"], shown["attach"]["pid"]) == (
+        "pid",
+        program.pid,
+        program.pid,
+    )
+
+    assert session.post("/detach")["reason"] == "detached"
+
+    assert program.is_free()
+    again = attached(session, pid=program.pid)
+    assert (again["status"], again["reason"]) == ("paused", "breakpoint")
+    session.delete()
+    assert program.is_free()
+    assert program.end() == ""
+
+
+def test_a_session_is_created_attached(server: Server, running: Started) -> None:
+    program = running(sys.executable, ENDLESS.path).ready()
+
+    made = server.post("/sessions", {"mode": "attach", "pid": program.pid})
+
+    assert (made["status"], made["pid"]) == ("running", program.pid)
+    session = Session(server, made["session_id"])
+    stop = session.post("/pause", {"wait": PATIENCE})
+    assert (stop["status"], stop["reason"]) == ("paused", "pause")
+    session.delete()
+    assert program.is_free()
+
+
+def test_the_end_of_an_attached_process_is_seen(session: Session, running: Started) -> None:
+    program = running(sys.executable, ENDLESS.path).ready()
+    attached(session, pid=program.pid, wait=0)
+
+    program.process.kill()
+
+    end = session.get(f"/status?wait={PATIENCE}")
+    assert (end["status"], end["exit_code"]) == ("terminated", None)
+
+
+def test_an_attached_process_ends_when_that_is_asked_for(
+    session: Session, running: Started
+) -> None:
+    program = running(sys.executable, ENDLESS.path).ready()
+    attached(session, pid=program.pid, wait=0)
+
+    assert session.post("/terminate")["reason"] == "terminated"
+
+    assert is_gone(program.pid)
+
+
+def test_a_process_outlives_the_server_that_was_attached_to_it(
+    tmp_path: Path, running: Started
+) -> None:
+    program = running(sys.executable, ENDLESS.path).ready()
+    server = Server(tmp_path / "data")
+    try:
+        with server.session() as session:
+            session.break_at(ENDLESS, "turn")
+            assert attached(session, pid=program.pid)["status"] == "paused"
+            server.process.kill()
+            server.process.wait()
+    finally:
+        server.close()
+
+    assert program.is_free()
+
+
+def test_children_of_an_attached_process_are_followed_when_asked(
+    session: Session, running: Started
+) -> None:
+    program = running(sys.executable, ENDLESS.path).ready()
+    session.break_at(FAMILY, "work")
+    session.break_at(ENDLESS, "turn")
+    attached(session, pid=program.pid, debug_subprocesses=True)
+    code = f"__import__('subprocess').Popen([sys.executable, {FAMILY.path!r}, 'child'])"
+    session.evaluate(code)
+
+    [child] = born(session)
+
+    assert child.get(f"/status?wait={PATIENCE}")["location"]["line"] == FAMILY.line("work")
+    assert child.resume()["status"] == "terminated"
+
+
+def test_a_process_that_is_not_there_cannot_be_attached_to(session: Session) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+
+    answer = session.post("/attach", {"pid": ended.pid}, expect=404)
+
+    assert answer["error"]["code"] == "PROCESS_NOT_FOUND"
+    assert answer["error"]["details"]["pid"] == ended.pid
+    assert session.get("/status")["status"] == "created"
+
+
+def test_what_is_no_python_process_cannot_be_attached_to(session: Session) -> None:
+    with subprocess.Popen(["sleep", "60"]) as sleeping:
+        answer = session.post("/attach", {"pid": sleeping.pid}, expect=400)
+        sleeping.kill()
+
+    assert "not a Python process" in answer["error"]["message"]
+
+
+def test_the_server_does_not_attach_to_itself(session: Session) -> None:
+    pid = session.server.process.pid
+    assert "itself" in session.post("/attach", {"pid": pid}, expect=400)["error"]["message"]
+
+
+def test_a_process_has_one_debugger(server: Server, session: Session, running: Started) -> None:
+    program = running(sys.executable, ENDLESS.path).ready()
+    attached(session, pid=program.pid, wait=0)
+
+    with server.session() as second:
+        answer = second.post("/attach", {"pid": program.pid}, expect=409)
+
+    assert session.id in answer["error"]["message"]
+    assert session.post("/pause", {"wait": PATIENCE})["status"] == "paused"
+
+
+# -- by address -----------------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+def wait_for_listener(port: int) -> None:
+    """By looking, not by connecting: who connects is its client."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        for each in psutil.net_connections("tcp"):
+            if each.status == "LISTEN" and each.laddr.port == port:
+                return
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def listening(running: Started) -> Iterator[Callable[..., tuple[Running, int]]]:
+    adapters: list[int] = []
+
+    def start(*argv: str) -> tuple[Running, int]:
+        port = free_port()
+        options = [sys.executable, "-Xfrozen_modules=off", "-m", "debugpy"]
+        started = running(*options, "--listen", f"127.0.0.1:{port}", *argv)
+        wait_for_listener(port)
+        listeners = [c for c in psutil.net_connections("tcp") if c.laddr and c.laddr.port == port]
+        adapters.extend(each.pid for each in listeners if each.pid)
+        return started, port
+
+    yield start
+    for pid in adapters:  # debugpy's adapters leave their program's group
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, 9)
+
+
+def test_a_debugpy_that_waits_for_its_client_is_attached_to(
+    session: Session, listening: Callable[..., tuple[Running, int]]
+) -> None:
+    program, port = listening("--wait-for-client", ENDLESS.path)
+    session.break_at(ENDLESS, "turn", condition="state['rounds'] == 5")
+    session.break_at(ENDLESS, "back", log_message="round {state['rounds']}", hit_condition="== 2")
+
+    stop = attached(session, host="127.0.0.1", port=port)
+
+    assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
+    assert session.evaluate("state['rounds']") == "5"
+    assert session.output("log") == "round 2\n"
+    step = session.post("/step-over", {"wait": PATIENCE})
+    assert step["location"]["line"] == ENDLESS.line("back")
+    shown = session.get("")
+    assert (shown["route"], shown["pid"]) == ("adapter", program.pid)
+
+    assert session.post("/detach")["reason"] == "detached"
+
+    assert program.observed()[1] == "False"
+    again = attached(session, port=port, wait=0)
+    assert again["status"] == "running"
+
+
+def test_a_debugpy_that_listens_is_attached_to_while_its_program_runs(
+    server: Server, listening: Callable[..., tuple[Running, int]]
+) -> None:
+    program, port = listening(ENDLESS.path)
+    program.ready()
+
+    made = server.post("/sessions", {"mode": "attach", "host": "localhost", "port": port})
+
+    session = Session(server, made["session_id"])
+    assert session.post("/pause", {"wait": PATIENCE})["status"] == "paused"
+    session.delete()
+    assert program.observed()
+    assert program.process.poll() is None
+
+
+def test_children_of_a_program_behind_an_adapter_are_left_alone(
+    session: Session, listening: Callable[..., tuple[Running, int]]
+) -> None:
+    program, port = listening("--wait-for-client", FAMILY.path, "popen", "fork_exits", "at_once")
+    session.break_at(FAMILY, "work")
+
+    end = attached(session, port=port)
+
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    said, _errors = program.process.communicate()
+    assert said == plainly(sys.executable, "popen", "fork_exits", "at_once")[0]
+
+
+def test_where_nothing_listens_the_error_says_so(session: Session) -> None:
+    answer = session.post("/attach", {"port": free_port()}, expect=400)
+
+    assert answer["error"]["code"] == "ATTACH_FAILED"
+    assert "--listen" in answer["error"]["hint"]
+    assert session.get("/status")["status"] == "created"

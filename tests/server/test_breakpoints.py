@@ -1,0 +1,379 @@
+"""Line breakpoints: set, changed and removed; honest about where they can stop."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from harness import Program, Server, Session
+from interpreters import found
+
+COUNTING = Program("counting.py")
+SPINNING = Program("spinning.py")
+DUMPING = Program("dumping.py")
+LATE = Program("late_import.py")
+
+
+def at(program: Program, marker: str, **more: Any) -> dict[str, Any]:
+    return {"file": program.path, "line": program.line(marker), **more}
+
+
+def listed(session: Session) -> dict[str, dict[str, Any]]:
+    found = session.get("/breakpoints")["breakpoints"]
+    return {each["breakpoint_id"]: each for each in found}
+
+
+# -- where they can be ----------------------------------------------------------------------------
+
+
+def test_a_breakpoint_before_launch_is_verified_and_stops(session: Session) -> None:
+    made = session.post("/breakpoints", at(COUNTING, "return"), expect=201)
+
+    assert made["verified"] is True
+    assert (made["file"], made["line"]) == (COUNTING.path, COUNTING.line("return"))
+    assert made["source"] == {"path": COUNTING.path}
+
+    stop = session.launch(COUNTING)
+    assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
+    assert stop["breakpoint_id"] == made["breakpoint_id"]
+    assert stop["location"]["line"] == COUNTING.line("return")
+    assert stop["location"]["function"] == "count"
+
+
+def test_the_file_may_be_given_as_a_source(session: Session) -> None:
+    body = {"source": {"path": COUNTING.path}, "line": COUNTING.line("loop")}
+    made = session.post("/breakpoints", body)
+    assert (made["verified"], made["file"]) == (True, COUNTING.path)
+
+
+def test_several_come_as_a_list_or_under_their_name(session: Session) -> None:
+    some = [at(COUNTING, "loop"), at(COUNTING, "return")]
+
+    first = session.post("/breakpoints", some)
+    second = session.post("/breakpoints", {"breakpoints": some})
+
+    assert [each["verified"] for each in first["breakpoints"]] == [True, True]
+    assert second["total"] == 2
+    assert list(listed(session)) == ["bp_1", "bp_2", "bp_3", "bp_4"]
+
+
+def test_of_several_all_are_set_or_none(session: Session) -> None:
+    bad = [at(COUNTING, "loop"), {"file": COUNTING.path, "line": 9999}]
+
+    refused = session.post("/breakpoints", bad, expect=400)
+
+    assert refused["error_code"] == "invalid_line"
+    assert session.get("/breakpoints")["total"] == 0
+
+
+def test_relative_paths_start_at_the_sessions_directory(server: Server) -> None:
+    folder = str(Path(COUNTING.path).parent)
+    with server.session(cwd=folder) as session:
+        made = session.post("/breakpoints", {"file": "counting.py", "line": COUNTING.line("call")})
+        assert (made["verified"], made["file"]) == (True, COUNTING.path)
+        session.delete("/breakpoints")  # they are the project's, and outlive the session
+
+
+def test_a_relative_path_without_a_directory_waits_for_the_launch(session: Session) -> None:
+    line = COUNTING.line("call")
+    made = session.post("/breakpoints", {"file": "counting.py", "line": line})
+    assert made["verified"] is False
+
+    stop = session.launch(COUNTING)
+
+    assert stop["breakpoint_id"] == made["breakpoint_id"]
+    assert listed(session)[made["breakpoint_id"]]["verified"] is True
+
+
+def test_a_line_that_cannot_stop_says_so_and_names_one_that_can(session: Session) -> None:
+    comment = COUNTING.line("comment")
+    docstring = COUNTING.line("docstring")
+    for line in (comment, comment + 1, docstring, docstring + 2):
+        made = session.post("/breakpoints", {"file": COUNTING.path, "line": line}, expect=201)
+        assert made["verified"] is False
+        assert made["message"] == f"No executable code at line {line}"
+        assert made["suggestion"]["line"] > line
+
+    assert session.launch(COUNTING)["status"] == "terminated"
+
+
+def test_a_line_past_the_end_is_refused(session: Session) -> None:
+    for line in (9999, 0, -3):
+        refused = session.post("/breakpoints", {"file": COUNTING.path, "line": line}, expect=400)
+        assert refused["error_code"] == "invalid_line"
+        assert refused["error"]["code"] == "BREAKPOINT_INVALID_LINE"
+        details = refused["error"]["details"]
+        assert details["line"] == line
+        assert details["max_line"] == len(Path(COUNTING.path).read_text().splitlines())
+
+
+def test_nonsense_is_refused_with_its_field(session: Session) -> None:
+    for body in (
+        {},
+        {"file": COUNTING.path},
+        {"line": 3},
+        {"file": "", "line": 3},
+        {"file": COUNTING.path, "line": "three"},
+        {"file": COUNTING.path, "line": 3, "conditon": "x"},
+        {"file": COUNTING.path, "line": 3, "function": "count"},
+        "file",
+    ):
+        refused = session.post("/breakpoints", body, expect=400)
+        assert refused["error_code"] == "invalid_request", body
+
+
+# -- files that are not there yet -----------------------------------------------------------------
+
+
+def test_a_breakpoint_in_a_missing_file_waits_for_it(session: Session, tmp_path: Path) -> None:
+    missing = tmp_path / "later.py"
+    made = session.post("/breakpoints", {"file": str(missing), "line": 2}, expect=201)
+    assert made["verified"] is False
+    assert made["message"] == "Source file not found. Breakpoint pending."
+
+    missing.write_text("x = 1\n")
+    assert listed(session)[made["breakpoint_id"]]["verified"] is False
+
+    missing.write_text("x = 1\nprint(x)\n")
+    found = listed(session)[made["breakpoint_id"]]
+    assert found["verified"] is True
+    assert "message" not in found
+    events = [each["event"] for each in session.get("/events")["events"]]
+    assert "breakpoint_verified" in events
+    assert session.launch(str(missing))["location"]["line"] == 2
+
+
+def test_strict_refuses_a_missing_file(session: Session, tmp_path: Path) -> None:
+    missing = {"file": str(tmp_path / "never.py"), "line": 1}
+
+    refused = session.post("/breakpoints", {**missing, "strict": True}, expect=400)
+    assert refused["error_code"] == "file_not_found"
+    assert refused["error"]["details"]["file"] == missing["file"]
+
+    some = [{**at(COUNTING, "loop"), "strict": True}, missing]
+    assert session.post("/breakpoints", some)["total"] == 2, "strict is said of each"
+    several = {"breakpoints": [missing], "strict": True}
+    assert session.post("/breakpoints", several, expect=400)["error_code"] == "file_not_found"
+
+
+def test_a_file_that_the_program_itself_writes_stops_when_it_runs(
+    session: Session, tmp_path: Path, python: str
+) -> None:
+    written = tmp_path / "fresh.py"
+    made = session.post("/breakpoints", {"file": str(written), "line": 2})
+    assert made["verified"] is False
+
+    stop = session.launch(LATE, args=[str(tmp_path)], python=python)
+
+    assert stop["breakpoint_id"] == made["breakpoint_id"]
+    assert stop["location"] == {"file": str(written), "line": 2, "function": "grow"}
+    found = listed(session)[made["breakpoint_id"]]
+    assert (found["verified"], found["hits"]) == (True, 1)
+    assert session.resume()["status"] == "terminated"
+
+
+def test_a_file_edited_before_launch_is_looked_at_again(session: Session, tmp_path: Path) -> None:
+    script = tmp_path / "edited.py"
+    script.write_text("x = 1\n\ny = 2\n")
+    session.post("/breakpoints", [{"file": str(script), "line": n} for n in (2, 3)])
+    script.write_text("x = 1\ny = 2\n\n")
+
+    stop = session.launch(str(script))
+
+    assert stop["location"]["line"] == 2
+    assert [each["verified"] for each in listed(session).values()] == [True, False]
+
+
+# -- while it runs --------------------------------------------------------------------------------
+
+
+def running(session: Session, python: str | None = None) -> None:
+    session.launch(SPINNING, wait=0, python=python)
+    session.get("/output?since=0&wait=20")
+
+
+def test_a_breakpoint_set_in_a_running_loop_takes_effect(session: Session, python: str) -> None:
+    running(session, python)
+
+    made = session.post("/breakpoints", at(SPINNING, "tick"))
+    assert made["verified"] is True
+    stop = session.get("/status?wait=20")
+    assert (stop["status"], stop["breakpoint_id"]) == ("paused", made["breakpoint_id"])
+    assert session.resume()["location"]["line"] == SPINNING.line("tick")
+
+    # In the module itself, whose frame never returns.
+    session.post("/breakpoints", at(SPINNING, "sleep"))
+    assert session.resume()["location"]["line"] == SPINNING.line("sleep")
+
+    session.delete("/breakpoints")
+    session.evaluate("exec('stop = True', globals())")
+    assert session.resume()["status"] == "terminated"
+
+
+def test_a_breakpoint_changes_while_paused_and_while_running(session: Session) -> None:
+    [point] = session.break_at(SPINNING, "tick")
+    session.launch(SPINNING)
+
+    moved = session.patch(f"/breakpoints/{point}", {"line": SPINNING.line("ticked")})
+    assert (moved["line"], moved["verified"]) == (SPINNING.line("ticked"), True)
+    assert session.resume()["location"]["line"] == SPINNING.line("ticked")
+
+    session.patch(f"/breakpoints/{point}", {"condition": "ticks == 20"})
+    session.resume()
+    assert session.evaluate("ticks") == "20"
+    changed = session.patch(f"/breakpoints/{point}", {"condition": None})
+    assert "condition" not in changed
+    session.resume()
+    assert session.evaluate("ticks") == "21"
+
+    session.patch(f"/breakpoints/{point}", {"enabled": False})
+    assert session.resume(wait=0.2)["status"] == "running"
+    session.patch(f"/breakpoints/{point}", {"enabled": True})
+    assert session.get("/status?wait=20")["status"] == "paused"
+
+
+def test_a_removed_breakpoint_never_stops_again(session: Session) -> None:
+    one, other = session.break_at(SPINNING, "tick", "ticked")
+    session.launch(SPINNING)
+
+    assert session.delete(f"/breakpoints/{one}")["deleted"] is True
+    assert session.resume()["breakpoint_id"] == other
+    assert session.resume()["breakpoint_id"] == other
+    assert session.delete("/breakpoints") == {"deleted": 1}
+    assert session.resume(wait=0.2)["status"] == "running"
+
+    session.break_at(SPINNING, "tick")
+    assert session.get("/status?wait=20")["status"] == "paused"
+    session.resume(wait=0)
+    session.delete("/breakpoints")
+    assert session.delete(f"/breakpoints/{other}", expect=404)["error_code"] == (
+        "breakpoint_not_found"
+    )
+
+
+def test_a_disabled_breakpoint_does_not_stop(session: Session) -> None:
+    session.break_at(COUNTING, "loop", enabled=False)
+    assert session.launch(COUNTING)["status"] == "terminated"
+    [only] = listed(session).values()
+    assert (only["enabled"], only["hits"]) == (False, 0)
+
+
+def test_changes_are_checked_like_new_ones(session: Session) -> None:
+    [point] = session.break_at(COUNTING, "loop")
+    path = f"/breakpoints/{point}"
+    for body, code in (
+        ({"line": 9999}, "invalid_line"),
+        ({"condition": "i >"}, "invalid_condition"),
+        ({"hit_condition": "often"}, "invalid_hit_condition"),
+        ({"log_message": "{"}, "invalid_log_message"),
+        ({"colour": "red"}, "invalid_request"),
+    ):
+        assert session.patch(path, body, expect=400)["error_code"] == code
+    only = session.get(path)
+    assert (only["line"], "condition" in only) == (COUNTING.line("loop"), False)
+    assert session.patch("/breakpoints/bp_99", {"enabled": True}, expect=404)["error"]["details"][
+        "known"
+    ] == [point]
+
+
+# -- how many, how often --------------------------------------------------------------------------
+
+
+def test_the_listing_counts_hits(session: Session) -> None:
+    loop, call, log, never = (
+        *session.break_at(COUNTING, "loop", condition="i >= 8"),
+        *session.break_at(COUNTING, "call"),
+        *session.break_at(COUNTING, "loop", log_message="{i}"),
+        *session.break_at(COUNTING, "return", condition="False"),
+    )
+    session.launch(COUNTING)
+    assert {k: v["hits"] for k, v in listed(session).items()} == {
+        loop: 0,
+        call: 1,
+        log: 0,
+        never: 0,
+    }
+    session.resume()
+    assert {k: v["hits"] for k, v in listed(session).items()} == {
+        loop: 1,
+        call: 1,
+        log: 9,
+        never: 0,
+    }
+    session.resume()
+    assert session.resume()["status"] == "terminated"
+    assert {k: v["hits"] for k, v in listed(session).items()} == {
+        loop: 2,
+        call: 1,
+        log: 10,
+        never: 0,
+    }
+
+
+def test_two_breakpoints_on_one_line_both_count(session: Session) -> None:
+    even, large = (
+        *session.break_at(COUNTING, "loop", condition="i % 2 == 0"),
+        *session.break_at(COUNTING, "loop", condition="i >= 6"),
+    )
+    stops = []
+    stop = session.launch(COUNTING)
+    while stop["status"] == "paused":
+        stops.append((session.evaluate("i"), stop["breakpoint_ids"]))
+        stop = session.resume()
+
+    assert stops == [
+        ("0", [even]),
+        ("2", [even]),
+        ("4", [even]),
+        ("6", [even, large]),
+        ("7", [large]),
+        ("8", [even, large]),
+        ("9", [large]),
+    ]
+
+
+def test_one_of_two_on_a_line_may_go(session: Session) -> None:
+    first, second = session.break_at(COUNTING, "return", "return")
+    assert session.launch(COUNTING)["breakpoint_ids"] == [first, second]
+    session.delete(f"/breakpoints/{first}")
+    again = session.post("/restart", {"wait": 20})
+    assert again["breakpoint_ids"] == [second]
+
+
+def test_a_thousand_breakpoints_in_one_request(session: Session, tmp_path: Path) -> None:
+    script = tmp_path / "long.py"
+    script.write_text("".join(f"x = {n}\n" for n in range(1, 1001)))
+    body = [{"file": str(script), "line": n} for n in range(1, 1001)]
+
+    made = session.post("/breakpoints", body)
+    assert made["total"] == 1000
+    assert all(each["verified"] for each in made["breakpoints"])
+
+    assert session.launch(str(script))["breakpoint_id"] == "bp_1"
+    session.post("/breakpoints", body)
+    assert session.resume()["breakpoint_ids"] == ["bp_2", "bp_1002"]
+    assert session.delete("/breakpoints") == {"deleted": 2000}
+    assert session.resume()["status"] == "terminated"
+
+
+def test_a_breakpoint_in_a_library_stops(server: Server, python: str) -> None:
+    """This library is one that the debugger itself is using all the time."""
+    asked = [python, "-c", "import json; print(json.__file__)"]
+    library = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    text = Path(library).read_text().splitlines()
+    line = next(n for n, each in enumerate(text, 1) if "return _default_encoder.encode" in each)
+
+    here = python == found()[-1].path
+    for only_mine in (False, True) if here else (True,):
+        with server.session() as session:
+            session.post("/breakpoints", {"file": library, "line": line})
+            stop = session.launch(DUMPING, python=python, just_my_code=only_mine)
+            assert stop["location"] == {"file": library, "line": line, "function": "dumps"}
+            assert session.evaluate("obj") == "[1]"
+            assert session.resume()["location"]["line"] == line
+            assert session.evaluate("obj") == "[2]"
+            step = session.post("/step-over")
+            assert (step["status"], step["location"]["file"]) == ("paused", DUMPING.path)
+            assert session.resume()["status"] == "terminated"
+            assert listed(session)["bp_1"]["hits"] == 2

@@ -1,0 +1,207 @@
+"""With `debug_subprocesses` every Python child is a session of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from typing import Any
+
+import psutil
+import pytest
+
+from children import FAMILY, PATIENCE, WAYS, born, is_gone, plainly, told, without_pids
+from harness import Server, Session
+
+
+def stopped(child: Session) -> dict[str, Any]:
+    shown: dict[str, Any] = child.get(f"/status?wait={PATIENCE}&include=locals,stack")
+    return shown
+
+
+def paused_child(session: Session, way: str, **options: Any) -> Session:
+    """Launch, and wait for the one child to stop in `work`."""
+    session.break_at(FAMILY, "work")
+    session.launch(FAMILY, args=[way], debug_subprocesses=True, wait=0, **options)
+    [child] = born(session)
+    stop = stopped(child)
+    assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
+    assert stop["location"]["line"] == FAMILY.line("work")
+    return child
+
+
+@pytest.mark.parametrize("way", ["popen", "run", "module", "posix_spawn", "fork_exits"])
+def test_a_child_stops_and_is_looked_into_by_itself(session: Session, way: str) -> None:
+    child = paused_child(session, way)
+
+    assert int(child.evaluate("number * 100")) >= 0
+    step = child.post("/step-over", {"wait": PATIENCE})
+    assert (step["reason"], step["location"]["function"]) == ("step", "work")
+    shown = child.get("")
+    assert (shown["parent_id"], shown["route"]) == (session.id, "child")
+    assert session.get("")["children"] == [child.id]
+    assert session.get("/status")["status"] == "running"
+    assert child.resume(wait=PATIENCE)["status"] == "terminated"
+    end = session.get(f"/status?wait={PATIENCE}")
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+
+
+def test_followed_children_run_as_without_a_debugger(session: Session, python: str) -> None:
+    end = session.launch(FAMILY, python=python, args=WAYS, debug_subprocesses=True, wait=60)
+
+    stdout, stderr, code = plainly(python, *WAYS)
+    assert (end["status"], end["exit_code"]) == ("terminated", code)
+    assert session.output() == stdout
+    assert without_pids(session.output("stderr")) == without_pids(stderr)
+    followed = {each["how"] for each in told(session) if each["debuggable"]}
+    assert followed == {"exec", "spawn", "fork"}
+
+
+@pytest.mark.parametrize("way", ["fork_process", "spawn_process"])
+def test_children_of_every_python_stop(session: Session, python: str, way: str) -> None:
+    child = paused_child(session, way, python=python)
+
+    assert child.evaluate("number + 40") == "42"
+    child.resume()
+    end = session.get(f"/status?wait={PATIENCE}")
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    assert session.output() == f"{way} 0\nend\n"
+
+
+def test_a_child_that_nobody_continues_does_not_hold_its_parent(session: Session) -> None:
+    child = paused_child(session, "leave")
+
+    end = session.get(f"/status?wait={PATIENCE}")
+
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    assert child.get("/status")["status"] == "paused"
+    assert child.evaluate("number") == "0"
+
+
+def test_deleting_the_parent_ends_its_children_and_their_sessions(server: Server) -> None:
+    with server.session() as parent:
+        child = paused_child(parent, "popen")
+        pids = [parent.get("")["pid"], child.get("")["pid"]]
+
+    assert all(map(is_gone, pids))
+    server.get(f"/sessions/{child.id}", expect=404)
+
+
+def test_deleting_a_child_ends_it_and_its_parent_goes_on(session: Session) -> None:
+    child = paused_child(session, "fork_exits")
+
+    child.delete()
+
+    end = session.get(f"/status?wait={PATIENCE}")
+    assert (end["status"], session.output()) == ("terminated", "fork_exits -9\nend\n")
+
+
+def test_a_child_is_detached_and_goes_on_to_its_end(session: Session) -> None:
+    child = paused_child(session, "popen")
+
+    assert child.post("/detach")["status"] == "terminated"
+
+    session.get(f"/status?wait={PATIENCE}")
+    assert session.output() == plainly(sys.executable, "popen")[0]
+
+
+def test_children_may_be_gone_at_once_or_be_no_python(session: Session) -> None:
+    end = session.launch(FAMILY, args=["at_once", "shell"], debug_subprocesses=True)
+
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    empty, true, shell = told(session)
+    assert (empty["debuggable"], true["debuggable"], shell["debuggable"]) == (True, False, False)
+    assert "not a Python" in true["message"]
+    [child] = born(session)
+    shown = child.get(f"/status?wait={PATIENCE}")
+    assert (shown["status"], shown["reason"]) == ("terminated", "target_exited")
+
+
+def test_a_grandchild_is_the_child_of_a_child(session: Session) -> None:
+    session.break_at(FAMILY, "work")
+    session.launch(FAMILY, args=["grandchild"], debug_subprocesses=True, wait=0)
+    [child] = born(session)
+    [grandchild] = born(child)
+    assert stopped(grandchild)["status"] == "paused"
+
+    assert grandchild.get("")["parent_id"] == child.id
+    assert session.get("")["children"] == [child.id]
+    grandchild.resume()
+    assert session.get(f"/status?wait={PATIENCE}")["exit_code"] == 0
+    assert session.output() == plainly(sys.executable, "grandchild")[0]
+
+
+def test_ten_children_are_held_at_once(session: Session) -> None:
+    session.break_at(FAMILY, "work")
+    session.launch(FAMILY, args=["several"], debug_subprocesses=True, wait=0)
+    children = born(session, 10)
+
+    assert {stopped(child)["status"] for child in children} == {"paused"}
+    for child in children:
+        child.resume(wait=0)
+    assert session.get(f"/status?wait={PATIENCE}")["exit_code"] == 0
+    assert session.output() == plainly(sys.executable, "several")[0]
+
+
+def test_a_child_for_which_there_is_no_room_runs_on_by_itself(server: Server) -> None:
+    most = server.get("/config")["max_sessions"]
+    with server.session() as parent:
+        parent.break_at(FAMILY, "work")
+        count = server.get("/sessions")["total"]
+        server.patch("/config", {"max_sessions": count})
+        try:
+            end = parent.launch(FAMILY, args=["popen", "fork_exits"], debug_subprocesses=True)
+        finally:
+            server.patch("/config", {"max_sessions": most})
+
+        assert (end["status"], end["exit_code"]) == ("terminated", 0)
+        assert parent.get("")["children"] == []
+        assert parent.output() == plainly(sys.executable, "popen", "fork_exits")[0]
+
+
+# -- the door at which children report -----------------------------------------------------------
+
+
+def doors(server: Server) -> list[int]:
+    """Where the server listens, besides its own address."""
+    process = psutil.Process(server.process.pid)
+    listening = [c.laddr.port for c in process.net_connections("tcp") if c.status == "LISTEN"]
+    return [port for port in listening if not server.url.endswith(f":{port}")]
+
+
+def test_a_stranger_who_says_nothing_keeps_no_child_waiting(session: Session) -> None:
+    session.break_at(FAMILY, "start", "work")
+    session.launch(FAMILY, args=["popen"], debug_subprocesses=True)
+    [port] = doors(session.server)
+    with contextlib.ExitStack() as open_ones:
+        for _ in range(5):
+            silent = socket.create_connection(("127.0.0.1", port))
+            open_ones.enter_context(silent)
+        nonsense = open_ones.enter_context(socket.create_connection(("127.0.0.1", port)))
+        nonsense.sendall(b"GET / HTTP/1.1\r\n\r\n" + b"x" * 100_000)
+
+        session.resume(wait=0)
+
+        [child] = born(session)
+        assert stopped(child)["status"] == "paused"
+        assert session.get("")["children"] == [child.id]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+def test_another_user_is_not_let_in(session: Session) -> None:
+    session.break_at(FAMILY, "start")
+    session.launch(FAMILY, args=["popen"], debug_subprocesses=True)
+    [port] = doors(session.server)
+    code = (
+        "import encodings.idna, os, socket, sys; os.setuid(65534);"
+        "s = socket.create_connection(('127.0.0.1', int(sys.argv[1])));"
+        "s.settimeout(30); print(s.recv(100))"
+    )
+
+    said = subprocess.run(
+        [sys.executable, "-c", code, str(port)], capture_output=True, text=True, check=False
+    )
+
+    assert (said.stderr, said.stdout) == ("", "b''\n")  # hung up at once, without a word

@@ -1,0 +1,483 @@
+"""Every mistake is answered in one shape: what happened, where, and what to do next."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import Server, Session
+from situations import LOOP, brought_to, said
+
+JSON = {"content-type": "application/json"}
+
+
+# -- bad bodies ----------------------------------------------------------------------------------
+
+DEEP = b"[" * 100_000
+BAD_BODIES = {
+    "not JSON": (b"{", "body"),
+    "no object": (b"[]", "body"),
+    "a word": (b'"x"', "body"),
+    "a number": (b"1", "body"),
+    "NaN": (b"NaN", "body"),
+    "bytes that are no text": (b"\xff\xfe", "body"),
+    "nested too deeply": (DEEP, "body"),
+    "nested too deeply in a field": (b'{"name":' + DEEP, "body"),
+    "a number beyond all bounds": (b'{"output_limit_bytes":' + b"9" * 5000 + b"}", "body"),
+    "a wrong type": (b'{"name":1}', "name"),
+    "an unknown field": (b'{"nmae":"x"}', "nmae"),
+    "a number that is too large": (b'{"timeout_minutes":1e999}', "timeout_minutes"),
+    "not a number": (b'{"timeout_minutes":NaN}', "timeout_minutes"),
+    "an integer that is too large": (
+        b'{"output_limit_bytes":' + b"9" * 300 + b"}",
+        "output_limit_bytes",
+    ),
+    "below zero": (b'{"timeout_minutes":-1}', "timeout_minutes"),
+    "half a character": (b'{"name":"\\ud800"}', "name"),
+    "a null character in a path": (b'{"cwd":"\\u0000"}', "cwd"),
+    "an unknown choice": (b'{"mode":"steal"}', "mode"),
+    "attach to nothing": (b'{"mode":"attach"}', "pid"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_BODIES)
+def test_a_bad_body_is_400_and_names_the_field(server: Server, name: str) -> None:
+    body, field = BAD_BODIES[name]
+    error = said(server.http.post("/sessions", content=body, headers=JSON), 400)
+    assert error["details"]["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/launch", {}, "body"),
+        ("/launch", {"script": LOOP.path, "module": "x"}, "body"),
+        ("/launch", {"script": 5}, "script"),
+        ("/launch", {"script": "  "}, "body"),
+        ("/launch", {"script": LOOP.path, "args": ["a", 1]}, "args.1"),
+        ("/launch", {"script": LOOP.path, "args": ["\0"]}, "args.0"),
+        ("/launch", {"script": LOOP.path, "env": {"A": "\0"}}, "env.A"),
+        ("/launch", {"script": LOOP.path, "env": {"": "x"}}, "env."),
+        ("/launch", {"script": LOOP.path, "env": {"A": 1}}, "env.A"),
+        ("/launch", {"script": LOOP.path, "pythonpath": ["\0"]}, "pythonpath.0"),
+        ("/launch", {"script": LOOP.path, "wait": "soon"}, "wait"),
+        ("/launch", {"script": LOOP.path, "wait": -1}, "wait"),
+        ("/launch", {"script": LOOP.path, "wait": [1]}, "wait"),
+        ("/launch", {"script": LOOP.path, "include": ["everything"]}, "include"),
+        ("/launch", {"script": LOOP.path, "stop_on_exception": "sometimes"}, "stop_on_exception"),
+        ("/breakpoints", {"file": LOOP.path}, "body"),
+        ("/breakpoints", {"file": LOOP.path, "line": "ten"}, "line"),
+        ("/breakpoints", {"file": LOOP.path, "line": 1, "lime": 2}, "lime"),
+        ("/breakpoints", {"file": "\0", "line": 1}, "file"),
+        ("/breakpoints", [{"file": LOOP.path, "line": 1}, {"line": 2}], "1"),
+        ("/breakpoints", [{"file": LOOP.path, "line": []}], "0.line"),
+        ("/breakpoints", {"breakpoints": [{"file": LOOP.path, "line": {}}]}, "breakpoints.0.line"),
+        ("/exception-breakpoints", {"filters": ["caught"]}, "filters.0"),
+        ("/exception-breakpoints", {"types": ["not a name"]}, "types"),
+        ("/evaluate", {}, "expression"),
+        ("/evaluate", {"expression": ""}, "expression"),
+        ("/watch", {"expression": "x ="}, "expression"),
+        ("/completions", {"text": 1}, "text"),
+        ("/hover", {}, "body"),
+        ("/input", {}, "body"),
+        ("/variables/1/set", {"name": "x"}, "value"),
+        ("/attach", {}, "body"),
+        ("/attach", {"pid": 0}, "pid"),
+        ("/attach", {"port": 70000}, "port"),
+        ("/continue", {"wait": None, "thread_id": "x"}, "thread_id"),
+        ("/step-over", [], "body"),
+        ("/restart", {"args": "x"}, "args"),
+        ("/clone", {"name": 1}, "name"),
+    ],
+)
+def test_every_route_names_the_field_that_is_wrong(
+    session: Session, path: str, body: Any, field: str
+) -> None:
+    error = said(session.server.http.post(session.path(path), json=body), 400)
+    assert error["details"]["field"] == field
+    assert session.get("/status")["status"] == "created"
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/status?wait=soon", "wait"),
+        ("/status?wait=nan", "wait"),
+        ("/status?include=all", "include"),
+        ("/output?since=-1", "since"),
+        ("/output?limit=0", "limit"),
+        ("/events?since=x", "since"),
+        ("/stacktrace?start=-1", "start"),
+        ("/frames/top/variables", "frame_id"),
+        ("/variables/" + "9" * 5000, "reference"),
+        ("/source", "path"),
+    ],
+)
+def test_a_bad_query_is_400_too(session: Session, path: str, field: str) -> None:
+    error = said(session.server.http.get(session.path(path)), 400)
+    assert error["details"]["field"] == field
+
+
+def test_a_body_that_is_not_declared_as_json_is_415(server: Server) -> None:
+    error = said(server.http.post("/sessions", content=b"{}"), 415)
+    assert error["short"] == "unsupported_media_type"
+
+
+@pytest.mark.parametrize("body", [b"", b"null", b"{}"])
+def test_a_route_that_needs_nothing_takes_no_body(server: Server, body: bytes) -> None:
+    answer = server.http.post("/sessions", content=body, headers=JSON)
+    assert answer.status_code == 201
+    server.delete(f"/sessions/{answer.json()['session_id']}")
+
+
+def test_a_route_that_needs_a_body_says_so(session: Session) -> None:
+    for content in (b"", b"null"):
+        answer = session.server.http.post(session.path("/launch"), content=content, headers=JSON)
+        assert said(answer, 400)["details"]["field"] == "body"
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        ({"version": 2}, "version"),
+        ({"config": {"timeout_minutes": "long"}}, "config.timeout_minutes"),
+        ({"config": {"cwd": "/no/such/directory"}}, "cwd"),
+        ({"launch": {"script": 1}}, "launch.script"),
+        ({"breakpoints": [{"id": "x", "file": "a.py", "line": 1}]}, "breakpoints.0.id"),
+        ({"breakpoints": {}}, "breakpoints"),
+        ({"watches": [1]}, "watches.0"),
+        ({"something": 1}, "something"),
+    ],
+)
+def test_what_was_not_exported_is_not_imported(server: Server, document: Any, field: str) -> None:
+    before = server.get("/health")["sessions"]
+    error = said(server.http.post("/sessions/import", json=document), 400)
+    assert error["details"]["field"] == field
+    assert server.get("/health")["sessions"] == before
+
+
+def test_an_imported_breakpoint_is_checked_like_any_other(server: Server) -> None:
+    point = {"file": LOOP.path, "line": 1, "condition": "1 +"}
+    error = said(server.http.post("/sessions/import", json={"breakpoints": [point]}), 400)
+    assert error["short"] == "invalid_condition"
+
+
+# -- unknown ids ---------------------------------------------------------------------------------
+
+
+def test_an_unknown_session_is_404_for_every_route(server: Server) -> None:
+    document = server.get("/openapi.json")
+    asked = 0
+    for path, operations in document["paths"].items():
+        if "{session_id}" not in path:
+            continue
+        concrete = path.replace("{session_id}", "nope").replace("{breakpoint_id}", "bp_1")
+        for name in ("thread_id", "frame_id", "reference", "watch_id"):
+            concrete = concrete.replace("{" + name + "}", "1")
+        for method, operation in operations.items():
+            body = _example(operation)
+            answer = server.http.request(method, concrete, json=body)
+            error = said(answer, 404)
+            assert error["short"] == "session_not_found", (method, path)
+            assert error["details"]["id"] == "nope"
+            asked += 1
+    assert asked > 40
+
+
+def _example(operation: dict[str, Any]) -> Any:
+    if "requestBody" not in operation:
+        return None
+    return {"wait": False}  # an unknown session is told before a bad body is
+
+
+@pytest.fixture(scope="module")
+def paused(server: Server) -> Iterator[Session]:
+    with server.session() as session:
+        brought_to(session, "paused")
+        yield session
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "short"),
+    [
+        ("GET", "/breakpoints/bp_99", None, "breakpoint_not_found"),
+        ("PATCH", "/breakpoints/bp_99", {"enabled": False}, "breakpoint_not_found"),
+        ("DELETE", "/breakpoints/bp_99", None, "breakpoint_not_found"),
+        ("POST", "/breakpoints", {"profile": "no such"}, "profile_not_found"),
+        ("GET", "/frames/999/variables", None, "frame_not_found"),
+        ("GET", "/frames/999/scopes", None, "frame_not_found"),
+        ("GET", "/frames/-1/variables", None, "frame_not_found"),
+        ("GET", "/frames/99999999999999999999/variables", None, "frame_not_found"),
+        ("POST", "/evaluate", {"expression": "1", "frame_id": 999}, "frame_not_found"),
+        ("GET", "/variables/987654321", None, "reference_not_found"),
+        ("GET", "/variables/99999999999999999999999", None, "reference_not_found"),
+        ("GET", "/scopes/987654321/variables", None, "reference_not_found"),
+        ("GET", "/frames/0/variables/nope/children", None, "reference_not_found"),
+        ("GET", "/threads/987654321/stacktrace", None, "thread_not_found"),
+        ("POST", "/threads/987654321/continue", None, "thread_not_found"),
+        ("POST", "/threads/987654321/step-over", None, "thread_not_found"),
+        ("POST", "/step-over", {"thread_id": 987654321}, "thread_not_found"),
+        ("GET", "/source?path=no/such.py", None, "source_not_found"),
+        ("GET", "/source?path=%00", None, "source_not_found"),
+        ("DELETE", "/watch/watch_99", None, "not_found"),
+    ],
+)
+def test_an_unknown_id_of_any_kind_is_404(
+    paused: Session, method: str, path: str, body: Any, short: str
+) -> None:
+    error = said(paused.server.http.request(method, paused.path(path), json=body), 404)
+    assert error["short"] == short
+    assert paused.get("/status")["status"] == "paused"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "short"),
+    [
+        ("GET", "/no/such/route", "not_found"),
+        ("GET", "/breakpoint-profiles/nope", "profile_not_found"),
+        ("DELETE", "/breakpoint-profiles/nope", "profile_not_found"),
+        ("GET", "/api/holds/hold_0", "hold_not_found"),
+        ("GET", "/sessions/%00", "session_not_found"),
+        ("GET", "/sessions/%ff", "session_not_found"),
+    ],
+)
+def test_what_is_not_there_is_404(server: Server, method: str, path: str, short: str) -> None:
+    assert said(server.http.request(method, path), 404)["short"] == short
+
+
+def test_a_method_that_a_route_does_not_have_is_405(server: Server) -> None:
+    error = said(server.http.put("/sessions", json={}), 405)
+    assert error["short"] == "method_not_allowed"
+    assert "openapi.json" in error["hint"]
+
+
+# -- wrong states --------------------------------------------------------------------------------
+
+LIVE = ("running", "paused", "waiting_for_input")
+OPERATIONS: dict[str, tuple[str, str, Any, tuple[str, ...]]] = {
+    # name: method, path, body, the states in which it is possible
+    "launch": ("POST", "/launch", {"script": LOOP.path}, ("created", "terminated", "failed")),
+    "attach": ("POST", "/attach", {"port": 1}, ("created", "terminated", "failed")),
+    "restart": ("POST", "/restart", None, (*LIVE, "terminated", "failed")),
+    "relaunch": ("POST", "/relaunch", None, (*LIVE, "terminated", "failed")),
+    "continue": ("POST", "/continue", None, ("paused",)),
+    "step-over": ("POST", "/step-over", None, ("paused",)),
+    "step-into": ("POST", "/step-into", None, ("paused",)),
+    "step-out": ("POST", "/step-out", None, ("paused",)),
+    "pause": ("POST", "/pause", None, ("running", "waiting_for_input")),
+    "terminate": ("POST", "/terminate", None, LIVE),
+    "detach": ("POST", "/detach", None, LIVE),
+    "input": ("POST", "/input", {"input": "x\n"}, LIVE),
+    "stdin": ("POST", "/stdin", {"input": "x\n"}, LIVE),
+    "evaluate": ("POST", "/evaluate", {"expression": "1"}, ("paused",)),
+    "completions": ("POST", "/completions", {"text": "x"}, ("paused",)),
+    "hover": ("POST", "/hover", {"expression": "x"}, ("paused",)),
+    "hover at a place": ("POST", "/hover", {"line": 1, "column": 1}, ("paused",)),
+    "set": ("POST", "/variables/1/set", {"name": "x", "value": "1"}, ("paused",)),
+    "stacktrace": ("GET", "/stacktrace", None, ("paused",)),
+    "scopes": ("GET", "/frames/0/scopes", None, ("paused",)),
+    "variables": ("GET", "/frames/0/variables", None, ("paused",)),
+    "expand": ("GET", "/variables/1", None, ("paused",)),
+    "expand in a frame": ("GET", "/frames/0/variables/1/children", None, ("paused",)),
+    "source of a frame": ("GET", "/source?frame_id=0", None, ("paused",)),
+    "threads": ("GET", "/threads", None, LIVE),
+    "tasks": ("GET", "/tasks", None, LIVE),
+    "stack of a thread": ("GET", "/threads/1/stacktrace", None, LIVE),
+    "continue a thread": ("POST", "/threads/1/continue", None, ("paused",)),
+    "pause a thread": ("POST", "/threads/1/pause", None, ("running", "waiting_for_input")),
+    "step a thread": ("POST", "/threads/1/step-into", None, ("paused",)),
+}
+STATES = ("created", "running", "paused", "waiting_for_input", "terminated", "failed")
+
+
+@pytest.fixture(scope="module", params=STATES)
+def somewhere(request: pytest.FixtureRequest, server: Server) -> Iterator[tuple[str, Session]]:
+    with server.session() as session:
+        brought_to(session, request.param)
+        yield request.param, session
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_the_state_does_not_allow_is_409_and_says_what_is_possible(
+    somewhere: tuple[str, Session], operation: str
+) -> None:
+    state, session = somewhere
+    method, path, body, possible = OPERATIONS[operation]
+    if state in possible:
+        return
+    error = said(session.server.http.request(method, session.path(path), json=body), 409)
+    assert error["short"] == "wrong_state"
+    assert error["details"]["state"] == state
+    allowed = error["details"]["possible"]
+    assert "delete" in allowed
+    # What it calls possible is what this table calls possible.
+    named = [name for name in allowed if name in OPERATIONS]
+    assert named
+    assert all(state in OPERATIONS[name][3] for name in named)
+    assert session.get("/status")["status"] == state
+
+
+# -- launching what cannot be launched -----------------------------------------------------------
+
+
+def test_a_syntax_error_says_where_and_leaves_the_session_created(
+    session: Session, tmp_path: Path, python: str
+) -> None:
+    script = tmp_path / "broken.py"
+    script.write_text("x = 1\nif x == 1\n    print(x)\n")
+    launch = {"script": str(script), "python": python, "wait": 20}
+    error = said(session.server.http.post(session.path("/launch"), json=launch), 400)
+    assert error["short"] == "syntax_error"
+    details = error["details"]
+    assert (details["file"], details["line"]) == (str(script), 2)
+    assert details["offset"] >= 1
+    assert details["message"]
+    assert details["text"].strip() == "if x == 1"
+    assert session.get("/status")["status"] == "created"
+    assert "terminated" not in [each["event"] for each in session.get("/events")["events"]]
+
+    script.write_text("print('mended')\n")
+    assert session.post("/launch", launch)["status"] == "terminated"
+    assert session.output() == "mended\n"
+
+
+def test_a_syntax_error_at_a_restart_leaves_something_to_restart(
+    session: Session, tmp_path: Path
+) -> None:
+    script = tmp_path / "changing.py"
+    script.write_text("print('one')\n")
+    assert session.launch(str(script))["status"] == "terminated"
+    script.write_text("print('two'\n")
+    error = said(session.server.http.post(session.path("/restart"), json={"wait": 20}), 400)
+    assert error["short"] == "syntax_error"
+    status = session.get("/status")
+    assert (status["status"], status["reason"]) == ("terminated", "syntax_error")
+    script.write_text("print('three')\n")
+    assert session.post("/restart", {"wait": 20})["exit_code"] == 0
+    assert session.output().endswith("three\n")
+
+
+def test_code_with_a_syntax_error_says_where_too(session: Session) -> None:
+    answer = session.server.http.post(session.path("/launch"), json={"code": "x = 1\ny ="})
+    details = said(answer, 400)["details"]
+    assert (details["line"], details["text"].strip()) == (2, "y =")
+
+
+@pytest.mark.parametrize(
+    ("launch", "short", "field"),
+    [
+        ({"script": "/no/such/script.py"}, "file_not_found", "script"),
+        ({"script": "no-such-script.py", "cwd": "{tmp}"}, "file_not_found", "script"),
+        ({"script": "{tmp}"}, "file_not_found", "script"),
+        ({"script": "x" * 10_000}, "file_not_found", "script"),
+        ({"script": LOOP.path, "cwd": "/no/such/directory"}, "file_not_found", "cwd"),
+        ({"code": "1", "cwd": LOOP.path}, "file_not_found", "cwd"),
+        ({"code": "1", "python": "/no/such/python"}, "interpreter_not_found", "python_path"),
+        ({"code": "1", "python": "no-such-python"}, "interpreter_not_found", "python_path"),
+        ({"code": "1", "python_path": "{tmp}"}, "interpreter_not_found", "python_path"),
+        ({"code": "1", "python_path": LOOP.path}, "interpreter_not_found", "python_path"),
+        ({"code": "1", "venv": "{tmp}"}, "interpreter_not_found", "venv"),
+    ],
+)
+def test_what_is_missing_is_named_and_the_session_stays_created(
+    session: Session, tmp_path: Path, launch: dict[str, str], short: str, field: str
+) -> None:
+    body = {key: value.replace("{tmp}", str(tmp_path)) for key, value in launch.items()}
+    error = said(session.server.http.post(session.path("/launch"), json=body), 400)
+    assert (error["short"], error["details"]["field"]) == (short, field)
+    assert session.get("/status")["status"] == "created"
+    assert session.launch(LOOP)["status"] == "terminated"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_script_that_may_not_be_read_is_named(session: Session, tmp_path: Path) -> None:
+    script = tmp_path / "secret.py"
+    script.write_text("1")
+    script.chmod(0)
+    answer = session.server.http.post(session.path("/launch"), json={"script": str(script)})
+    assert "cannot read" in said(answer, 400)["message"]
+
+
+def test_an_interpreter_that_breaks_is_a_failed_launch_with_a_reference(session: Session) -> None:
+    body = {"code": "1", "route": "direct", "env": {"PYTHONHOME": "/nowhere"}}
+    error = said(session.server.http.post(session.path("/launch"), json=body), 500)
+    assert error["short"] == "launch_failed"
+    assert error["details"]["reference"]
+    assert session.get("/status")["status"] == "failed"
+    assert session.get("/status")["error_details"]["code"] == "LAUNCH_FAILED"
+    assert session.output("stderr")
+    assert session.launch(LOOP)["status"] == "terminated"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "short"),
+    [
+        ({"pid": 2**22 + 1}, 404, "process_not_found"),
+        ({"port": 1}, 400, "attach_failed"),
+        ({"host": "no such host", "port": 1}, 400, "attach_failed"),
+    ],
+)
+def test_there_is_nothing_to_attach_to(
+    session: Session, body: Any, status: int, short: str
+) -> None:
+    error = said(session.server.http.post(session.path("/attach"), json=body), status)
+    assert error["short"] == short
+    before = session.server.get("/health")["sessions"]
+    said(session.server.http.post("/sessions", json={"mode": "attach", **body}), status)
+    assert session.server.get("/health")["sessions"] == before
+
+
+# -- while it runs -------------------------------------------------------------------------------
+
+
+def test_a_target_that_dies_while_it_is_asked_is_a_crashed_session(session: Session) -> None:
+    brought_to(session, "paused")
+    body = {"expression": "__import__('os')._exit(7)"}
+    error = said(session.server.http.post(session.path("/evaluate"), json=body), 500)
+    assert error["short"] == "session_crashed"
+    assert error["details"]["operation"] == "evaluate"
+    assert error["details"]["reference"]
+    end = session.get("/status?wait=20")
+    assert (end["status"], end["reason"], end["exit_code"]) == ("terminated", "target_exited", 7)
+    assert session.post("/restart", {"wait": 20})["status"] == "paused"
+
+
+def test_an_expression_that_takes_too_long_is_504_and_says_what_to_do(session: Session) -> None:
+    brought_to(session, "paused")
+    body = {"expression": "__import__('time').sleep(60)", "timeout": 0.2}
+    error = said(session.server.http.post(session.path("/evaluate"), json=body), 504)
+    assert error["short"] == "debugpy_timeout"
+    assert error["details"]["operation"] == "evaluate"
+    assert "longer timeout" in error["hint"]
+    assert session.evaluate("number + 1") == "1"
+
+
+def test_an_expression_that_raises_is_the_expressions_fault(session: Session) -> None:
+    brought_to(session, "paused")
+    body = {"expression": "no_such_name"}
+    error = said(session.server.http.post(session.path("/evaluate"), json=body), 400)
+    assert error["short"] == "evaluation_error"
+    assert "NameError" in error["message"] or "NameError" in json.dumps(error["details"])
+
+
+def test_a_program_that_is_killed_while_it_is_looked_at_is_just_over(
+    session: Session, tmp_path: Path
+) -> None:
+    script = tmp_path / "threads.py"
+    script.write_text(
+        "import threading\n"
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+        "x = 1\n"
+    )
+    session.post("/breakpoints", {"file": str(script), "line": 3})
+    assert session.launch(str(script))["status"] == "paused"
+    os.kill(session.get()["pid"], signal.SIGKILL)
+    while (status := session.get("/status?include=locals,stack"))["status"] != "terminated":
+        pass  # every answer on the way is one that a client can act on
+    assert (status["reason"], status["exit_code"]) == ("target_exited", -9)

@@ -1,0 +1,216 @@
+"""Expressions in a paused program: evaluated, refused, interrupted; completed and hovered over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from harness import Program, Server, Session
+
+PROGRAM = Program("evaluating.py")
+THINGS = Program("things.py")
+
+
+@pytest.fixture
+def held(session: Session) -> Session:
+    session.break_at(PROGRAM, "compute")
+    session.launch(PROGRAM)
+    return session
+
+
+@pytest.fixture(scope="module")
+def looked_at(server: Server) -> Iterator[Session]:
+    """One held program for the tests that change nothing in it."""
+    with server.session() as session:
+        session.break_at(PROGRAM, "compute")
+        session.launch(PROGRAM)
+        yield session
+
+
+def refused(session: Session, expression: str, **more: Any) -> Any:
+    return session.post("/evaluate", {"expression": expression, **more}, expect=400)
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+def test_an_expression_gives_result_and_type(looked_at: Session) -> None:
+    answer = looked_at.post("/evaluate", {"expression": "doubled + len(names)"})
+    assert (answer["result"], answer["type"]) == ("44", "int")
+    for context in ("watch", "repl", "hover"):
+        body = {"expression": "[x for x in names if x != str(n)]", "context": context}
+        assert looked_at.post("/evaluate", body)["result"] == "['a', 'b']"
+    assert looked_at.evaluate("  doubled  ") == "42"
+    assert looked_at.evaluate("describe()") == "'level low'"
+    assert looked_at.evaluate("local", frame_id=1) == "1"
+    looked_at.post("/evaluate", {"expression": "1", "frame_id": 99}, expect=404)
+
+
+def test_a_mistake_is_told_with_its_type(looked_at: Session) -> None:
+    for expression, kind, message in (
+        ("1 +", "SyntaxError", "invalid syntax"),
+        ("missing", "NameError", "name 'missing' is not defined"),
+        ("1 / 0", "ZeroDivisionError", "division by zero"),
+        ("names[9]", "IndexError", "list index out of range"),
+        ("exit(3)", "SystemExit", "3"),
+        ("local", "NameError", "name 'local' is not defined"),
+    ):
+        answer = refused(looked_at, expression)
+        assert answer["error_code"] == "evaluation_error"
+        assert answer["error"]["details"]["type"] == kind, expression
+        assert message in answer["error"]["details"]["error"]
+        assert answer["error"]["message"].startswith(kind)
+    assert looked_at.evaluate("n") == "21"
+
+
+def test_looking_refuses_statements(looked_at: Session) -> None:
+    for context in ("watch", "hover"):
+        assert refused(looked_at, "n = 3", context=context)["error"]["details"]["type"] == (
+            "SyntaxError"
+        )
+    assert looked_at.evaluate("n") == "21"
+    looked_at.post("/evaluate", {"expression": ""}, expect=400)
+    looked_at.post("/evaluate", {"expression": "1", "context": "magic"}, expect=400)
+    looked_at.post("/evaluate", {"expression": "1", "timeout": 0}, expect=400)
+
+
+def test_a_huge_result_is_cut_and_can_be_unfolded(looked_at: Session) -> None:
+    answer = looked_at.post("/evaluate", {"expression": "list(range(10**6))"})
+    assert (answer["length"], answer["truncated"]) == (10**6, True)
+    assert len(answer["result"]) < 1000
+    page = looked_at.get(f"/variables/{answer['variable_reference']}?start=999999")
+    assert [each["value"] for each in page["items"]] == ["999999"]
+    text = looked_at.post("/evaluate", {"expression": "'y' * 10**6"})
+    assert (text["length"], text["truncated"]) == (10**6, True)
+
+
+# -- changes --------------------------------------------------------------------------------------
+
+
+def test_a_statement_changes_the_program(session: Session, python: str) -> None:
+    session.break_at(PROGRAM, "compute")
+    session.launch(PROGRAM, python=python)
+
+    session.post("/evaluate", {"expression": "doubled = 5; names.append('c')", "context": "repl"})
+    assert session.locals()["doubled"]["value"] == "5"
+    assert session.evaluate("(doubled, names)") == "(5, ['a', 'b', 'c'])"
+    session.evaluate("local = 77", frame_id=1)
+    assert session.locals(1)["local"]["value"] == "77"
+    session.evaluate("n = -1")
+    session.evaluate("globals()['LEVEL'] = 'high'")
+    assert session.evaluate("describe()") == "'level high'"
+    session.evaluate("def helper(x): return x + doubled")
+    session.resume()
+    assert session.output() == "result 5 77 high\n"
+
+
+def test_what_it_prints_is_output(held: Session) -> None:
+    held.evaluate("print('from the debugger')")
+    held.evaluate("[print('line', n) for n in range(2000)] and None")
+    text = held.output()
+    assert text.startswith("from the debugger\n")
+    assert text.endswith("line 1999\n")
+
+
+def test_a_running_program_is_not_evaluated(session: Session) -> None:
+    wrong = session.post("/evaluate", {"expression": "1"}, expect=409)
+    assert wrong["error"]["details"]["state"] == "created"
+    session.launch(Program("spinning.py"), wait=0)
+    wrong = session.post("/evaluate", {"expression": "1"}, expect=409)
+    assert wrong["error_code"] == "wrong_state"
+    assert "pause" in wrong["error"]["details"]["possible"]
+
+
+# -- that never return ----------------------------------------------------------------------------
+
+
+def late(session: Session, expression: str) -> Any:
+    body = {"expression": expression, "timeout": 0.2}
+    answer = session.post("/evaluate", body, expect=504)
+    assert answer["error_code"] == "debugpy_timeout"
+    assert answer["error"]["details"]["operation"] == "evaluate"
+    return answer["error"]["details"]
+
+
+def test_one_that_never_returns_is_interrupted(session: Session, python: str) -> None:
+    session.break_at(PROGRAM, "worker", "compute")
+    session.launch(PROGRAM, args=["thread"], python=python)
+
+    assert late(session, "exec('while True: pass')")["interrupted"] is True
+    assert session.evaluate("half") == "5.0"
+
+    assert session.resume()["location"]["function"] == "compute", "now in the main thread"
+    assert late(session, "exec('while True: pass')")["interrupted"] is True
+    assert late(session, "__import__('time').sleep(600)")["interrupted"] is True
+    assert session.evaluate("doubled") == "42"
+    assert session.resume()["status"] == "terminated"
+    assert session.output() == "result 42 1 low\n"
+
+
+def test_a_sleep_in_another_thread_ends_by_itself_and_nothing_is_lost(session: Session) -> None:
+    """Nothing can wake it; the answer says so, and the session goes on meanwhile."""
+    session.break_at(PROGRAM, "worker", "compute")
+    session.launch(PROGRAM, args=["thread"])
+
+    assert late(session, "__import__('time').sleep(2)")["interrupted"] is False
+
+    assert session.get("/status")["status"] == "paused"
+    assert session.locals()["half"]["value"] == "5.0"
+    assert session.get("/threads")["threads"]
+    assert session.evaluate("half") == "5.0"
+    assert session.resume()["location"]["function"] == "compute"
+
+
+def test_a_failing_sleep_does_not_hit_the_next_evaluation(held: Session) -> None:
+    for _ in range(3):
+        late(held, "exec('while True: pass')")
+        assert held.evaluate("sum(range(1000))") == "499500"
+
+
+# -- completions and hover ------------------------------------------------------------------------
+
+
+def completed(session: Session, text: str, **more: Any) -> list[str]:
+    found = session.post("/completions", {"text": text, **more})
+    assert found["completions"] == [each["label"] for each in found["targets"]]
+    return list(found["completions"])
+
+
+def test_names_are_completed(looked_at: Session) -> None:
+    assert completed(looked_at, "doub") == ["doubled"]
+    assert "describe" in completed(looked_at, "x = des")
+    assert {"while", "with"} <= set(completed(looked_at, "w"))
+    assert completed(looked_at, "names.app") == ["append"]
+    assert completed(looked_at, "loc", frame_id=1) == ["local", "locals"]
+    assert completed(looked_at, "names.append(n)", column=8) == completed(looked_at, "names.a"[:7])
+    [target] = looked_at.post("/completions", {"text": "names.rev"})["targets"]
+    assert (target["start"], target["length"], target["type"]) == (6, 3, "method")
+    assert completed(looked_at, "zzz") == []
+    looked_at.post("/completions", {"text": "nobody."}, expect=400)
+
+
+def test_hover_shows_a_value_and_calls_nothing(looked_at: Session) -> None:
+    shown = looked_at.post("/hover", {"expression": "names[0]"})
+    assert (shown["value"], shown["type"]) == ("'a'", "str")
+    for expression in ("describe()", "(n := 3)", "1 +", "n = 1", "missing"):
+        looked_at.post("/hover", {"expression": expression}, expect=400)
+
+    text = "    done = doubled > n  # @compute"
+    line = PROGRAM.line("compute")
+    for word in ("doubled", "n "):
+        column = text.index(word, 8) + 1
+        shown = looked_at.post("/hover", {"line": line, "column": column})
+        assert shown["expression"] == word.strip()
+    assert shown["value"] == "21"
+    looked_at.post("/hover", {"line": line, "column": 1}, expect=400)
+    looked_at.post("/hover", {"line": 9999, "column": 1}, expect=400)
+    looked_at.post("/hover", {"line": line}, expect=400)
+
+
+def test_one_that_ends_the_process_is_told_as_its_end(held: Session) -> None:
+    crashed = held.post("/evaluate", {"expression": "__import__('os')._exit(3)"}, expect=500)
+    assert crashed["error_code"] == "session_crashed"
+    end = held.get("/status?wait=20")
+    assert (end["status"], end["exit_code"]) == ("terminated", 3)

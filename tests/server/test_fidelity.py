@@ -1,0 +1,129 @@
+"""A program under the debugger is the program: cold, warm, and as plain Python runs it.
+
+`observe.py` prints what it can see of its interpreter. The same is run by plain Python with the
+same pipes, by a cold start and by a warm interpreter; what may differ is written down here.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import PROGRAMS, Server
+
+Observed = dict[str, Any]
+
+ENV = {"HOLDFAST_TEST": "1", "A B": "c=d"}
+# What differs by intent, and why.
+KNOWN = {
+    "environ.PYTEST_CURRENT_TEST",  # the server was started under another test's name
+}
+TARGETS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "script": ({"script": "observe.py"}, ["observe.py"]),
+    "module": ({"module": "observe"}, ["-m", "observe"]),
+    "code": (
+        {
+            "code": "import json, observe; print('OBSERVED', json.dumps(observe.observations(globals())))"
+        },
+        [
+            "-c",
+            "import json, observe; print('OBSERVED', json.dumps(observe.observations(globals())))",
+        ],
+    ),
+}
+
+
+def _parsed(output: str) -> Observed:
+    [line] = [line for line in output.splitlines() if line.startswith("OBSERVED ")]
+    found: Observed = json.loads(line.removeprefix("OBSERVED "))
+    return found
+
+
+def _plain(python: str, argv: list[str]) -> Observed:
+    import os
+
+    done = subprocess.run(
+        [python, *argv, "one", "two words"],
+        cwd=PROGRAMS,
+        env={**os.environ, **ENV},
+        input="",
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        check=True,
+    )
+    return _parsed(done.stdout)
+
+
+def _debugged(server: Server, python: str, target: dict[str, Any], **more: Any) -> Observed:
+    with server.session() as session:
+        options = {"python": python, "cwd": str(PROGRAMS), "env": ENV, **more}
+        body = {**target, "args": ["one", "two words"], **options}
+        end = session.post("/launch", {**body, "wait": 30})
+        assert end["status"] == "terminated", end
+        assert end["exit_code"] == 0, session.output("stderr")
+        return _parsed(session.output())
+
+
+@pytest.fixture(scope="module")
+def cold(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A server that keeps no interpreter warm."""
+    folder = tmp_path_factory.mktemp("cold")
+    first = Server(folder / "data")
+    first.patch("/config", {"pool_size": 0})
+    first.stop()
+    running = Server(folder / "data")
+    yield running
+    running.stop()
+
+
+def _warmed(server: Server, python: str, target: dict[str, Any]) -> Observed:
+    """From a warm interpreter: launched once to have the pool filled, then until one was used."""
+    for _ in range(50):
+        before = _warm_count(server, python)
+        seen = _debugged(server, python, target)
+        if before:
+            return seen
+    raise AssertionError("the pool never had a warm interpreter")
+
+
+def _warm_count(server: Server, python: str) -> int:
+    return int(server.get("/info")["warm_interpreters"].get(python, 0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", TARGETS)
+def test_a_program_sees_what_plain_python_shows_it(
+    server: Server, cold: Server, python: str, kind: str
+) -> None:
+    target, argv = TARGETS[kind]
+    plain = _plain(python, argv)
+    started_cold = _debugged(cold, python, target)
+    started_warm = _warmed(server, python, target)
+
+    assert _differences(started_warm, started_cold) == {}
+    assert _differences(started_cold, plain) == {}
+
+
+def _differences(one: Observed, other: Observed, prefix: str = "") -> dict[str, Any]:
+    """What differs, by the path to it: both values."""
+    found: dict[str, Any] = {}
+    for name in sorted({*one, *other}):
+        mine, its = one.get(name, "absent"), other.get(name, "absent")
+        if isinstance(mine, dict) and isinstance(its, dict):
+            found.update(_differences(mine, its, f"{prefix}{name}."))
+        elif mine != its and prefix + name not in KNOWN:
+            found[prefix + name] = (mine, its)
+    return found
+
+
+def test_the_probe_is_nowhere_in_the_programs_own_modules(server: Server, tmp_path: Path) -> None:
+    program = tmp_path / "names.py"
+    program.write_text("import sys\nprint('holdfast' in sys.modules)\n")
+    with server.session() as session:
+        session.launch(str(program))
+        assert session.output() == "False\n"

@@ -1,0 +1,132 @@
+"""Input: a program that asks is waited for, and what it is given is what it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness import Program, Session
+
+READS = Program("reads.py")
+
+
+def asked(session: Session, how: str, prompt: str, **options: Any) -> None:
+    answer = session.launch(READS, args=[how], **options)
+    assert (answer["status"], answer["prompt"]) == ("waiting_for_input", prompt)
+
+
+def ended(session: Session, output: str) -> None:
+    end = session.get("/status?wait=20")
+    assert (end["status"], end["exit_code"]) == ("terminated", 0), end
+    assert session.output().endswith(output)
+
+
+@pytest.mark.parametrize("route", ["/input", "/stdin"])
+def test_a_question_is_seen_and_answered(session: Session, route: str) -> None:
+    asked(session, "input", "name? ")
+    assert session.get("")["prompt"] == "name? "
+    given = session.post(route, {"input": "Ann Ünï\n"})
+    assert (given["accepted"], given["bytes"]) == (True, 10)
+    ended(session, "hello Ann Ünï\n")
+
+
+def test_every_interpreter_tells_that_it_waits(session: Session, python: str) -> None:
+    asked(session, "twice", "first: ", python=python)
+    session.post("/input", {"input": "one\n"})
+    answer = session.get("/status?wait=20")
+    assert (answer["status"], answer["prompt"]) == ("waiting_for_input", "second: ")
+    session.post("/input", {"input": "tw"})  # no end of line: it goes on waiting
+    assert session.get("/status?wait=20")["prompt"] == "second: "
+    session.post("/input", {"input": "o\n"})
+    ended(session, "['one\\n', 'two']\n")
+
+
+def test_answers_given_with_the_launch_are_found_there(session: Session, python: str) -> None:
+    """It never waits, so nobody is told that it does."""
+    answer = session.launch(READS, args=["twice"], stdin_inputs=["one", "two\n"], python=python)
+    assert (answer["status"], answer["exit_code"]) == ("terminated", 0)
+    assert session.output().endswith("['one\\n', 'two']\n")
+    kinds = [each["event"] for each in session.get("/events")["events"]]
+    assert "input_wanted" not in kinds
+
+
+def test_input_may_come_before_it_is_wanted(session: Session) -> None:
+    code = "import time\ntime.sleep(0.2)\nprint(input(), input())\n"
+    session.post("/launch", {"code": code})
+    session.post("/input", {"input": "early\nbird\n"})
+    ended(session, "early bird\n")
+
+
+def test_a_paused_program_takes_input_for_later(session: Session) -> None:
+    session.post("/launch", {"code": "print(input())", "stop_on_entry": True, "wait": 20})
+    assert session.post("/input", {"input": "x\n"})["status"] == "paused"
+    assert session.resume()["status"] == "terminated"
+    assert session.output() == "x\n"
+
+
+def test_lines_are_iterated_as_they_come_until_the_end_of_file(session: Session) -> None:
+    asked(session, "iterate", "")
+    for word in ("one", "two"):
+        session.post("/input", {"input": f"{word}\n"})
+        assert session.get("/status?wait=20")["status"] == "waiting_for_input"
+        assert session.output().endswith(f"got {word}\n")
+    session.post("/input", {"close": True})
+    ended(session, "end of file\n")
+
+
+def test_reading_everything_waits_for_the_end_of_file(session: Session) -> None:
+    asked(session, "all", "")
+    session.post("/input", {"input": "a\n"})
+    assert session.get("/status?wait=20")["status"] == "waiting_for_input"
+    session.post("/input", {"input": "b", "close": True})
+    ended(session, "'a\\nb'\n")
+
+
+def test_closing_the_input_is_an_end_of_file(session: Session) -> None:
+    asked(session, "eof", "more? ")
+    session.post("/stdin", {"close": True})
+    ended(session, "no more\n")
+
+
+def test_after_closing_there_is_nothing_more_to_give(session: Session) -> None:
+    asked(session, "iterate", "")
+    session.post("/input", {"input": "x\n", "close": True})
+    session.get("/status?wait=20")
+    assert session.post("/input", {"input": "y\n"}, expect=409)["error"]["details"]["possible"]
+
+
+def test_a_lot_of_input_does_not_hold_up_the_server(session: Session) -> None:
+    session.launch(READS, args=["slowly"], wait=0)
+    big = "x" * 1_000_000
+    assert session.post("/input", {"input": big, "close": True})["bytes"] == 1_000_000
+    assert session.server.get("/health")["status"] == "ok"
+    ended(session, "1000000\n")
+
+
+def test_a_program_that_closed_its_stdin_is_not_ours_to_feed(session: Session) -> None:
+    session.launch(READS, args=["close"], wait=0)
+    session.get("/output?wait=20")
+    assert session.get("/status")["status"] == "running"
+    session.post("/terminate")
+
+
+def test_input_is_for_a_program_that_lives(session: Session) -> None:
+    refused = session.post("/input", {"input": "x"}, expect=409)
+    assert refused["error"]["details"]["state"] == "created"
+    session.post("/input", {}, expect=400)
+
+
+def test_a_program_that_waits_for_input_can_be_paused_terminated_and_run_again(
+    session: Session,
+) -> None:
+    asked(session, "input", "name? ")
+    answer = session.post("/pause", {"wait": 0.1})
+    assert (answer["status"], answer["pause_pending"]) == ("waiting_for_input", True)
+    session.post("/input", {"input": "Bo\n"})
+    stop = session.get("/status?wait=20")
+    assert stop["status"] in ("paused", "terminated")
+    if stop["status"] == "paused":
+        session.post("/terminate")
+    again = session.post("/restart", {"wait": 20})
+    assert (again["status"], again["prompt"]) == ("waiting_for_input", "name? ")

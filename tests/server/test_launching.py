@@ -1,0 +1,269 @@
+"""Launching: a script, a module, a test or a piece of code, as its user would start it."""
+
+from __future__ import annotations
+
+import json
+import os
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import PROGRAMS, Program, Server, Session
+
+REPORT = Program("report.py")
+STEPS = Program("steps.py")
+RAISES = Program("raises.py")
+
+
+def reported(session: Session, **options: Any) -> dict[str, Any]:
+    end = session.post("/launch", {"wait": 20, **options})
+    assert (end["status"], end["exit_code"]) == ("terminated", 0), end
+    found: dict[str, Any] = json.loads(session.output())
+    return found
+
+
+def test_a_launch_answers_at_once_that_it_runs(session: Session) -> None:
+    session.break_at(REPORT, "print")
+    assert session.post("/launch", {"script": REPORT.path}) == {
+        "session_id": session.id,
+        "status": "running",
+    }
+    assert session.get("/status?wait=20")["reason"] == "breakpoint"
+
+
+def test_arguments_and_environment_reach_the_script(session: Session) -> None:
+    args = ["--epochs", "10", "two words", "ünïcode", ""]
+    seen = reported(
+        session, script=REPORT.path, args=args, env={"CUDA_VISIBLE_DEVICES": "0", "HOME": None}
+    )
+    assert seen["argv"] == args
+    assert seen["environment"]["CUDA_VISIBLE_DEVICES"] == "0"
+    assert "HOME" not in seen["environment"]
+    assert "PATH" in seen["environment"]
+    assert (seen["name"], seen["terminal"]) == ("__main__", False)
+
+
+def test_nothing_of_the_debugger_is_in_the_environment(session: Session) -> None:
+    seen = reported(session, script=REPORT.path)
+    assert not [name for name in seen["environment"] if "DEV" in name and name not in os.environ]
+
+
+def test_the_working_directory_is_the_scripts_unless_given(
+    session: Session, server: Server, tmp_path: Path
+) -> None:
+    assert reported(session, script=REPORT.path)["cwd"] == str(PROGRAMS)
+    with server.session() as other:
+        seen = reported(other, script=REPORT.path, cwd=str(tmp_path))
+        assert (seen["cwd"], seen["path"][0]) == (str(tmp_path), str(PROGRAMS))
+    (tmp_path / "here.py").write_text(Path(REPORT.path).read_text())
+    with server.session(cwd=str(tmp_path)) as other:
+        assert reported(other, script="here.py")["cwd"] == str(tmp_path)
+
+
+def test_a_module_is_imported_from_the_working_directory(session: Session, tmp_path: Path) -> None:
+    package = tmp_path / "shop"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "till.py").write_text("def total():\n    return 42\n")
+    main = package / "__main__.py"
+    main.write_text("from . import till\nprint(__package__, till.total())\n")
+    session.post("/breakpoints", {"file": str(package / "till.py"), "line": 2})
+
+    stop = session.post("/launch", {"module": "shop", "cwd": str(tmp_path), "wait": 20})
+
+    assert stop["location"]["function"] == "total"
+    files = [each["file"] for each in session.get("/stacktrace")["frames"]]
+    assert files[:2] == [str(package / "till.py"), str(main)]
+    assert session.resume()["exit_code"] == 0
+    assert session.output() == "shop 42\n"
+
+
+def test_a_module_that_is_not_there_ends_as_python_says(session: Session) -> None:
+    end = session.post("/launch", {"module": "no_such_module", "wait": 20})
+    assert (end["status"], end["exit_code"]) == ("terminated", 1)
+    assert "No module named no_such_module" in session.output("stderr")
+
+
+@pytest.mark.slow
+def test_one_test_is_debugged_under_pytest(session: Session, tmp_path: Path) -> None:
+    tests = tmp_path / "test_math.py"
+    tests.write_text("def test_divide():\n    x = 6 / 3\n    assert x == 2\n")
+    session.post("/breakpoints", {"file": "test_math.py", "line": 3})
+    stop = session.post(
+        "/launch",
+        {
+            "module": "pytest",
+            "args": ["-xvs", "-p", "no:cacheprovider", "test_math.py::test_divide"],
+            "cwd": str(tmp_path),
+            "wait": 60,
+        },
+    )
+    assert stop["location"] == {"file": str(tests), "line": 3, "function": "test_divide"}
+    assert session.evaluate("x") == "2.0"
+    assert session.resume(wait=60)["exit_code"] == 0
+    assert "1 passed" in session.output()
+
+
+def test_a_piece_of_code_is_run(session: Session) -> None:
+    code = "import sys\nprint(sys.argv, __name__)\nopen('no such file')\n"
+    end = session.post("/launch", {"code": code, "args": ["a"], "wait": 20})
+    assert (end["status"], end["exit_code"]) == ("terminated", 1)
+    assert session.output() == "['-c', 'a'] __main__\n"
+    trace = session.output("stderr")
+    assert 'File "<string>", line 3, in <module>' in trace
+    assert "holdfast" not in trace
+
+
+def test_the_named_interpreter_runs_the_program(session: Session, python: str) -> None:
+    seen = reported(session, script=REPORT.path, python_path=python)
+    assert os.path.realpath(seen["executable"]) == os.path.realpath(python)
+
+
+def test_an_environment_with_nothing_installed_is_enough(session: Session, tmp_path: Path) -> None:
+    made = tmp_path / "env"
+    venv.create(made, with_pip=False)
+    seen = reported(session, script=REPORT.path, venv=str(made), pythonpath=["/one", "/two"])
+    assert seen["prefix"] == str(made)
+    assert seen["environment"]["VIRTUAL_ENV"] == str(made)
+    assert seen["environment"]["PATH"].startswith(str(made / "bin"))
+    assert seen["path"][1:3] == ["/one", "/two"]
+
+
+def test_it_stops_on_entry_before_the_first_line(session: Session, python: str) -> None:
+    stop = session.launch(STEPS, python=python, stop_on_entry=True)
+    assert (stop["status"], stop["reason"]) == ("paused", "entry")
+    assert stop["location"] == {"file": STEPS.path, "line": 1, "function": "<module>"}
+    step = session.post("/step-over")
+    assert step["location"]["line"] == 3
+    assert session.resume()["exit_code"] == 0
+
+
+# -- what cannot be launched ----------------------------------------------------------------------
+
+
+def test_a_syntax_error_is_told_with_its_place_and_can_be_mended(
+    session: Session, tmp_path: Path
+) -> None:
+    script = tmp_path / "broken.py"
+    script.write_text("x = 1\nif x == 1\n    pass\n")
+    refused = session.post("/launch", {"script": str(script)}, expect=400)
+    assert refused["error_code"] == "syntax_error"
+    details = refused["error"]["details"]
+    assert (details["file"], details["line"]) == (str(script), 2)
+    assert details["text"].strip() == "if x == 1"
+    assert details["offset"] > 0
+    assert session.get("/status")["status"] == "created"
+
+    script.write_text("x = 1\n")
+    assert session.launch(str(script))["exit_code"] == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "field"),
+    [
+        ({"script": "/no/such.py"}, "file_not_found", "script"),
+        ({"script": REPORT.path, "cwd": "/no/such"}, "file_not_found", "cwd"),
+        ({"script": REPORT.path, "python": "/no/python"}, "interpreter_not_found", None),
+        ({"script": REPORT.path, "venv": "/no/env"}, "interpreter_not_found", None),
+        ({}, "invalid_request", None),
+        ({"script": REPORT.path, "module": "json"}, "invalid_request", None),
+        ({"script": REPORT.path, "args": "one"}, "invalid_request", "args"),
+        ({"script": REPORT.path, "env": {"A": 1}}, "invalid_request", "env.A"),
+        ({"script": REPORT.path, "stop_on_exception": "often"}, "invalid_request", None),
+        ({"script": REPORT.path, "scripts": 1}, "invalid_request", "scripts"),
+        ({"script": REPORT.path, "include": ["weather"]}, "invalid_request", "include"),
+    ],
+)
+def test_a_launch_that_cannot_be_leaves_the_session_as_it_was(
+    session: Session, body: dict[str, Any], code: str, field: str | None
+) -> None:
+    refused = session.post("/launch", body, expect=400)
+    assert refused["error_code"] == code
+    if field is not None:
+        assert refused["error"]["details"]["field"] == field
+    assert session.get("/status")["status"] == "created"
+
+
+def test_a_session_runs_one_program_at_a_time(session: Session) -> None:
+    session.break_at(REPORT, "print")
+    session.launch(REPORT)
+    refused = session.post("/launch", {"script": REPORT.path}, expect=409)
+    assert refused["error"]["details"]["state"] == "paused"
+    session.resume()
+    assert session.launch(REPORT)["status"] == "paused"
+
+
+# -- exceptions -----------------------------------------------------------------------------------
+
+
+def thrown(stop: dict[str, Any]) -> tuple[str, str, int]:
+    assert (stop["status"], stop["reason"]) == ("paused", "exception"), stop
+    shown = stop["exception"]
+    assert shown["location"] == stop["location"]
+    assert stop["location"]["file"] == RAISES.path
+    return shown["type"], shown["message"], stop["location"]["line"]
+
+
+def test_it_stops_once_for_each_exception_raised_in_the_users_code(
+    session: Session, python: str
+) -> None:
+    stop = session.launch(RAISES, python=python, stop_on_exception=True, args=["crash"])
+    bad = "invalid literal for int() with base 10: 'x'"
+    assert thrown(stop) == ("ValueError", bad, RAISES.line("int"))
+    assert session.evaluate("text") == "'x'"
+    assert thrown(session.resume()) == ("KeyError", "'key'", RAISES.line("inner"))
+    assert thrown(session.resume()) == ("RuntimeError", "the end", RAISES.line("crash"))
+    end = session.resume()
+    assert (end["status"], end["exit_code"]) == ("terminated", 1)
+    assert session.output("stderr").count("Traceback") == 1
+
+
+def test_it_stops_only_where_nothing_catches(session: Session, python: str) -> None:
+    stop = session.launch(RAISES, python=python, stop_on_exception="uncaught", args=["crash"])
+    assert thrown(stop) == ("RuntimeError", "the end", RAISES.line("crash"))
+    assert [each["name"] for each in session.get("/stacktrace")["frames"]] == ["main", "<module>"]
+    assert session.resume()["exit_code"] == 1
+
+
+def test_a_crash_stops_nothing_unless_asked(session: Session) -> None:
+    end = session.launch(RAISES, args=["crash"])
+    assert (end["status"], end["exit_code"]) == ("terminated", 1)
+
+
+# -- just my code ---------------------------------------------------------------------------------
+
+
+LIBRARY = "import json\nprint(json.dumps([1]))\nprint('after')\n"
+
+
+@pytest.mark.parametrize("mine", [True, False])
+def test_just_my_code_keeps_steps_out_of_libraries(
+    session: Session, python: str, tmp_path: Path, mine: bool
+) -> None:
+    script = tmp_path / "uses_json.py"
+    script.write_text(LIBRARY)
+    session.post("/breakpoints", {"file": str(script), "line": 2})
+    session.launch(str(script), python=python, just_my_code=mine)
+    step = session.post("/step-into")
+    if mine:
+        assert step["location"]["line"] == 3
+    else:
+        assert os.path.basename(step["location"]["file"]) == "__init__.py"
+        assert step["location"]["function"] == "dumps"
+        assert session.get("/stacktrace")["frames"][0]["library"] is True
+
+
+def test_a_breakpoint_in_a_library_stops_all_the_same_and_stepping_goes_on(
+    session: Session, tmp_path: Path
+) -> None:
+    script = tmp_path / "uses_json.py"
+    script.write_text(LIBRARY)
+    session.post("/breakpoints", {"function": "json.dumps"})
+    stop = session.launch(str(script), just_my_code=True)
+    assert stop["location"]["function"] == "dumps"
+    step = session.post("/step-over")
+    assert step["location"]["function"] == "dumps"
+    out = session.post("/step-out")
+    assert (out["location"]["file"], out["location"]["line"]) == (str(script), 2)

@@ -1,0 +1,235 @@
+"""The server itself: its health, its settings, how it is found, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from harness import Server
+from holdfast.server.serving import DEFAULT_PORT
+from situations import IDLES, brought_to, said
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Server]:
+    """A server of the test's own, to end as it likes."""
+    running = Server(tmp_path / "data")
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+# -- what it says of itself ----------------------------------------------------------------------
+
+
+def test_it_says_that_it_is_well_and_how_much_it_does(server: Server) -> None:
+    before = server.get("/health")
+    assert before["status"] == "ok"
+    with server.session() as session:
+        brought_to(session, "paused")
+        now = server.get("/health")
+    assert now["sessions"] == before["sessions"] + 1
+    assert now["active_sessions"] == before["active_sessions"] + 1
+    assert now["uptime_seconds"] >= before["uptime_seconds"]
+
+
+def test_it_says_what_it_is_and_what_it_can_do(server: Server) -> None:
+    info = server.get("/info")
+    assert (info["name"], info["api_version"]) == ("holdfast", "v1")
+    assert {"launch", "attach_pid", "line_breakpoints", "evaluate"} <= set(info["capabilities"])
+    assert set(info["session_states"]) >= {"created", "launching", "running", "paused"}
+    assert info["data_dir"] == str(server.data_dir)
+    assert info["pid"] == server.process.pid
+
+
+# -- settings ------------------------------------------------------------------------------------
+
+
+def test_settings_are_flat_and_kept_across_restarts(tmp_path: Path) -> None:
+    first = Server(tmp_path / "data")
+    before = first.get("/config")
+    assert before["idle_timeout_minutes"] == 60
+    assert all(isinstance(value, int | float) for value in before.values())
+    changed = first.patch("/config", {"idle_timeout_minutes": 12.5, "max_stack_depth": 50})
+    assert changed == {**before, "idle_timeout_minutes": 12.5, "max_stack_depth": 50}
+    first.stop()
+
+    second = Server(tmp_path / "data")
+    assert second.get("/config") == changed
+    second.stop()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "short"),
+    [
+        ({"idle_timeout": 5}, "idle_timeout", "unknown_setting"),
+        ({"idle_timeout_minutes": "long"}, "idle_timeout_minutes", "invalid_request"),
+        ({"idle_timeout_minutes": True}, "idle_timeout_minutes", "invalid_request"),
+        ({"idle_timeout_minutes": 0}, "idle_timeout_minutes", "invalid_request"),
+        ({"idle_timeout_minutes": -1}, "idle_timeout_minutes", "invalid_request"),
+        ({"idle_timeout_minutes": None}, "idle_timeout_minutes", "invalid_request"),
+        ({"max_sessions": 1.5}, "max_sessions", "invalid_request"),
+        ({"max_sessions": 0}, "max_sessions", "invalid_request"),
+        ({"max_sessions": 10**100}, "max_sessions", "invalid_request"),
+        ({"step_wait": {"seconds": 1}}, "step_wait", "invalid_request"),
+        ([], "body", "invalid_request"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_changes_nothing(
+    server: Server, changes: object, field: str, short: str
+) -> None:
+    before = server.get("/config")
+    if isinstance(changes, dict):
+        changes = {"warning_minutes": 3, **changes}
+    error = said(server.http.patch("/config", json=changes), 400)
+    assert (error["details"]["field"], error["short"]) == (field, short)
+    assert server.get("/config") == before
+
+
+def test_a_setting_is_a_number_and_nan_is_none(server: Server) -> None:
+    before = server.get("/config")
+    for text in ("NaN", "Infinity", "1e999"):
+        answer = server.http.patch(
+            "/config",
+            content=f'{{"evaluate_timeout": {text}}}',
+            headers={"content-type": "application/json"},
+        )
+        assert said(answer, 400)["details"]["field"] == "evaluate_timeout"
+    assert server.get("/config") == before
+
+
+# -- how it is found -----------------------------------------------------------------------------
+
+
+def test_it_announces_itself_in_private_files_and_takes_them_back(tmp_path: Path) -> None:
+    server = Server(tmp_path / "data")
+    files = [server.data_dir / "server.json", server.ready_file]
+    for file in files:
+        facts = json.loads(file.read_text())
+        assert facts == {
+            "url": server.url,
+            "pid": server.process.pid,
+            "data_dir": str(server.data_dir),
+        }
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(server.data_dir.stat().st_mode) == 0o700
+    for file in server.data_dir.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0, file
+    assert server.stop() == 0
+    assert [file for file in files if file.exists()] == []
+    assert [each for each in server.data_dir.iterdir() if each.name.startswith(".server")] == []
+
+
+def test_what_a_killed_server_announced_is_replaced_by_the_next(tmp_path: Path) -> None:
+    first = Server(tmp_path / "data")
+    first.process.kill()
+    first.process.wait()
+    first.close()
+    assert json.loads((tmp_path / "data" / "server.json").read_text())["url"] == first.url
+    second = Server(tmp_path / "data")
+    assert json.loads((tmp_path / "data" / "server.json").read_text())["url"] == second.url
+    second.stop()
+
+
+def run(*options: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """`holdfast serve` where it cannot: it must end by itself."""
+    return subprocess.run(
+        [sys.executable, "-m", "holdfast", "serve", "--data-dir", str(home), *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = run("--port", str(port), home=tmp_path / "data")
+    assert ended.returncode == 1
+    assert f"127.0.0.1:{port}" in ended.stderr
+    assert "--port" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_data_directory_belongs_to_one_server(own: Server) -> None:
+    ended = run("--port", "0", home=own.data_dir)
+    assert ended.returncode == 1
+    assert str(own.process.pid) in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert own.get("/health")["status"] == "ok"
+
+
+def test_a_data_directory_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ended = run("--port", "0", home=tmp_path / "file" / "data")
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_default_port_when_taken_gives_way_to_a_free_one(tmp_path: Path) -> None:
+    try:
+        taken = socket.create_server(("127.0.0.1", DEFAULT_PORT))
+    except OSError:
+        taken = None  # somebody else has it: that will do
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "holdfast", "serve", "--data-dir", str(tmp_path / "data")],
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stderr is not None
+            first, second = process.stderr.readline(), process.stderr.readline()
+            assert f"port {DEFAULT_PORT} is taken" in first
+            url = json.loads((tmp_path / "data" / "server.json").read_text())["url"]
+            assert url in second
+            assert httpx.get(f"{url}/health", trust_env=False).json()["status"] == "ok"
+            process.terminate()
+            assert process.wait(30) == 0
+    finally:
+        if taken is not None:
+            taken.close()
+
+
+# -- how it ends ---------------------------------------------------------------------------------
+
+
+def test_shutdown_answers_and_leaves_no_program_behind(own: Server) -> None:
+    session = own.post("/sessions")["session_id"]
+    own.post(f"/sessions/{session}/launch", {"script": IDLES.path})
+    program = psutil.Process(own.get(f"/sessions/{session}")["pid"])
+    assert own.post("/shutdown") == {"status": "shutting_down"}
+    assert own.process.wait(30) == 0
+    assert psutil.wait_procs([program], timeout=10)[1] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order(own: Server, number: signal.Signals) -> None:
+    os.kill(own.process.pid, number)
+    assert own.process.wait(30) == 0
+    assert not (own.data_dir / "server.json").exists()
+
+
+def test_whoever_waits_when_it_ends_is_answered(own: Server) -> None:
+    session = own.post("/sessions")["session_id"]
+    own.post(f"/sessions/{session}/launch", {"script": IDLES.path})
+    own.get(f"/sessions/{session}/output?wait=20")
+    with own.http.stream("GET", f"/sessions/{session}/output/stream") as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "id: 1"
+        httpx.post(f"{own.url}/shutdown", trust_env=False)
+        rest = list(lines)
+    assert len(rest) < 20
+    assert own.process.wait(30) == 0

@@ -1,0 +1,496 @@
+"""No process outlives its owner: neither a deleted session, nor a server that stops or dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from families import TIMEOUT, is_running
+from harness import Program, Server, Session
+from lives import (
+    Asking,
+    Fifo,
+    Pidfd,
+    everyone_of,
+    family,
+    fifos,
+    launch_for_ever,
+    warden_of,
+    zombies_of,
+)
+
+LOOP = Program("loop.py")
+MANNERS = ["plain", "busy", "paused", "reader", "stubborn", "frozen", "parent", "orphaning"]
+Ending = Callable[[Server], object]
+
+ORDERLY: dict[str, Ending] = {
+    "SIGTERM": lambda server: server.process.terminate(),
+    "SIGINT": lambda server: server.process.send_signal(signal.SIGINT),
+    "SIGHUP": lambda server: server.process.send_signal(signal.SIGHUP),
+    "shutdown": lambda server: server.post("/shutdown"),
+}
+ENDINGS: dict[str, Ending] = {
+    **{name: end for name, end in ORDERLY.items() if name != "SIGHUP"},
+    "SIGKILL": lambda server: server.process.kill(),
+}
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Iterator[Callable[[], Fifo]]:
+    with fifos(tmp_path) as make:
+        yield make
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Server]:
+    """A server that the test may end."""
+    server = Server(tmp_path / "data")
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def created(server: Server) -> Session:
+    return Session(server, server.post("/sessions")["session_id"])
+
+
+def continued(session: Session, **body: Any) -> Asking:
+    """A client that waits for the next stop, and is known to wait."""
+    seen = session.get()["last_event"]
+    asking = Asking(session.server, "POST", session.path("/continue"), {"wait": True, **body})
+    while not any(
+        e["event"] == "continued" for e in session.get(f"/events?since={seen}")["events"]
+    ):
+        session.get(f"/events?since={seen}&wait=1")
+    return asking
+
+
+def evaluating(session: Session, fifo: Fifo, seconds: int = 1000) -> Asking:
+    """A client that waits for an expression, which is known to be under way."""
+    said = fifo.pids(1)
+    slow = f"os.write(out, b'{said[0]}\\n') and __import__('time').sleep({seconds})"
+    body = {"expression": slow, "timeout": 100}
+    asking = Asking(session.server, "POST", session.path("/evaluate"), body)
+    fifo.pids(len(said) + 1)
+    return asking
+
+
+# -- deleting a session --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+def test_a_deleted_session_leaves_no_process(
+    server: Server, manner: str, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    with server.session() as session:
+        family(session, fifo, manner)
+
+        assert session.delete() == {"deleted": True, "session_id": session.id}
+
+        fifo.wait_until_all_are_gone()
+        session.get(expect=404)
+    assert zombies_of(server) == []
+
+
+def test_a_session_may_be_deleted_while_it_launches(
+    server: Server, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    with server.session() as session:
+        launching = launch_for_ever(session, fifo)
+
+        session.delete()
+
+        fifo.wait_until_all_are_gone()
+        answer = launching.answer()
+        assert (answer.status_code, answer.json()["error_code"]) == (409, "wrong_state")
+        assert answer.json()["error"]["details"]["reason"] == "deleted"
+
+
+def test_a_launch_that_waits_its_turn_does_not_start_in_a_deleted_session(
+    server: Server, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    with server.session() as session:
+        first = launch_for_ever(session, fifo)
+        second = Asking(server, "POST", session.path("/restart"), {"wait": True})
+
+        session.delete()
+
+        assert first.answer().status_code == 409
+        # It waited for the first, or it came when the session was gone already.
+        assert second.answer().status_code == 404
+        fifo.wait_until_all_are_gone()
+
+
+def test_a_launch_can_be_terminated_and_tried_again(
+    server: Server, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    with server.session() as session:
+        launching = launch_for_ever(session, fifo)
+
+        session.post("/terminate")
+
+        fifo.wait_until_all_are_gone()
+        assert launching.answer().status_code == 409
+        shown = session.get("/status")
+        assert (shown["status"], shown["reason"]) == ("terminated", "terminated")
+        assert session.launch(LOOP)["exit_code"] == 0
+
+
+def test_a_client_that_waits_is_told_of_the_deletion(
+    server: Server, line: Callable[[], Fifo]
+) -> None:
+    with server.session() as session:
+        family(session, line(), "paused")
+        waiting = continued(session)
+
+        session.delete()
+
+        answer = waiting.answer().json()
+        assert (answer["status"], answer["reason"]) == ("terminated", "deleted")
+
+
+def test_what_a_program_left_behind_goes_with_its_session_not_before(
+    server: Server, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    with server.session() as session:
+        family(session, fifo, "orphaning")
+        assert session.get("/status?wait=20")["status"] == "terminated"
+        leader, *others = fifo.pids(4)
+        assert [is_running(pid) for pid in others] == [True] * 3 or is_running(leader)
+
+        session.delete()
+
+        fifo.wait_until_all_are_gone()
+
+
+# -- the end of the server -----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ENDINGS.values(), ids=ENDINGS)
+def test_nothing_outlives_the_server_but_what_was_detached(
+    own: Server, end: Ending, line: Callable[[], Fifo]
+) -> None:
+    detached = line()
+    family(free := created(own), detached, "parent")
+    free.post("/detach")
+    lines = []
+    for manner in MANNERS:
+        lines.append(line())
+        family(created(own), lines[-1], manner)
+    lines.append(line())
+    launching = launch_for_ever(created(own), lines[-1])
+    warden = warden_of(own)
+    everyone = everyone_of(own, but=detached.pids(4))
+    assert warden in [each.pid for each in everyone]
+
+    end(own)
+
+    for each in everyone:
+        each.wait_until_gone()
+    for fifo in lines:
+        fifo.wait_until_all_are_gone()
+    assert all(is_running(pid) for pid in detached.pids(4))
+    code = own.process.wait(TIMEOUT)
+    if code == -signal.SIGKILL:
+        with pytest.raises(AssertionError):
+            launching.answer()
+        return
+    assert code == 0
+    assert launching.answer().status_code == 409
+    left_over(own)
+
+
+def left_over(server: Server) -> None:
+    """Nothing but what is meant to be kept."""
+    assert not server.ready_file.exists()
+    kept = {"holdfast.db", "holdfast.db-wal", "holdfast.db-shm", "holdfast.lock", "token"}
+    assert {each.name for each in server.data_dir.iterdir()} <= kept
+    assert [each.name for each in server.data_dir.parent.iterdir() if "ready" in each.name] == []
+
+
+def test_a_program_that_is_detached_while_paused_runs_on(
+    server: Server, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    with server.session() as session:
+        family(session, fifo, "paused")
+        [pid] = fifo.pids(1)
+
+        session.post("/detach")
+        session.delete()
+
+        assert is_running(pid)
+
+
+@pytest.mark.parametrize("end", [ORDERLY["SIGTERM"], ORDERLY["SIGHUP"]], ids=["SIGTERM", "SIGHUP"])
+def test_whoever_waits_is_answered_when_the_server_stops(
+    own: Server, end: Ending, line: Callable[[], Fifo]
+) -> None:
+    first, second, third = created(own), created(own), created(own)
+    family(first, line(), "paused")
+    running = continued(first)
+    family(second, fifo := line(), "paused")
+    computing = evaluating(second, fifo)
+    with (
+        httpx.Client(base_url=own.url, timeout=60, trust_env=False) as client,
+        client.stream("GET", first.path("/output/stream")) as output,
+        client.stream("GET", third.path("/output/stream")) as nothing,
+    ):
+        end(own)
+        assert "event: end" in [*output.iter_lines()]
+        assert "event: end" in [*nothing.iter_lines()]
+    answer = running.answer().json()
+    assert (answer["status"], answer["reason"]) == ("terminated", "server_stopped")
+    answer = computing.answer().json()
+    assert answer["error_code"] == "session_crashed"
+    assert own.process.wait(TIMEOUT) == 0
+
+
+@pytest.mark.slow
+def test_ten_paused_sessions_do_not_hold_the_server_up(own: Server) -> None:
+    sessions = [created(own) for _ in range(10)]
+    for session in sessions:
+        session.break_at(LOOP, "add")
+        assert session.launch(LOOP)["status"] == "paused"
+    pids = [Pidfd(session.get()["pid"]) for session in sessions]
+
+    assert own.stop() == 0
+
+    for each in pids:
+        each.wait_until_gone()
+    left_over(own)
+
+
+def test_a_stopped_server_says_why_its_sessions_ended(own: Server) -> None:
+    session = created(own)
+    session.break_at(LOOP, "add")
+    session.launch(LOOP)
+    own.stop()
+
+    again = Server(own.data_dir)
+    try:
+        shown = again.get(f"/sessions/{session.id}")
+        assert (shown["status"], shown["reason"]) == ("terminated", "server_stopped")
+        assert again.post(f"/sessions/{session.id}/restart", {"wait": 20})["status"] == "paused"
+    finally:
+        again.stop()
+
+
+# -- the warden ----------------------------------------------------------------------------------
+
+
+def test_a_killed_warden_is_replaced_and_its_successor_does_its_work(
+    own: Server, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    family(created(own), fifo, "parent")
+    first = Pidfd(warden_of(own))
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait_until_gone()
+    while not (found := wardens(own)):
+        own.get("/health")
+
+    own.process.kill()
+
+    fifo.wait_until_all_are_gone()
+    assert own.process.wait() == -signal.SIGKILL
+    assert found != [first.pid]
+
+
+def wardens(server: Server) -> list[int]:
+    try:
+        return [warden_of(server)]
+    except (ValueError, psutil.Error):
+        return []
+
+
+# -- one server, one data directory --------------------------------------------------------------
+
+
+def serve(*options: str, **env: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0", *options]
+    return subprocess.run(
+        argv, capture_output=True, text=True, timeout=TIMEOUT, env={**os.environ, **env}
+    )
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line that says why, without a traceback."""
+    assert done.returncode == 1, done
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2, lines  # what is wrong, and what to do
+    return lines[0]
+
+
+def test_a_second_server_on_the_same_directory_is_refused(own: Server) -> None:
+    why = refusal(serve("--data-dir", str(own.data_dir)))
+
+    assert str(own.data_dir) in why
+    assert str(own.process.pid) in why
+    assert own.get("/health")["status"] == "ok"
+    announced = json.loads((own.data_dir / "server.json").read_text())
+    assert announced["pid"] == own.process.pid
+
+
+def test_a_killed_server_does_not_stand_in_the_way_of_the_next(own: Server) -> None:
+    session = created(own)
+    own.process.kill()
+    own.process.wait()
+
+    again = Server(own.data_dir)
+
+    shown = again.get(f"/sessions/{session.id}")
+    assert shown["status"] == "created"
+    assert again.stop() == 0
+    left_over(again)
+
+
+def test_a_directory_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a directory")
+    for where in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nowhere")):
+        assert str(where) in refusal(serve("--data-dir", str(where)))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_read_only_directory_is_named_in_one_line(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert str(tmp_path) in refusal(serve("--data-dir", str(tmp_path / "data")))
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--ready-file", "/proc/nowhere/ready"], "/proc/nowhere/ready"),
+        (["--host", "name.invalid"], "name.invalid"),
+        (["--port", "99999"], "99999"),
+    ],
+)
+def test_a_start_that_fails_says_why_and_leaves_nothing(
+    tmp_path: Path, options: list[str], named: str
+) -> None:
+    done = serve("--data-dir", str(tmp_path / "data"), *options)
+
+    assert named in refusal(done)
+    assert not (tmp_path / "data" / "server.json").exists()
+
+
+# -- the target is killed ------------------------------------------------------------------------
+
+
+def ended(answer: httpx.Response) -> tuple[str, str, int]:
+    shown = answer.json()
+    return shown["status"], shown["reason"], shown["exit_code"]
+
+
+KILLED = ("terminated", "target_exited", -9)
+
+
+def test_a_running_target_that_is_killed_is_terminated(
+    session: Session, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    family(session, fifo, "plain")
+    waiting = Asking(session.server, "GET", session.path("/status?wait=true"))
+    os.kill(fifo.pids(1)[0], signal.SIGKILL)
+    assert ended(waiting.answer()) == KILLED
+
+
+def test_a_paused_target_that_is_killed_is_terminated(
+    session: Session, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    hold = family(session, fifo, "paused")["hold_id"]
+    seen = session.get()["last_event"]
+
+    os.kill(fifo.pids(1)[0], signal.SIGKILL)
+
+    events = session.get(f"/events?since={seen}&wait=20")["events"]
+    assert [each["event"] for each in events] == ["terminated"]
+    shown = session.get("/status")
+    assert (shown["status"], shown["reason"], shown["exit_code"]) == KILLED
+    assert session.server.get(f"/api/holds/{hold}")["open"] is False
+    session.post("/step-over", expect=409)
+    session.post("/evaluate", {"expression": "1"}, expect=409)
+
+
+def test_a_target_killed_during_a_step_answers_the_step(
+    session: Session, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    family(session, fifo, "paused")
+    session.post("/step-over")
+    session.post("/step-over")
+    seen = session.get()["last_event"]
+    stepping = Asking(session.server, "POST", session.path("/step-over"), {"wait": True})
+    session.get(f"/events?since={seen}&wait=20")
+
+    os.kill(fifo.pids(1)[0], signal.SIGKILL)
+
+    assert ended(stepping.answer()) == KILLED
+
+
+def test_a_target_killed_during_an_evaluation_answers_it(
+    session: Session, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    family(session, fifo, "paused")
+    computing = evaluating(session, fifo)
+
+    os.kill(fifo.pids(1)[0], signal.SIGKILL)
+
+    answer = computing.answer()
+    assert (answer.status_code, answer.json()["error_code"]) == (500, "session_crashed")
+    shown = session.get("/status")
+    assert (shown["status"], shown["reason"], shown["exit_code"]) == KILLED
+
+
+def test_a_target_killed_during_its_launch_fails_it(
+    session: Session, line: Callable[[], Fifo]
+) -> None:
+    fifo = line()
+    launching = launch_for_ever(session, fifo)
+
+    os.kill(fifo.pids(1)[0], signal.SIGKILL)
+
+    answer = launching.answer()
+    assert (answer.status_code, answer.json()["error_code"]) == (500, "launch_failed")
+    assert answer.json()["error"]["details"]["exit_code"] == -9
+    shown = session.get("/status")
+    assert (shown["status"], shown["reason"]) == ("failed", "launch_failed")
+    assert shown["exit_code"] == -9
+    fifo.wait_until_all_are_gone()  # it was not started again by other means
+
+
+@pytest.mark.parametrize(
+    ("expression", "code"), [("os._exit(7)", 7), ("os.kill(os.getpid(), 9)", -9)]
+)
+def test_an_expression_may_end_its_own_process(
+    session: Session, python: str, expression: str, code: int, line: Callable[[], Fifo]
+) -> None:
+    family(session, line(), "paused", python=python)
+
+    answer = session.post("/evaluate", {"expression": expression}, expect=500)
+
+    assert answer["error_code"] == "session_crashed"
+    shown = session.get("/status")
+    assert (shown["status"], shown["reason"]) == ("terminated", "target_exited")
+    assert shown["exit_code"] == code
+    assert session.launch(LOOP)["exit_code"] == 0

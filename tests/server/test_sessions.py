@@ -1,0 +1,338 @@
+"""Sessions: made, listed, looked at, changed, copied, kept alive, and taken away."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from harness import Server, Session
+from situations import ASKS, IDLES, LOOP, brought_to
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+# -- made, listed, looked at ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", [None, {}, {"name": "mine"}, {"mode": "launch"}])
+def test_a_new_session_has_an_id_and_is_created(server: Server, body: Any) -> None:
+    made = server.post("/sessions", body, expect=201)
+    assert made["status"] == "created"
+    assert made["session_id"]
+    assert made["name"] == (body or {}).get("name")
+    assert made["timeout_minutes"] == 60
+    server.delete(f"/sessions/{made['session_id']}")
+
+
+def test_ids_are_never_the_same(server: Server) -> None:
+    ids = [server.post("/sessions")["session_id"] for _ in range(20)]
+    assert len(set(ids)) == 20
+    for each in ids:
+        server.delete(f"/sessions/{each}")
+
+
+def test_the_list_names_every_session_with_its_status(server: Server, session: Session) -> None:
+    session.break_at(LOOP, "add")
+    session.launch(LOOP)
+    with server.session(name="another"):
+        listed = {each["session_id"]: each for each in server.get("/sessions")["sessions"]}
+        paused = listed[session.id]
+        assert (paused["status"], paused["reason"]) == ("paused", "breakpoint")
+        assert paused["location"]["line"] == LOOP.line("add")
+        assert "another" in [
+            each["name"] for each in listed.values() if each["status"] == "created"
+        ]
+        only = server.get("/sessions?status=paused")["sessions"]
+        assert {each["status"] for each in only} == {"paused"}
+        assert session.id in [each["session_id"] for each in only]
+
+
+@pytest.mark.parametrize(
+    "state", ["created", "running", "paused", "waiting_for_input", "terminated"]
+)
+def test_the_detail_says_all_that_the_status_says(session: Session, state: str) -> None:
+    brought_to(session, state)
+    status, detail = session.get("/status"), session.get()
+    assert status["status"] == detail["status"] == state
+    assert status.items() <= detail.items()
+
+
+def test_the_status_of_a_stop_names_its_threads(session: Session) -> None:
+    session.break_at(LOOP, "add")
+    session.launch(LOOP)
+    status = session.get("/status")
+    [thread] = status["stopped_threads"]
+    assert thread["thread_id"] == status["thread_id"]
+    assert status["all_threads"][0]["status"] == "paused"
+
+
+def test_a_program_that_waits_for_input_says_what_it_asks(session: Session) -> None:
+    waiting = session.launch(ASKS)
+    assert (waiting["status"], waiting["prompt"]) == ("waiting_for_input", "name? ")
+
+
+def test_every_route_is_also_served_under_api_v1(server: Server) -> None:
+    made = server.post("/api/v1/sessions", {"name": "versioned"})["session_id"]
+    assert server.get(f"/sessions/{made}")["name"] == "versioned"
+    assert server.get("/api/v1/health")["status"] == "ok"
+    assert server.get("/api/v1/holds") == server.get("/api/holds")
+    assert server.delete(f"/api/v1/sessions/{made}")["deleted"] is True
+    server.get(f"/api/v1/sessions/{made}", expect=404)
+
+
+# -- changed, copied -----------------------------------------------------------------------------
+
+
+def test_settings_are_changed_one_by_one_and_null_takes_them_back(
+    session: Session, tmp_path: Path
+) -> None:
+    session.patch("", {"name": "renamed", "timeout_minutes": 2.5, "cwd": str(tmp_path)})
+    changed = session.patch("", {"name": "again"})
+    assert (changed["name"], changed["timeout_minutes"]) == ("again", 2.5)
+    assert (changed["cwd"], changed["project"]) == (str(tmp_path), str(tmp_path))
+    assert session.patch("", {"timeout_minutes": None})["timeout_minutes"] == 60
+
+
+def test_a_clone_has_the_configuration_and_runs_by_itself(server: Server) -> None:
+    with server.session(name="first", timeout_minutes=30) as session:
+        session.break_at(LOOP, "add", condition="number == 3")
+        session.post("/exception-breakpoints", {"filters": ["uncaught"]})
+        session.post("/watch", {"expression": "total"})
+        session.launch(LOOP, args=["x"])
+        clone = session.post("/clone", expect=201)
+        copy = Session(server, clone["session_id"])
+        assert (clone["status"], clone["name"]) == ("created", "first (copy)")
+        assert (clone["timeout_minutes"], clone["launch"]["args"]) == (30, ["x"])
+        assert (clone["breakpoints"], clone["watches"]) == (1, ["total"])
+        assert clone["exception_breakpoints"]["filters"] == ["uncaught"]
+
+        stop = copy.launch(LOOP)
+        assert (stop["status"], stop["location"]["line"]) == ("paused", LOOP.line("add"))
+        copy.delete()
+        assert session.get("/status")["status"] == "paused"
+        named = session.post("/clone", {"name": "second"})
+        assert named["name"] == "second"
+        server.delete(f"/sessions/{named['session_id']}")
+
+
+def test_an_exported_session_comes_back_as_it_was(server: Server, tmp_path: Path) -> None:
+    with server.session(name="away", cwd=str(tmp_path), evaluate_timeout=3) as session:
+        session.break_at(LOOP, "add", hit_condition=">= 3")
+        session.break_at(LOOP, "print", log_message="{total}")
+        session.post("/breakpoints", {"function": "loop.main", "enabled": False})
+        session.post("/exception-breakpoints", {"filters": ["raised"], "types": ["KeyError"]})
+        session.post("/watch", {"expression": "total"})
+        session.launch(LOOP, env={"A": "b", "C": None}, stop_on_exception="uncaught")
+        exported = session.get("/export")
+    assert json.loads(json.dumps(exported)) == exported
+    made = Session(server, server.post("/sessions/import", exported, expect=201)["session_id"])
+    assert made.get()["status"] == "created"
+    assert made.get("/export") == exported
+    made.delete()
+
+
+def test_an_attached_session_is_exported_too(server: Server) -> None:
+    given = {"attach": {"port": 5678, "path_mappings": [["/here", "/there"]]}}
+    made = server.post("/sessions/import", given)
+    assert made["attach"]["path_mappings"] == [["/here", "/there"]]
+    exported = server.get(f"/sessions/{made['session_id']}/export")
+    again = server.post("/sessions/import", exported)
+    assert again["attach"] == made["attach"]
+    for each in (made, again):
+        server.delete(f"/sessions/{each['session_id']}")
+
+
+# -- taken away ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "state", ["created", "running", "paused", "waiting_for_input", "terminated"]
+)
+def test_a_deleted_session_is_gone_with_its_program(server: Server, state: str) -> None:
+    session = Session(server, server.post("/sessions")["session_id"])
+    brought_to(session, state)
+    pid = session.get()["pid"]
+    assert session.delete()["deleted"] is True
+    assert pid is None or gone(pid)
+    for path in ("", "/status", "/output", "/events", "/export"):
+        assert session.get(path, expect=404)["error_code"] == "session_not_found"
+    assert session.id not in [each["session_id"] for each in server.get("/sessions")["sessions"]]
+    session.delete(expect=404)
+
+
+def test_a_session_that_has_ended_can_be_given_another_program(session: Session) -> None:
+    assert session.launch(LOOP)["status"] == "terminated"
+    assert session.launch(ASKS)["status"] == "waiting_for_input"
+    session.post("/input", {"input": "Ann\n"})
+    assert session.get("/status?wait=20")["status"] == "terminated"
+    assert "hello Ann" in session.output()
+
+
+# -- many at once --------------------------------------------------------------------------------
+
+
+def test_twenty_sessions_live_at_the_same_time(server: Server) -> None:
+    def life(number: int) -> tuple[str, str]:
+        with server.session(name=f"s{number}") as session:
+            session.break_at(LOOP, "add", condition=f"number == {number % 10}")
+            stop = session.launch(LOOP)
+            assert stop["locals"][1]["value"] == str(number % 10), stop
+            return session.id, session.resume()["status"]
+
+    with ThreadPoolExecutor(20) as pool:
+        lives = list(pool.map(life, range(20)))
+    assert len({session_id for session_id, _ in lives}) == 20
+    assert {status for _, status in lives} == {"terminated"}
+    left = [each["session_id"] for each in server.get("/sessions")["sessions"]]
+    assert not {session_id for session_id, _ in lives} & set(left)
+
+
+def test_sessions_created_and_deleted_by_many_clients_leave_nothing(server: Server) -> None:
+    before = server.get("/health")["sessions"]
+
+    def flicker(_: int) -> None:
+        server.delete(f"/sessions/{server.post('/sessions')['session_id']}")
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(flicker, range(60)))
+    assert server.get("/health")["sessions"] == before
+
+
+def test_a_session_deleted_twice_at_once_is_deleted_once(server: Server) -> None:
+    session = Session(server, server.post("/sessions")["session_id"])
+    brought_to(session, "paused")
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(server.http.delete, session.path("")) for _ in range(4)]
+        answers = sorted(each.result().status_code for each in asked)
+    assert answers[0] == 200
+    assert set(answers) <= {200, 404}
+    session.get(expect=404)
+
+
+def test_a_client_that_disappears_while_it_waits_does_no_harm(session: Session) -> None:
+    brought_to(session, "running")
+    url = urlsplit(session.server.url)
+    with socket.create_connection((url.hostname, url.port or 0)) as client:
+        path = session.path("/status?wait=60")
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    stop = session.post("/pause", {"wait": 20})
+    assert (stop["status"], stop["reason"]) == ("paused", "pause")
+    assert session.get("/status")["status"] == "paused"
+
+
+def test_everybody_who_waits_hears_of_the_same_stop(session: Session) -> None:
+    brought_to(session, "running")
+    with ThreadPoolExecutor(5) as pool:
+        waits = [pool.submit(session.get, "/status?wait=60") for _ in range(5)]
+        session.post("/pause")
+        stops = [each.result() for each in waits]
+    assert {each["status"] for each in stops} == {"paused"}
+    assert len({each["hold_id"] for each in stops}) == 1
+
+
+# -- idle time -----------------------------------------------------------------------------------
+
+BRIEF = 0.005  # minutes
+
+
+def test_an_idle_session_ends_says_so_once_and_is_gone(server: Server) -> None:
+    session = Session(server, server.post("/sessions", {"timeout_minutes": BRIEF})["session_id"])
+    end = session.get("/status?wait=30")
+    assert (end["status"], end["reason"]) == ("terminated", "timeout")
+    assert session.get("/status", expect=404)["error"]["details"]["id"] == session.id
+    session.post("/launch", {"script": LOOP.path}, expect=404)
+    assert session.id not in [each["session_id"] for each in server.get("/sessions")["sessions"]]
+
+
+@pytest.mark.parametrize("look", ["", "/status"])
+def test_the_first_look_after_the_time_is_up_says_so(server: Server, look: str) -> None:
+    session = Session(server, server.post("/sessions", {"timeout_minutes": BRIEF})["session_id"])
+    with server.session() as other:  # meanwhile, somewhere else, something that takes longer
+        other.launch(IDLES, args=["1"])
+    end = session.get(look)
+    assert (end["status"], end["reason"]) == ("terminated", "timeout")
+    session.get(look, expect=404)
+
+
+def test_a_paused_program_ends_with_its_idle_session(server: Server) -> None:
+    session = Session(server, server.post("/sessions")["session_id"])
+    brought_to(session, "paused")
+    program = psutil.Process(session.get()["pid"])
+    session.patch("", {"timeout_minutes": BRIEF})
+    assert psutil.wait_procs([program], timeout=30)[1] == []
+    assert session.get()["reason"] == "timeout"
+    held = [each["session_id"] for each in server.get("/api/holds")["holds"]]
+    assert session.id not in held
+
+
+def test_a_running_program_counts_as_activity(server: Server) -> None:
+    session = Session(server, server.post("/sessions", {"timeout_minutes": BRIEF})["session_id"])
+    end = session.launch(IDLES, args=["1.5"])  # five times as long as the session may idle
+    assert (end["status"], end["reason"], end["exit_code"]) == ("terminated", "target_exited", 0)
+    assert session.get("/status?wait=30")["status"] == "terminated"
+
+
+def test_requests_and_pings_keep_a_session_alive(server: Server) -> None:
+    with server.session(timeout_minutes=1) as session:
+        before = session.get()["expires_in_seconds"]
+        for method in (session.get, session.post):
+            pinged = method("/ping")
+            assert (pinged["status"], pinged["session_id"]) == ("created", session.id)
+            assert pinged["expires_in_seconds"] == pytest.approx(60, abs=0.5)
+        assert before <= 60
+
+
+def test_a_session_warns_before_it_expires(server: Server) -> None:
+    with server.session(timeout_minutes=60) as session:
+        assert "warning" not in session.get()
+    with server.session(timeout_minutes=0.02) as session:
+        warned = session.get("/status?wait=0.7")
+        assert warned["status"] == "created"
+        assert warned["warning"] == "Session will expire in 1 minute"
+        assert session.get()["warning"] == warned["warning"]
+        listed = {each["session_id"]: each for each in server.get("/sessions")["sessions"]}
+        assert listed[session.id]["warning"] == warned["warning"]
+        session.get("/ping")
+        assert "warning" not in session.get("/status")
+
+
+@pytest.fixture
+def changed_config(server: Server) -> Iterator[Callable[..., Any]]:
+    """Settings of the shared server for one test."""
+    before = server.get("/config")
+    yield lambda **settings: server.patch("/config", settings)
+    server.patch("/config", before)
+
+
+def test_the_servers_timeout_is_what_a_session_has_unless_it_says_otherwise(
+    server: Server, changed_config: Callable[..., Any]
+) -> None:
+    changed_config(idle_timeout_minutes=7.5)
+    with server.session() as session, server.session(timeout_minutes=3) as other:
+        assert session.get()["timeout_minutes"] == 7.5
+        assert other.get()["timeout_minutes"] == 3
+
+
+def test_there_is_a_most_of_sessions(server: Server, changed_config: Callable[..., Any]) -> None:
+    changed_config(max_sessions=server.get("/health")["sessions"] + 1)
+    with server.session() as last:
+        refused = server.post("/sessions", expect=409)["error"]
+        assert refused["details"]["possible"] == ["delete"]
+        last.delete()
+        with server.session() as made:
+            assert made.get()["status"] == "created"

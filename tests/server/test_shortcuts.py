@@ -1,0 +1,54 @@
+"""The quick way to a route is only quick: it leads where the usual way leads."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.routing import Match
+from starlette.types import Scope
+
+from holdfast.server.rest import breakpoints, execution, inspection, sessions, streams
+from holdfast.server.shortcuts import Shortcuts
+
+MODULES = (sessions, execution, breakpoints, inspection, streams)
+ROUTES = [route for each in MODULES for route in each.routes.routes if isinstance(route, APIRoute)]
+
+
+def asked(method: str, path: str) -> Scope:
+    return {"type": "http", "method": method, "path": path, "root_path": "", "headers": []}
+
+
+@pytest.fixture(scope="module")
+def shortcuts() -> Shortcuts:
+    made = Shortcuts()
+    made.add("/api/v1", ROUTES)
+    return made
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{min(route.methods)} {route.path}")
+def test_every_route_is_found_as_starlette_finds_it(shortcuts: Shortcuts, route: APIRoute) -> None:
+    usual = FastAPI(openapi_url=None)
+    usual.router.routes.extend(ROUTES)
+    path = re.sub(r"\{\w+\}", "7", route.path)
+    for method in route.methods or ():
+        scopes = [found.matches(asked(method, path)) for found in usual.router.routes]
+        first = next(scope for match, scope in scopes if match is Match.FULL)
+
+        match, scope = shortcuts.matches(asked(method, "/api/v1" + path))
+
+        assert match is Match.FULL
+        assert scope["endpoint"] is first["endpoint"]
+        assert scope["path_params"] == first["path_params"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/api/v1/nowhere"), ("PUT", "/api/v1/sessions"), ("GET", "/api/v1/sessions/")],
+)
+def test_what_is_not_there_is_left_to_the_usual_way(
+    shortcuts: Shortcuts, method: str, path: str
+) -> None:
+    assert shortcuts.matches(asked(method, path))[0] is Match.NONE

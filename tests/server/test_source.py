@@ -1,0 +1,71 @@
+"""Source text, by path or by frame, from our disk or from where only the target has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness import PROGRAMS, Program, Server, Session
+
+FUNCTIONS = Program("functions.py")
+SHAPES = Program("helpers/shapes.py")
+
+
+def test_the_source_of_any_frame_can_be_read(session: Session) -> None:
+    session.break_at(SHAPES, "product")
+    session.launch(FUNCTIONS)
+
+    top = session.get("/source?frame_id=0")
+    assert (top["path"], top["line"]) == (SHAPES.path, SHAPES.line("product"))
+    assert top["content"] == Path(SHAPES.path).read_text()
+    caller = session.get("/source?frame_id=1")
+    assert caller["file"] == FUNCTIONS.path
+    assert caller["total_lines"] == len(Path(FUNCTIONS.path).read_text().splitlines())
+    session.get("/source?frame_id=99", expect=404)
+
+
+def test_a_path_gives_its_text_whole_or_in_part(server: Server) -> None:
+    with server.session(cwd=str(PROGRAMS)) as session:
+        whole = session.get("/source?path=helpers/shapes.py")
+        assert whole["path"] == SHAPES.path
+        part = session.get(f"/source?path={SHAPES.path}&start=2&count=3")
+        lines = Path(SHAPES.path).read_text().splitlines(keepends=True)
+        assert part["content"] == "".join(lines[1:4])
+        assert (part["start_line"], part["total_lines"]) == (2, len(lines))
+        assert session.get(f"/source?path={SHAPES.path}&start=999")["content"] == ""
+
+
+def test_what_cannot_be_read_is_not_found(session: Session, tmp_path: Path) -> None:
+    session.break_at(FUNCTIONS, "plain")
+    for _state in ("created", "paused"):
+        for path in (tmp_path / "missing.py", tmp_path, "/dev/zero", "/dev/null", "a%00b"):
+            gone = session.get(f"/source?path={path}", expect=404)
+            assert gone["error_code"] == "source_not_found"
+        if session.get()["status"] == "created":
+            session.launch(FUNCTIONS)
+    session.get("/source", expect=400)
+    session.get(f"/source?path={FUNCTIONS.path}&frame_id=0", expect=400)
+    session.get(f"/source?path={FUNCTIONS.path}&start=0", expect=400)
+
+
+def test_source_that_only_the_target_has_is_read_there(session: Session) -> None:
+    code = (
+        "import linecache\n"
+        "text = 'def made(x):\\n    y = x + 1\\n    return 1 / (y - 2)\\n'\n"
+        "linecache.cache['<made>'] = (len(text), None, text.splitlines(True), '<made>')\n"
+        "exec(compile(text, '<made>', 'exec'))\n"
+        "made(1)\n"
+    )
+    stop = session.post("/launch", {"code": code, "stop_on_exception": "uncaught", "wait": 20})
+    assert stop["exception"]["type"] == "ZeroDivisionError"
+    shown = session.get("/source?frame_id=0")
+    assert "y = x + 1" in shown["content"]
+
+
+def test_every_encoding_is_read_as_python_reads_it(session: Session, tmp_path: Path) -> None:
+    script = tmp_path / "latin.py"
+    script.write_bytes("# coding: latin-1\nname = 'é'\nprint(name)\n".encode("latin-1"))
+    assert "name = 'é'" in session.get(f"/source?path={script}")["content"]
+    session.post("/breakpoints", {"file": str(script), "line": 3})
+    stop = session.launch(str(script))
+    assert stop["source"]["context"][1]["text"] == "name = 'é'"
+    assert session.locals()["name"]["value"] == "'é'"

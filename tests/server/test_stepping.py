@@ -1,0 +1,125 @@
+"""Stepping: each kind of step lands where a reader of the program would put a finger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness import Program, Session
+
+STEPS = Program("steps.py")
+HELPER = Program("steps_helper.py")
+
+
+def line(answer: dict[str, Any]) -> int:
+    assert answer["status"] == "paused", answer
+    return int(answer["location"]["line"])
+
+
+def stopped_at(session: Session, marker: str, **options: Any) -> None:
+    session.break_at(STEPS, marker)
+    assert line(session.launch(STEPS, **options)) == STEPS.line(marker)
+
+
+def over(session: Session) -> dict[str, Any]:
+    found: dict[str, Any] = session.post("/step-over")
+    return found
+
+
+def into(session: Session) -> dict[str, Any]:
+    found: dict[str, Any] = session.post("/step-into")
+    return found
+
+
+def out(session: Session) -> dict[str, Any]:
+    found: dict[str, Any] = session.post("/step-out")
+    return found
+
+
+def test_a_walk_through_a_program_over_into_and_out(session: Session, python: str) -> None:
+    stopped_at(session, "call", python=python)
+
+    step = over(session)
+    assert (step["reason"], line(step)) == ("step", STEPS.line("call_other_file"))
+    assert [(each["name"], each["value"]) for each in step["returned"]] == [("double", "8")]
+
+    step = into(session)
+    assert step["location"] == {
+        "file": HELPER.path,
+        "line": HELPER.line("triple"),
+        "function": "triple",
+    }
+    frames = session.get("/stacktrace")["frames"]
+    assert [each["file"] for each in frames] == [HELPER.path, STEPS.path, STEPS.path]
+    assert "value * 3" in session.get("/source?frame_id=0")["content"]
+    assert "triple(a)" in session.get("/source?frame_id=1")["content"]
+
+    step = out(session)
+    assert line(step) == STEPS.line("call_other_file")
+    assert [(each["name"], each["value"]) for each in step["returned"]] == [("triple", "24")]
+
+    step = over(session)
+    assert (line(step), step.get("returned")) == (STEPS.line("call_native"), None)
+    step = into(session)
+    assert line(step) == STEPS.line("comprehension")
+    assert step["native_frame"] is True
+
+
+def test_a_step_over_what_raises_goes_to_where_it_is_caught(session: Session, python: str) -> None:
+    stopped_at(session, "call_fails", python=python)
+    step = over(session)
+    assert line(step) == STEPS.line("except")
+    assert "returned" not in step
+    assert line(over(session)) == STEPS.line("handled")
+    assert line(over(session)) == STEPS.line("loop")
+    assert line(over(session)) == STEPS.line("loop_body")
+
+
+def test_a_comprehension_is_one_step(session: Session, python: str) -> None:
+    stopped_at(session, "call_native", python=python)
+    assert line(over(session)) == STEPS.line("comprehension")
+    assert line(over(session)) == STEPS.line("try")
+    assert session.evaluate("d") == "[3, 4]"
+
+
+def test_steps_stay_in_a_generator_between_its_yields(session: Session, python: str) -> None:
+    stopped_at(session, "handled", python=python)
+    assert line(over(session)) == STEPS.line("loop")
+    assert line(into(session)) == STEPS.line("first")
+    assert line(over(session)) == STEPS.line("second")
+    assert session.get("/stacktrace")["frames"][0]["name"] == "numbers"
+    step = out(session)
+    assert (line(step), step["location"]["function"]) == (STEPS.line("loop"), "main")
+
+
+def test_recursion_is_stepped_in_the_frame_one_is_in(session: Session, python: str) -> None:
+    stopped_at(session, "call_recursive", python=python)
+    assert line(into(session)) == STEPS.line("test")
+    assert line(over(session)) == STEPS.line("recurse")
+    deeper = into(session)
+    assert (line(deeper), session.evaluate("n")) == (STEPS.line("test"), "2")
+    assert "native_frame" not in deeper
+    assert line(over(session)) == STEPS.line("recurse")
+    # The inner calls pass these lines as well: none of them stops a step over, or out.
+    step = out(session)
+    assert (line(step), session.evaluate("n")) == (STEPS.line("recurse"), "3")
+    step = out(session)
+    assert line(step) == STEPS.line("call_recursive")
+    assert step["returned"][0]["value"] == "'bottom'"
+
+
+def test_a_step_from_the_last_line_ends_the_program(session: Session, python: str) -> None:
+    stopped_at(session, "last", python=python)
+    end = over(session)
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+
+
+@pytest.mark.parametrize("step", ["/step-over", "/step-into", "/step-out"])
+def test_a_step_is_for_a_paused_program(session: Session, step: str) -> None:
+    refused = session.post(step, expect=409)
+    assert refused["error"]["details"]["state"] == "created"
+    session.launch(STEPS)
+    refused = session.post(step, expect=409)
+    assert refused["error"]["details"]["state"] == "terminated"
+    assert "restart" in refused["error"]["details"]["possible"]

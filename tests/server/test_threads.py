@@ -1,0 +1,173 @@
+"""Threads: which are held, where each is, and letting one go while the others wait."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness import Program, Session
+
+WORKERS = Program("workers.py")
+SPINNING = Program("spinning.py")
+NAMES = {"worker-a", "worker-b", "worker-c"}
+
+
+def stopped(answer: dict[str, Any], point: str | None = None) -> dict[str, int]:
+    """The stopped threads (those at a breakpoint, if one is named) by name."""
+    assert answer["status"] == "paused", answer
+    return {
+        each["name"]: each["thread_id"]
+        for each in answer["stopped_threads"]
+        if point is None or each.get("breakpoint_id") == point
+    }
+
+
+def all_at_the_breakpoint(session: Session, **options: Any) -> dict[str, int]:
+    """All three workers, at the breakpoint that each of them hit."""
+    [point] = session.break_at(WORKERS, "work")
+    answer = session.launch(WORKERS, **options)
+    seen = 0
+    while NAMES - set(found := stopped(answer, point)):
+        events = session.get(f"/events?since={seen}&wait=5")
+        seen = events["last_seq"]
+        answer = session.get("/status")
+    return found
+
+
+def test_every_thread_at_a_breakpoint_is_told(session: Session, python: str) -> None:
+    session.break_at(WORKERS, "work")
+    answer = session.launch(WORKERS, python=python)
+    assert answer["reason"] == "breakpoint"
+    top = next(t for t in answer["stopped_threads"] if t["thread_id"] == answer["thread_id"])
+    assert top["location"]["line"] == answer["location"]["line"] == WORKERS.line("work")
+    assert top["breakpoint_id"] == answer["breakpoint_id"]
+    every = {each["name"]: each["status"] for each in answer["all_threads"]}
+    assert every["MainThread"] == "paused"
+    assert set(every) >= NAMES
+    assert set(every.values()) == {"paused"}
+
+
+def test_no_breakpoint_is_lost_when_several_threads_reach_it_at_once(
+    session: Session, python: str
+) -> None:
+    """Each of the three is seen at it: stopped there in its own right, or held there by another."""
+    [point] = session.break_at(WORKERS, "work")
+    answer = session.launch(WORKERS, python=python)
+    seen: set[str] = set()
+    while answer["status"] == "paused":
+        seen |= set(stopped(answer, point))
+        answer = session.resume()
+    assert seen == NAMES
+    assert session.get("/breakpoints")["breakpoints"][0]["hits"] == 3
+    assert session.output() == "['aa', 'bb', 'cc']\n"
+
+
+def test_each_thread_has_its_own_frames(session: Session, python: str) -> None:
+    found = all_at_the_breakpoint(session, python=python, stop_all_threads=False)
+    current = session.get("/status")["thread_id"]
+    ids: set[int] = set()
+    for name, thread in found.items():
+        frames = session.get(f"/threads/{thread}/stacktrace")["frames"]
+        top = frames[0]["id"]
+        assert (top == 0) == (thread == current)
+        assert frames[0]["line"] == WORKERS.line("work")
+        assert not ids & {each["id"] for each in frames}
+        ids |= {each["id"] for each in frames}
+        assert session.locals(top)["name"]["value"] == repr(name[-1])
+        assert session.evaluate("name * 2", frame_id=top) == repr(name[-1] * 2)
+        scopes = session.get(f"/frames/{top}/scopes")["scopes"]
+        shown = session.get(f"/scopes/{scopes[0]['reference']}/variables")["variables"]
+        assert [each["value"] for each in shown] == [repr(name[-1])]
+
+
+def test_one_thread_goes_on_and_the_others_stay(session: Session, python: str) -> None:
+    found = all_at_the_breakpoint(session, python=python, stop_all_threads=False)
+    session.break_at(WORKERS, "done")
+    for name, thread in found.items():
+        answer = session.post(f"/threads/{thread}/continue", {"wait": 20})
+        assert (answer["thread_id"], answer["location"]["line"]) == (thread, WORKERS.line("done"))
+        assert session.evaluate("mine") == repr(name[-1] * 2)
+    assert session.get("/status")["status"] == "paused"
+    end = session.resume()
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+
+
+def test_a_thread_let_go_from_a_stop_of_all_runs_by_itself(session: Session) -> None:
+    found = all_at_the_breakpoint(session, stop_all_threads=False)
+    first, *others = found.values()
+    answer = session.post(f"/threads/{first}/continue")
+    assert answer["thread_status"] == "running"
+    # It ends; the others are where they were, and the session is paused at one of them.
+    while any(t["thread_id"] == first for t in session.get("/threads")["threads"]):
+        pass
+    now = session.get("/status")
+    assert set(stopped(now).values()) == set(others)
+    assert now["thread_id"] in others
+    assert now["reason"] == "breakpoint"
+
+
+def test_the_stop_one_looks_at_is_not_replaced_by_another_threads(session: Session) -> None:
+    session.break_at(WORKERS, "work")
+    first = session.launch(WORKERS, stop_all_threads=False)
+    while len(stopped(session.get("/status"))) < 3:
+        pass
+    now = session.get("/status")
+    assert (now["hold_id"], now["thread_id"]) == (first["hold_id"], first["thread_id"])
+
+
+def test_only_the_thread_that_hits_stops_if_so_asked(session: Session, python: str) -> None:
+    session.break_at(WORKERS, "work")
+    answer = session.launch(WORKERS, python=python, stop_all_threads=False, args=["spin"])
+    states = {each["name"]: each["status"] for each in answer["all_threads"]}
+    assert (states["MainThread"], states["ticker"]) == ("running", "running")
+    cursor = session.get("/output")["cursor"]
+    more = session.get(f"/output?since={cursor}&wait=20")
+    assert more["outputs"][0]["text"].startswith("tick")
+    assert session.get("/status")["status"] == "paused"
+    while answer["status"] == "paused":
+        answer = session.resume()
+    assert answer["exit_code"] == 0
+
+
+def test_all_threads_stop_together_by_default(session: Session) -> None:
+    session.break_at(WORKERS, "work")
+    session.launch(WORKERS, args=["spin"])
+    cursor = session.get("/output")["cursor"]
+    assert session.get(f"/output?since={cursor}&wait=0.2")["outputs"] == []
+    ticker = next(t for t in session.get("/threads")["threads"] if t["name"] == "ticker")
+    session.post(f"/threads/{ticker['thread_id']}/continue")
+    # That one alone goes on, and says so.
+    assert session.get(f"/output?since={cursor}&wait=20")["outputs"]
+    states = {t["name"]: t["status"] for t in session.get("/status")["all_threads"]}
+    assert states.pop("ticker") == "running"
+    assert set(states.values()) == {"paused"}
+
+
+def test_a_thread_is_stepped_by_itself(session: Session, python: str) -> None:
+    found = all_at_the_breakpoint(session, python=python, stop_all_threads=False)
+    a, b, c = (found[name] for name in sorted(found))
+    step = session.post(f"/threads/{b}/step-over")
+    assert (step["thread_id"], step["reason"]) == (b, "step")
+    assert step["location"]["line"] == WORKERS.line("done")
+    assert set(stopped(step).values()) == {a, b, c}
+    lines = {t["thread_id"]: t["location"]["line"] for t in step["stopped_threads"]}
+    assert lines[a] == lines[c] == WORKERS.line("work")
+
+
+def test_an_unknown_thread_is_not_found(session: Session) -> None:
+    session.break_at(WORKERS, "end")
+    session.launch(WORKERS)
+    for route in ("continue", "step-over", "step-into", "step-out"):
+        refused = session.post(f"/threads/999/{route}", expect=404)
+        assert refused["error_code"] == "thread_not_found"
+        assert refused["error"]["details"]["thread_id"] == 999
+    assert session.get("/threads/999/stacktrace", expect=404)["error_code"] == "thread_not_found"
+    assert session.get("/status")["status"] == "paused"
+
+
+def test_one_thread_of_a_running_program_is_paused(session: Session) -> None:
+    session.launch(SPINNING, wait=0, stop_all_threads=False)
+    session.get("/output?wait=20")
+    session.post("/threads/999/pause", expect=404)
+    [main] = [each["thread_id"] for each in session.get("/threads")["threads"]]
+    stop = session.post(f"/threads/{main}/pause", {"wait": 20})
+    assert (stop["status"], stop["reason"], stop["thread_id"]) == ("paused", "pause", main)

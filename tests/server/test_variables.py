@@ -1,0 +1,287 @@
+"""Variables: shown, unfolded, paged and set, whatever they are."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from harness import Program, Server, Session
+
+THINGS = Program("things.py")
+CROWDED = Program("crowded.py")
+LOOP = Program("loop.py")
+SCIENCE = Program("science.py")
+
+
+@pytest.fixture(scope="module")
+def held(server: Server) -> Iterator[Session]:
+    """One program held among its values, for all the tests that only look."""
+    with server.session() as session:
+        session.break_at(THINGS, "inspect")
+        session.launch(THINGS)
+        yield session
+
+
+def unfold(session: Session, reference: int, **page: int) -> dict[str, Any]:
+    query = "&".join(f"{k}={v}" for k, v in page.items())
+    found: dict[str, Any] = session.get(f"/variables/{reference}?{query}")
+    return found
+
+
+def parts(session: Session, reference: int) -> dict[str, Any]:
+    return {each["name"]: each for each in unfold(session, reference)["items"]}
+
+
+# -- looking --------------------------------------------------------------------------------------
+
+
+def test_every_local_is_there_with_value_and_type(held: Session) -> None:
+    shown = held.locals()
+    assert (shown["number"]["value"], shown["number"]["type"]) == ("42", "int")
+    assert shown["number"]["expandable"] is False
+    assert shown["argument"]["value"] == "6"
+    assert shown["fixed"]["value"] == "(1, 'b')"
+    assert shown["colour"]["value"] == "<Colour.RED: 1>"
+    assert shown["queue"]["value"] == "deque([1, 2, 3])"
+    assert shown["order"]["value"] == "Order(name='book', total=9.5, lines=[1, 2])"
+    assert shown["mapping"]["reference"] == shown["mapping"]["variable_reference"] > 0
+
+
+def test_unicode_is_kept_in_names_and_values(held: Session) -> None:
+    shown = held.locals()
+    assert shown["text"]["value"] == "'naïve ☃ 😀'"
+    assert shown["größe"]["value"] == "3"
+    assert held.evaluate("text + 'é'") == "'naïve ☃ 😀é'"
+
+
+def test_a_long_string_is_cut_and_says_how_long_it_is(held: Session) -> None:
+    shown = held.locals()["long_text"]
+    assert (shown["length"], shown["truncated"]) == (100_000, True)
+    assert len(shown["value"]) < 2000
+
+
+def test_bytes_come_as_base64_with_their_length(held: Session) -> None:
+    shown = held.locals()["data"]
+    assert (shown["encoding"], shown["length"]) == ("base64", 256)
+    assert base64.b64decode(shown["value"]) == bytes(range(256))
+
+
+def test_a_million_items_come_in_pages(held: Session) -> None:
+    shown = held.locals()["numbers"]
+    assert (shown["length"], shown["truncated"], shown["expandable"]) == (1_000_000, True, True)
+    assert shown["value"] == "[0, 1, 2, 3, 4, ... (1000000 items)]"
+
+    page = unfold(held, shown["variable_reference"], start=500_000, count=50)
+    assert [each["index"] for each in page["items"]] == list(range(500_000, 500_050))
+    assert (page["items"][0]["value"], page["items"][0]["type"]) == ("500000", "int")
+    assert (page["total"], page["has_more"]) == (1_000_000, True)
+
+    last = unfold(held, shown["variable_reference"], offset=999_990, limit=100)
+    assert (len(last["items"]), last["has_more"]) == (10, False)
+    assert len(unfold(held, shown["variable_reference"])["items"]) == 100
+    path = "/frames/0/variables/numbers/children?offset=7&limit=2"
+    assert [each["value"] for each in held.get(path)["items"]] == ["7", "8"]
+    path = f"/frames/0/variables/{shown['variable_reference']}/children?offset=7&limit=2"
+    assert [each["value"] for each in held.get(path)["items"]] == ["7", "8"]
+
+
+def test_dicts_sets_and_objects_unfold(held: Session) -> None:
+    shown = held.locals()
+    mapping = parts(held, shown["mapping"]["variable_reference"])
+    assert {name: each["value"] for name, each in mapping.items()} == {
+        "'one'": "1",
+        "2": "'two'",
+        "(3, 4)": "[5]",
+    }
+    unique = unfold(held, shown["unique"]["variable_reference"])
+    assert sorted(each["value"] for each in unique["items"]) == ["1", "2", "3"]
+    point = parts(held, shown["point"]["variable_reference"])
+    assert {name: each["value"] for name, each in point.items()} == {"x": "1", "y": "[2]"}
+    order = parts(held, shown["order"]["variable_reference"])
+    assert list(order) == ["name", "total", "lines"]
+
+    reference = shown["nested"]["variable_reference"]
+    for name in ("'a'", "'b'", "0"):
+        reference = parts(held, reference)[name]["variable_reference"]
+    assert parts(held, reference)["'c'"]["value"] == "7"
+
+
+def test_a_circle_is_marked_where_it_closes(held: Session) -> None:
+    shown = held.locals()
+    node = shown["node"]["variable_reference"]
+    children = parts(held, node)["children"]["variable_reference"]
+    child = parts(held, children)["0"]["variable_reference"]
+    parent = parts(held, child)["parent"]
+    assert (parent["value"], parent["circular"]) == ("<circular: node>", True)
+    assert (parent["type"], parent["variable_reference"]) == ("Node", node)
+
+    ring = parts(held, shown["ring"]["variable_reference"])["1"]
+    assert (ring["value"], ring["circular"]) == ("<circular: ring>", True)
+    assert shown["ring"]["value"] == "[1, [...]]"
+
+
+def test_a_failing_or_slow_repr_harms_nobody(held: Session) -> None:
+    shown = held.locals()
+    assert "Broken object at 0x" in shown["broken"]["value"]
+    assert shown["broken"]["repr_error"] == "ValueError: no picture"
+    assert "repr took too long" in shown["slow"]["value"]
+    assert held.evaluate("slow").startswith("<Slow object")
+    assert held.evaluate("1 + 1") == "2"
+
+
+def test_a_summary_has_types_and_sizes_only(held: Session) -> None:
+    found = held.get("/frames/0/variables?summary=true")["variables"]
+    shown = {each["name"]: each for each in found}
+    assert not any("value" in each for each in found)
+    assert (shown["numbers"]["type"], shown["numbers"]["length"]) == ("list", 1_000_000)
+
+
+def test_scopes_lead_to_locals_and_globals(held: Session) -> None:
+    scopes = {each["name"]: each for each in held.get("/frames/0/scopes")["scopes"]}
+    assert list(scopes) == ["Locals", "Globals"]
+    found = held.get(f"/scopes/{scopes['Locals']['reference']}/variables")
+    assert found["total"] == held.get("/frames/0/variables")["total"]
+    assert "number" in [each["name"] for each in found["variables"]]
+    names = parts(held, scopes["Globals"]["variable_reference"])
+    assert names["COUNTER"]["value"] == "1"
+    assert "__builtins__" not in names
+    page = held.get(f"/scopes/{scopes['Locals']['reference']}/variables?start=1&count=2")
+    assert ([each["name"] for each in page["variables"]], page["has_more"]) == (
+        ["number", "text"],
+        True,
+    )
+
+
+def test_outer_frames_have_variables_too(held: Session) -> None:
+    outer = held.locals(1)
+    assert {name: each["value"] for name, each in outer.items()} == {
+        "argument": "3",
+        "mine": '"outer\'s"',
+    }
+    module = held.locals(2)
+    assert "COUNTER" in module
+    assert not [name for name in module if name.startswith("__")]
+    paged = held.get("/frames/1/variables?start=1&count=1")
+    assert ([v["name"] for v in paged["variables"]], paged["total"]) == (["mine"], 2)
+
+
+def test_more_locals_than_fit_a_page_are_all_there(session: Session) -> None:
+    session.break_at(CROWDED, "done")
+    stop = session.launch(CROWDED)
+    assert len(stop["locals"]) == 200
+    assert stop["locals_total"] == 501
+
+    found = session.get("/frames/0/variables")
+    assert (found["total"], len(found["variables"])) == (501, 501)
+    page = session.get("/frames/0/variables?start=450&count=10")
+    assert (next(v["name"] for v in page["variables"]), page["has_more"]) == ("name_450", True)
+    children = session.get("/frames/0/variables/name_500/children")
+    assert (children["items"], children["total"]) == ([], 0)
+
+
+# -- the libraries people use ---------------------------------------------------------------------
+
+
+def test_arrays_tables_and_models_are_shown_by_what_they_are(session: Session) -> None:
+    pytest.importorskip("pandas")
+    pytest.importorskip("pydantic")
+    session.break_at(SCIENCE, "look")
+    session.launch(SCIENCE)
+    shown = session.locals()
+
+    assert shown["array"]["shape"] == [1000, 3]
+    assert shown["array"]["dtype"] == "float64"
+    row = unfold(session, shown["array"]["variable_reference"], start=999)["items"][0]
+    assert (row["index"], row["shape"]) == (999, [3])
+    assert shown["frame"]["value"] == "DataFrame(100 rows x 2 columns)"
+    assert shown["frame"]["columns"] == ["name", "age"]
+    columns = parts(session, shown["frame"]["variable_reference"])
+    ages = unfold(session, columns["age"]["variable_reference"], start=98)
+    assert [each["value"] for each in ages["items"]] == ["np.int64(98)", "np.int64(99)"]
+    assert shown["model"]["value"] == "User(name='ann', tags=['a', 'b'])"
+    assert list(parts(session, shown["model"]["variable_reference"]))[:2] == ["name", "tags"]
+
+
+def test_looking_imports_nothing_into_the_program(session: Session) -> None:
+    session.break_at(THINGS, "inspect")
+    session.launch(THINGS)
+    session.locals()
+    session.get("/frames/2/variables")
+    loaded = session.evaluate(
+        "[n for n in ('numpy', 'pandas', 'pydantic') if n in __import__('sys').modules]"
+    )
+    assert loaded == "[]"
+
+
+# -- setting --------------------------------------------------------------------------------------
+
+
+def put(session: Session, reference: int, name: str, value: str, **options: Any) -> Any:
+    return session.post(f"/variables/{reference}/set", {"name": name, "value": value}, **options)
+
+
+def test_a_local_is_set_and_the_program_goes_on_with_it(session: Session, python: str) -> None:
+    session.break_at(LOOP, "add", condition="number == 9")
+    session.launch(LOOP, python=python)
+    scope = session.get("/frames/0/scopes")["scopes"][0]["reference"]
+
+    answer = put(session, scope, "number", "1000 + total * 0")
+
+    assert (answer["name"], answer["value"], answer["type"]) == ("number", "1000", "int")
+    assert session.locals()["number"]["value"] == "1000"
+    assert session.evaluate("number") == "1000"
+    outer = session.get("/frames/1/scopes")["scopes"][0]["reference"]
+    put(session, outer, "number", "-1")
+    assert session.locals(1)["number"]["value"] == "-1"
+    session.resume()
+    assert session.output() == "total 1036\ndone\n"
+
+
+def test_globals_items_attributes_and_nested_parts_are_set(session: Session) -> None:
+    session.break_at(THINGS, "inspect")
+    session.launch(THINGS)
+    shown = session.locals()
+    [_locals, names] = session.get("/frames/0/scopes")["scopes"]
+
+    put(session, names["reference"], "COUNTER", "COUNTER + 41")
+    put(session, shown["numbers"]["variable_reference"], "999999", "'last'")
+    put(session, shown["mapping"]["variable_reference"], "'one'", "[1]")
+    put(session, shown["mapping"]["variable_reference"], "(3, 4)", "None")
+    put(session, shown["point"]["variable_reference"], "x", "number")
+    put(session, shown["order"]["variable_reference"], "name", "'pen'")
+    inner = parts(session, shown["nested"]["variable_reference"])["'a'"]["variable_reference"]
+    put(session, inner, "'b'", "{'deep': True}")
+
+    assert session.evaluate("(numbers[-1], mapping, point.x, order.name, nested)") == (
+        "('last', {'one': [1], 2: 'two', (3, 4): None}, 42, 'pen', {'a': {'b': {...}}})"
+    )
+    assert session.evaluate("nested['a']['b']") == "{'deep': True}"
+    session.resume()
+    assert session.output() == "42\n"
+
+
+def test_what_cannot_be_set_is_refused_and_nothing_changes(session: Session) -> None:
+    session.break_at(THINGS, "inspect")
+    session.launch(THINGS)
+    shown = session.locals()
+    scope = session.get("/frames/0/scopes")["scopes"][0]["reference"]
+    for reference, name, value in (
+        (scope, "number", "1 +"),
+        (scope, "number", "x = 1"),
+        (scope, "number", "missing_name"),
+        (scope, "number", ""),
+        (scope, "nobody", "1"),
+        (shown["fixed"]["variable_reference"], "0", "9"),
+        (shown["unique"]["variable_reference"], "0", "9"),
+        (shown["numbers"]["variable_reference"], "1000000", "9"),
+        (shown["point"]["variable_reference"], "z", "9"),
+        (shown["mapping"]["variable_reference"], "'nine'", "9"),
+    ):
+        refused = put(session, reference, name, value, expect=400)
+        assert refused["error"]["message"], (name, value)
+    assert session.evaluate("(number, fixed, unique, len(numbers))") == (
+        "(42, (1, 'b'), {1, 2, 3}, 1000000)"
+    )

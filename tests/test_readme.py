@@ -1,0 +1,83 @@
+"""What the README shows is what happens: its walk is run, and its answers are the real ones."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import Server
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ELIDED = re.compile(r"(?:, )?…(?=[}\]])")
+
+
+def walk() -> str:
+    [block] = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
+    return str(block)
+
+
+def shown(block: str) -> list[Any]:
+    """The answers in the comments, in order; an ellipsis stands for what is left out."""
+    lines = [line[2:] for line in block.splitlines() if line.startswith("# {")]
+    return [json.loads(ELIDED.sub("", line)) for line in lines]
+
+
+def documents(text: str) -> list[Any]:
+    """JSON documents that follow one another."""
+    found, decoder = [], json.JSONDecoder()
+    while text := text.lstrip():
+        document, end = decoder.raw_decode(text)
+        found.append(document)
+        text = text[end:]
+    return found
+
+
+def agrees(told: Any, real: Any) -> bool:
+    match told:
+        case dict():
+            return all(name in real and agrees(each, real[name]) for name, each in told.items())
+        case list():
+            return len(told) == len(real) and all(map(agrees, told, real))
+        case str() if "…" in told:
+            return fnmatch.fnmatchcase(real, told.replace("…", "*"))
+        case _:
+            return bool(told == real)
+
+
+@pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="needs curl")
+def test_the_walk_goes_as_it_is_told(server: Server, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", walk()],
+        env={**os.environ, "URL": server.url, "TMPDIR": str(tmp_path), "NO_PROXY": "*"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+    )
+
+    assert ran.returncode == 0, ran.stdout
+    told, real = shown(walk()), documents(ran.stdout)
+    assert len(told) == len(real)
+    assert [pair for pair in zip(told, real, strict=True) if not agrees(*pair)] == []
+
+
+def test_it_begins_with_the_two_commands() -> None:
+    first = README.split("```")[1]
+    assert re.findall(r"^make \w+", first, re.MULTILINE) == ["make demo", "make test"]
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/performance.md"])
+def test_its_links_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert missing == []
