@@ -13,7 +13,7 @@ from interpreters import Interpreter, found
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One real server for all tests of a worker; a test that ends it starts its own."""
-    running = Server(tmp_path_factory.mktemp("holdfast") / "data")
+    running = Server(tmp_path_factory.mktemp("holdfast") / "data", "--pool-size", "2")
     try:
         yield running
     finally:

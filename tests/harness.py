@@ -47,6 +47,8 @@ class Server:
         ready, write = os.pipe()
         self.ready_file = data_dir.parent / f"{data_dir.name}.ready.json"
         argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0"]
+        if "--pool-size" not in options:
+            argv += ["--pool-size", "0"]  # most tests need none, and each costs half a second
         argv += ["--data-dir", str(data_dir), "--ready-file", str(self.ready_file), *options]
         try:
             self.process = subprocess.Popen(

@@ -7,7 +7,9 @@ same pipes, by a cold start and by a warm interpreter; what may differ is writte
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +24,19 @@ ENV = {"HOLDFAST_TEST": "1", "A B": "c=d"}
 KNOWN = {
     "environ.PYTEST_CURRENT_TEST",  # the server was started under another test's name
 }
+CODE = (
+    "import json, observe; seen = observe.observations(globals()); "
+    "print('OBSERVED', json.dumps(seen))"
+)
 TARGETS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "script": ({"script": "observe.py"}, ["observe.py"]),
     "module": ({"module": "observe"}, ["-m", "observe"]),
-    "code": (
-        {
-            "code": "import json, observe; print('OBSERVED', json.dumps(observe.observations(globals())))"
-        },
-        [
-            "-c",
-            "import json, observe; print('OBSERVED', json.dumps(observe.observations(globals())))",
-        ],
-    ),
+    "code": ({"code": CODE}, ["-c", CODE]),
 }
+
+
+ARGS = ["one", "two words"]
+PYTEST = ["-qs", "-p", "no:cacheprovider", "test_observe.py::test_it"]
 
 
 def _parsed(output: str) -> Observed:
@@ -44,10 +46,8 @@ def _parsed(output: str) -> Observed:
 
 
 def _plain(python: str, argv: list[str]) -> Observed:
-    import os
-
     done = subprocess.run(
-        [python, *argv, "one", "two words"],
+        [python, *argv],
         cwd=PROGRAMS,
         env={**os.environ, **ENV},
         input="",
@@ -62,7 +62,7 @@ def _plain(python: str, argv: list[str]) -> Observed:
 def _debugged(server: Server, python: str, target: dict[str, Any], **more: Any) -> Observed:
     with server.session() as session:
         options = {"python": python, "cwd": str(PROGRAMS), "env": ENV, **more}
-        body = {**target, "args": ["one", "two words"], **options}
+        body = {"args": ARGS, **target, **options}
         end = session.post("/launch", {**body, "wait": 30})
         assert end["status"] == "terminated", end
         assert end["exit_code"] == 0, session.output("stderr")
@@ -72,11 +72,7 @@ def _debugged(server: Server, python: str, target: dict[str, Any], **more: Any) 
 @pytest.fixture(scope="module")
 def cold(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A server that keeps no interpreter warm."""
-    folder = tmp_path_factory.mktemp("cold")
-    first = Server(folder / "data")
-    first.patch("/config", {"pool_size": 0})
-    first.stop()
-    running = Server(folder / "data")
+    running = Server(tmp_path_factory.mktemp("cold") / "data", "--pool-size", "0")
     yield running
     running.stop()
 
@@ -101,6 +97,18 @@ def test_a_program_sees_what_plain_python_shows_it(
     server: Server, cold: Server, python: str, kind: str
 ) -> None:
     target, argv = TARGETS[kind]
+    _compare(server, cold, python, target, [*argv, *ARGS])
+
+
+@pytest.mark.slow
+def test_a_test_under_pytest_sees_it_too(server: Server, cold: Server) -> None:
+    target = {"module": "pytest", "args": PYTEST}
+    _compare(server, cold, sys.executable, target, ["-m", "pytest", *PYTEST])
+
+
+def _compare(
+    server: Server, cold: Server, python: str, target: dict[str, Any], argv: list[str]
+) -> None:
     plain = _plain(python, argv)
     started_cold = _debugged(cold, python, target)
     started_warm = _warmed(server, python, target)

@@ -57,6 +57,9 @@ def serve(
         Path | None, typer.Option(help="Written once the server accepts connections.")
     ] = None,
     token: Annotated[str | None, typer.Option(envvar="HOLDFAST_TOKEN", help="Its token.")] = None,
+    pool_size: Annotated[
+        int | None, typer.Option(min=0, help="Interpreters kept warm for quick launches.")
+    ] = None,
 ) -> None:
     """Serve in the foreground until SIGTERM or SIGINT."""
     import uvloop
@@ -66,7 +69,7 @@ def serve(
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     where = discovery.data_dir(data_dir)
-    options = Options(host, port, where, ready_file, token)
+    options = Options(host, port, where, ready_file, token, pool_size)
     say = lambda text: complaints.print(text, markup=False, highlight=False, soft_wrap=True)  # noqa: E731
     try:
         uvloop.run(run(options, say))

@@ -19,17 +19,18 @@ from . import debugger, joining, release
 class Family:
     """How children are to be treated now; renewed by each debugger that comes."""
 
-    watched = False
+    hooked = False
+    watched_now = False
     port = 0  # where they report; 0 when they are not followed
     connection: Any = None
 
 
 def watch(connection: Any, port: int) -> None:
     """From now on, tell the server of every child."""
-    Family.connection, Family.port = connection, port
-    if Family.watched:
+    Family.connection, Family.port, Family.watched_now = connection, port, True
+    if Family.hooked:
         return
-    Family.watched = True
+    Family.hooked = True
     os.register_at_fork(after_in_child=_set_free)
     for name in ("fork", "forkpty"):
         if hasattr(os, name):
@@ -40,6 +41,11 @@ def watch(connection: Any, port: int) -> None:
     for name in ("execv", "execve"):
         setattr(os, name, _joining_exec(getattr(os, name)))
     _watch_fork_exec()
+
+
+def unwatch() -> None:
+    """The server has gone: children are as they would be without it."""
+    Family.port, Family.watched_now = 0, False
 
 
 def _tell(pid: int, how: str, command: List[str], followed: bool) -> None:

@@ -71,6 +71,15 @@ def inject() -> None:
     )
     _start_over(db)
     children.watch(getattr(db, "_client_socket", None), 0)
+    _keep_children_from_debugpy()
+
+
+def _keep_children_from_debugpy() -> None:
+    """It would have each child wait for a client of its own, and there is none."""
+    from _pydev_bundle import pydev_monkey
+
+    original = pydev_monkey._get_apply_arg_patching
+    pydev_monkey._get_apply_arg_patching = lambda: not children.Family.watched_now and original()
 
 
 def _start_over(db: Any) -> None:

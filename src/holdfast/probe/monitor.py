@@ -141,8 +141,17 @@ class Monitor:
         info.trace_suspend_type = "sys_monitor"
         everyone = db.multi_threads_single_notification
         db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=everyone)
+        if not everyone:
+            _let_pydevd_listen()
         db.do_wait_suspend(thread, frame, "line", None)
         self._stopped_at.pop(threading.get_ident(), None)
+
+
+def _let_pydevd_listen() -> None:
+    """It has no breakpoints of its own here, so it would not hear of the lines of a step."""
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    pydevd_sys_monitoring.update_monitor_events(suspend_requested=True)
 
 
 _MONITOR: Optional[Monitor] = None

@@ -177,15 +177,17 @@ def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
 
 
 def _forget(db: Any, _args: Dict[str, Any]) -> Any:
+    from . import children
+
     rules.clear(db)
+    children.unwatch()
     return {}
 
 
 def _free(db: Any, _args: Dict[str, Any]) -> Any:
     """The last request: what follows is the end of the connection."""
-    from . import children, release
+    from . import release
 
-    children.Family.port = 0
     release.everywhere(db)
     return {}
 

@@ -82,7 +82,7 @@ def _after_the_server(db: Any) -> None:
 
     try:
         if debugger.current() is db:  # else another has come in the meantime
-            children.Family.port = 0
+            children.unwatch()
             rules.clear(db)
             # A thread that was held when the server went is held by nobody any more.
             PyDevdAPI().request_resume_thread("*")

@@ -20,7 +20,6 @@ from . import bounded, debugger, entries, monitor
 
 _ASK = "holdfast"  # the condition given to pydevd: it makes it ask `_decide`
 _LIMIT = 2000
-_HELD, _BREAKPOINT = 105, 111  # pydevd's CMD_THREAD_SUSPEND and CMD_SET_BREAK
 
 _COMPARE: Dict[str, Callable[[int, int], bool]] = {
     "==": lambda hits, n: hits == n,
@@ -230,7 +229,7 @@ def set_lines(db: Any, file: str, specs: List[Dict[str, Any]]) -> None:
 
 
 def _place(db: Any, file: str) -> None:
-    """Say which lines of a file have rules: to our monitor, or to pydevd, which keeps one a line."""
+    """Say which lines of a file have rules: to our monitor, or to pydevd (one for each line)."""
     from _pydevd_bundle.pydevd_api import PyDevdAPI
 
     api = PyDevdAPI()
@@ -425,6 +424,8 @@ _ORIGINAL: Dict[str, Any] = {}
 def install() -> None:
     import pydevd
 
+    from . import holding
+
     _ORIGINAL["condition"] = pydevd.PyDB.handle_breakpoint_condition
     pydevd.PyDB.handle_breakpoint_condition = _decide
     stop_on_uncaught = pydevd.PyDB.do_stop_on_unhandled_exception
@@ -446,47 +447,7 @@ def install() -> None:
         return bool(filtered(db, frame, filename, force))
 
     pydevd.PyDB.apply_files_filter = apply_files_filter
-    wait = pydevd.PyDB.do_wait_suspend
-
-    def do_wait_suspend(
-        db: Any, thread: Any, frame: Any, event: str, *args: Any, **more: Any
-    ) -> Any:
-        if event == "line":
-            _reached_while_stopping(db, thread, frame)
-            watching = monitor.existing()
-            if watching is not None:
-                watching.stopped(frame)
-        return wait(db, thread, frame, event, *args, **more)
-
-    pydevd.PyDB.do_wait_suspend = do_wait_suspend
-
-
-def _reached_while_stopping(db: Any, thread: Any, frame: Any) -> None:
-    """A thread held at a line for another reason (another's stop, a step) has reached it, too.
-
-    pydevd does not ask again there, and the thread would pass a breakpoint unseen when it runs on.
-    """
-    info = thread.additional_info
-    if info.hit_breakpoint_ids:
-        return
-    watching = monitor.existing()
-    if watching is not None:
-        _reached_a_watched_line(watching, thread, frame)
-        return
-    if thread.stop_reason != _HELD:
-        return
-    found = db.breakpoints.get(canonical(frame.f_code.co_filename), {}).get(frame.f_lineno)
-    if found is not None and _decide(db, info, found, frame):
-        info.hit_breakpoint_ids = {found.breakpoint_id}
-
-
-def _reached_a_watched_line(watching: Any, thread: Any, frame: Any) -> None:
-    """As pydevd does with its own: a step that comes to a breakpoint is a stop of that."""
-    stopping = asked(watching.rules_at(frame), frame)
-    if stopping:
-        thread.additional_info.hit_breakpoint_ids = stopping
-        if thread.stop_reason != _HELD:
-            thread.stop_reason = _BREAKPOINT
+    holding.install(pydevd)
 
 
 def adopt(db: Any) -> None:

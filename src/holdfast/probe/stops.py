@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from . import bounded, debugger, entries, rules, values
+from . import bounded, debugger, entries, holding, rules, values
 
 HANDLES = values.Handles()
 _SNAPSHOT_FRAMES = 20
@@ -316,6 +316,7 @@ def threads(db: Any) -> List[Dict[str, Any]]:
         info = getattr(thread, "additional_info", None)
         if paused and info is not None and getattr(info, "hit_breakpoint_ids", None):
             behind = rules.hits_of(thread.ident, list(info.hit_breakpoint_ids))
+            holding.told(thread.ident)
             shown["breakpoints"] = [each["id"] for each in behind]
         listed.append(shown)
     return listed

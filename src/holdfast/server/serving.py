@@ -40,6 +40,8 @@ class Options:
     data_dir: Path = Path.home() / ".holdfast"
     ready_file: Path | None = None
     token: str | None = None
+    pool_size: int | None = None
+    """How many interpreters are kept warm; None: as the settings say."""
 
     @property
     def loopback(self) -> bool:
@@ -73,7 +75,7 @@ def discovery_file(data_dir: Path) -> Path:
 
 async def serve(options: Options, say: Callable[[str], None]) -> None:
     """Serve until told to stop; returns when nothing is left running."""
-    service = Service(options.data_dir, trusted=_same_user)
+    service = Service(options.data_dir, trusted=_same_user, pool_size=options.pool_size)
     try:
         token = options.token or (None if options.loopback else _token(options.data_dir))
         listener = _listen(options, say)

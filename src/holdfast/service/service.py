@@ -38,7 +38,7 @@ _EXPIRED_KEPT = 1000
 
 
 class Service:
-    def __init__(self, data_dir: Path, trusted: Trusted) -> None:
+    def __init__(self, data_dir: Path, trusted: Trusted, pool_size: int | None = None) -> None:
         self.data_dir = data_dir
         self.trusted = trusted
         self.store: Store = open_store(data_dir)
@@ -48,7 +48,8 @@ class Service:
         self.sources = Sources()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
-        self.pool = Pool(self._warm, self.settings.pool_size)
+        self._pool_size = pool_size
+        self.pool = Pool(self._warm, 0)
         self._warnings: list[dict[str, Any]] = []
         self.adapter_used: str | None = None
         self.stop_requested = asyncio.Event()
@@ -65,7 +66,8 @@ class Service:
         for record in self.store.sessions():
             self._recover(record)
         await self.warden.start()
-        self.pool = Pool(self._warm, self.settings.pool_size)
+        size = self.settings.pool_size if self._pool_size is None else self._pool_size
+        self.pool = Pool(self._warm, size)
         self.pool.fill(sys.executable)
         self._sweeper = asyncio.create_task(self._sweep())
 
