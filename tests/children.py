@@ -46,6 +46,18 @@ def born(parent: Session, count: int = 1) -> list[Session]:
     return [Session(parent.server, each["session_id"]) for each in found]
 
 
+def heard(session: Session, kind: str) -> dict[str, Any]:
+    """Wait for the first event of this kind."""
+    since = 0
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        for each in session.get(f"/events?since={since}&wait=5")["events"]:
+            since = each["seq"]
+            if each["event"] == kind:
+                return dict(each)
+    raise AssertionError(f"no {kind} came")
+
+
 def is_gone(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat") as file:

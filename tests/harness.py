@@ -7,9 +7,11 @@ Programs live in `tests/programs`; a line one wants to stop at carries a `# @nam
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -38,6 +40,12 @@ class Program:
         return self._lines[marker]
 
 
+def _end_with_the_tests() -> None:
+    """In the server's process: a test run that is killed leaves no server behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
 class Server:
     """`holdfast serve` in a process of its own, from ready to gone."""
 
@@ -52,7 +60,11 @@ class Server:
         argv += ["--data-dir", str(data_dir), "--ready-file", str(self.ready_file), *options]
         try:
             self.process = subprocess.Popen(
-                argv, stderr=write, env={**os.environ, **(env or {})}, start_new_session=True
+                argv,
+                stderr=write,
+                env={**os.environ, **(env or {})},
+                start_new_session=True,
+                preexec_fn=_end_with_the_tests,
             )
         finally:
             os.close(write)

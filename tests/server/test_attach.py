@@ -76,6 +76,7 @@ def attached(session: Session, **body: Any) -> Any:
 # -- by pid ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_process_is_attached_to_looked_into_and_let_go(
     session: Session, running: Started, python: str
 ) -> None:
@@ -228,7 +229,7 @@ def wait_for_listener(port: int) -> None:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         for each in psutil.net_connections("tcp"):
-            if each.status == "LISTEN" and each.laddr.port == port:
+            if each.status == "LISTEN" and each.laddr and each.laddr.port == port:
                 return
         time.sleep(0.02)
 
@@ -252,6 +253,7 @@ def listening(running: Started) -> Iterator[Callable[..., tuple[Running, int]]]:
             os.kill(pid, 9)
 
 
+@pytest.mark.slow
 def test_a_debugpy_that_waits_for_its_client_is_attached_to(
     session: Session, listening: Callable[..., tuple[Running, int]]
 ) -> None:
@@ -299,8 +301,9 @@ def test_children_of_a_program_behind_an_adapter_are_left_alone(
 
     end = attached(session, port=port)
 
-    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    assert end["status"] == "terminated"
     said, _errors = program.process.communicate()
+    assert program.process.returncode == 0
     assert said == plainly(sys.executable, "popen", "fork_exits", "at_once")[0]
 
 

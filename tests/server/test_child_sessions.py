@@ -48,6 +48,7 @@ def test_a_child_stops_and_is_looked_into_by_itself(session: Session, way: str) 
     assert (end["status"], end["exit_code"]) == ("terminated", 0)
 
 
+@pytest.mark.slow
 def test_followed_children_run_as_without_a_debugger(session: Session, python: str) -> None:
     end = session.launch(FAMILY, python=python, args=WAYS, debug_subprocesses=True, wait=60)
 
@@ -87,6 +88,19 @@ def test_deleting_the_parent_ends_its_children_and_their_sessions(server: Server
 
     assert all(map(is_gone, pids))
     server.get(f"/sessions/{child.id}", expect=404)
+
+
+def test_a_restart_begins_with_no_children(session: Session) -> None:
+    child = paused_child(session, "popen")
+    pid = child.get("")["pid"]
+
+    session.post("/restart")
+
+    [again] = born(session, 2)[1:]
+    assert stopped(again)["status"] == "paused"
+    assert is_gone(pid)
+    assert session.get("")["children"] == [again.id]
+    child.get(expect=404)
 
 
 def test_deleting_a_child_ends_it_and_its_parent_goes_on(session: Session) -> None:
@@ -133,6 +147,7 @@ def test_a_grandchild_is_the_child_of_a_child(session: Session) -> None:
     assert session.output() == plainly(sys.executable, "grandchild")[0]
 
 
+@pytest.mark.slow
 def test_ten_children_are_held_at_once(session: Session) -> None:
     session.break_at(FAMILY, "work")
     session.launch(FAMILY, args=["several"], debug_subprocesses=True, wait=0)

@@ -95,7 +95,7 @@ def test_a_thread_let_go_from_a_stop_of_all_runs_by_itself(session: Session) -> 
     found = all_at_the_breakpoint(session, stop_all_threads=False)
     first, *others = found.values()
     answer = session.post(f"/threads/{first}/continue")
-    assert answer["thread_status"] == "running"
+    assert answer["resumed_thread_id"] == first
     # It ends; the others are where they were, and the session is paused at one of them.
     while any(t["thread_id"] == first for t in session.get("/threads")["threads"]):
         pass

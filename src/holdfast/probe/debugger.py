@@ -124,16 +124,28 @@ def _import_pydevd(debugpy_dir: str) -> Any:
     os.environ.update(_IMPORT_SETTINGS)
     path = sys.path[:]
     sys.path.insert(0, debugpy_dir)
+    bytecode = sys.dont_write_bytecode, sys.pycache_prefix
+    sys.dont_write_bytecode, sys.pycache_prefix = False, _bytecode_cache()
     try:
         import debugpy.server  # noqa: F401  (this brings the vendored pydevd in)
         import pydevd
         from _pydevd_bundle import pydevd_process_net_command_json  # noqa: F401
     finally:
         sys.path[:] = path
+        sys.dont_write_bytecode, sys.pycache_prefix = bytecode
         for name in set(os.environ) - set(environment):  # pydevd leaves one of its own behind
             del os.environ[name]
         os.environ.update(environment)
     return pydevd
+
+
+def _bytecode_cache() -> str:
+    """Where the debugger's bytecode is kept: compiling it anew doubles what a start-up costs.
+
+    Its own directory is the server's, holds that one Python's, and may not be writable.
+    """
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(caches, "holdfast", "pycache")
 
 
 def debugpy_folder() -> str:
@@ -247,6 +259,15 @@ def end_step() -> None:
     info = getattr(threading.current_thread(), "additional_info", None)
     if info is not None:
         info.pydev_step_cmd, info.pydev_step_stop = -1, None
+
+
+def flush_output() -> None:
+    """What the program printed before a stop, or a log message, is to be seen with it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
 
 
 def flush(seconds: float = 5.0) -> None:

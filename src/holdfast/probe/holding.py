@@ -2,7 +2,8 @@
 
 When one thread stops, pydevd holds every other at its next line, and asks no breakpoint about it:
 the thread would pass it unseen when all run on. So it is asked here. The stop that is under way
-tells of it; if nobody has looked by the time that all run on, the thread stops for itself.
+tells of it; if nobody has looked by the time that all run on, the thread stops for itself. So it
+does when it stopped at the same moment as another, for pydevd tells of one stop only.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _TOLD: Set[int] = set()  # idents of threads whose breakpoint was shown
 
 
 def told(ident: Any) -> None:
+    """Its stop was sent, or it was listed with its breakpoint."""
     _TOLD.add(ident)
 
 
@@ -32,7 +34,7 @@ def install(pydevd: Any) -> None:
         watching = monitor.existing()
         if watching is not None:
             watching.stopped(frame)
-        owed = _owed(thread)
+        owed = list(thread.additional_info.hit_breakpoint_ids or ())
         _TOLD.discard(threading.get_ident())
         answer = wait(db, thread, frame, event, *args, **more)
         if owed and _is_unseen(thread, owed):
@@ -66,12 +68,6 @@ def _reached_a_watched_line(watching: Any, thread: Any, frame: Any) -> None:
         thread.additional_info.hit_breakpoint_ids = stopping
         if thread.stop_reason != _HELD:
             thread.stop_reason = _BREAKPOINT
-
-
-def _owed(thread: Any) -> List[int]:
-    """The breakpoints that it hit while another thread's stop holds it."""
-    hit = thread.additional_info.hit_breakpoint_ids
-    return list(hit or ()) if thread.stop_reason == _HELD else []
 
 
 def _is_unseen(thread: Any, owed: List[int]) -> bool:

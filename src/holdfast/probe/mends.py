@@ -1,7 +1,7 @@
 """Small mends to pydevd, each guarded: where one does not fit, pydevd does it its own way.
 
-`TOOK` says which of them took. All but `whole_comprehensions` are about time only: they change
-nothing of what is seen.
+`TOOK` says which of them took. All but `quiet` and `whole_comprehensions` are about time only:
+they change nothing of what is seen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TRACED = 16  # so many traced frames in a row, and the rest was traced before
 
 
 def apply(pydevd: Any) -> None:
-    for mend in (quick_start, quick_exit, few_frames, quick_parents, whole_comprehensions):
+    for mend in (quiet, quick_start, quick_exit, few_frames, quick_parents, whole_comprehensions):
         _try(mend, pydevd)
 
 
@@ -29,6 +29,16 @@ def _try(mend: Callable[[Any], None], pydevd: Any) -> None:
         TOOK[mend.__name__] = True
     except Exception:
         TOOK[mend.__name__] = False
+
+
+def quiet(_pydevd: Any) -> None:
+    """What pydevd has to say of its own troubles is not the program's output."""
+    import pydevd_tracing
+    from _pydev_bundle import pydev_log
+
+    pydev_log._pydevd_log.__name__  # noqa: B018  (it must be there to be replaced)
+    pydev_log._pydevd_log = lambda *_args: None
+    pydevd_tracing.TracingFunctionHolder._warn = False
 
 
 def quick_start(pydevd: Any) -> None:

@@ -7,6 +7,7 @@ to pydevd: the thread waits, is stepped and inspected as at any stop of its own.
 
 from __future__ import annotations
 
+import atexit
 import sys
 import threading
 from typing import Any, Dict, List, Optional
@@ -68,7 +69,7 @@ class Monitor:
         return self._codes.get(frame.f_code, {}).get(frame.f_lineno, [])
 
     def close(self) -> None:
-        """In a forked child that is set free: nothing is watched any more."""
+        """Nothing is watched any more."""
         self._api.set_events(self._tool, 0)
         for code in self._codes:
             self._api.set_local_events(self._tool, code, 0)
@@ -165,6 +166,7 @@ def get() -> Optional[Monitor]:
         for tool in (4, 3, 1):
             if monitoring.get_tool(tool) is None:
                 _MONITOR = Monitor(monitoring, tool)
+                atexit.register(drop)  # or it would be asked when modules are gone already
                 break
     return _MONITOR
 

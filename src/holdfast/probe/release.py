@@ -10,8 +10,6 @@ import sys
 import threading
 from typing import Any
 
-_TOOLS = ("pydevd", "holdfast")
-
 
 def forked() -> None:
     """In a forked child, before its first line."""
@@ -45,19 +43,19 @@ def _take_off(_frame: Any, _event: str, _arg: Any) -> None:
 
 
 def _stop_monitoring(monitoring: Any) -> None:
+    from . import monitor
+
+    monitor.drop()
+    tool = monitoring.DEBUGGER_ID
+    if monitoring.get_tool(tool) != "pydevd":
+        return
+    monitoring.set_events(tool, 0)
     every = [getattr(monitoring.events, name) for name in dir(monitoring.events) if name.isupper()]
-    for tool in range(6):
-        if monitoring.get_tool(tool) not in _TOOLS:
-            continue
-        monitoring.set_events(tool, 0)
-        for event in every:
-            if event and event & (event - 1) == 0:  # a single one; some names stand for several
-                # Events of single functions stay on, but there is nobody to be told of them.
-                monitoring.register_callback(tool, event, None)
-        monitoring.free_tool_id(tool)
-    monitor = sys.modules.get("_holdfast.monitor")
-    if monitor is not None:
-        monitor._MONITOR = None  # type: ignore[attr-defined]
+    for event in every:
+        if event and event & (event - 1) == 0:  # a single one; some names stand for several
+            # Events of single functions stay on, but there is nobody to be told of them.
+            monitoring.register_callback(tool, event, None)
+    monitoring.free_tool_id(tool)
 
 
 def install() -> None:

@@ -143,6 +143,7 @@ class Rule:
             debugger.report("breakpoint_error", id=self.id, error=problem)
 
     def _write(self, frame: Any) -> None:
+        debugger.flush_output()  # what was printed before comes before
         text = "".join(p if isinstance(p, str) else _formatted(frame, *p) for p in self.log or ())
         line = frame.f_lineno
         debugger.report(

@@ -183,7 +183,7 @@ def forget(thread_id: str) -> None:
 
 
 def snapshot(db: Any, thread_id: str, info: Any) -> Dict[str, Any]:
-    _flush_output()
+    debugger.flush_output()
     forget(thread_id)
     frames = list(itertools.islice(iter_frames(db, thread_id), _SNAPSHOT_FRAMES))
     shown: Dict[str, Any] = {
@@ -220,15 +220,6 @@ def _returned(frame: Any, thread_id: str) -> List[Dict[str, Any]]:
     return shown
 
 
-def _flush_output() -> None:
-    """What the program printed before the stop is part of what one sees at the stop."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:
-            pass
-
-
 def _exception(db: Any, thread_id: str) -> Optional[Dict[str, Any]]:
     suspended = db.suspended_frames_manager.get_frames_list(thread_id)
     if suspended is None or suspended.exc_type is None:
@@ -258,6 +249,7 @@ def install(factory: Any) -> None:
         body = (command.as_dict or {}).get("body")
         if not isinstance(body, dict):
             return command
+        holding.told(thread.ident)
         try:
             body["holdfast"] = snapshot(db, thread_id, thread.additional_info)
         except Exception as error:  # the stop itself must always be told

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import io
 import os
 import select
 import sys
+import termios
+import time
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import debugger
+
+_LOOKS, _LOOK_SECONDS = 100, 0.0001  # how often, and how long between, one looks at a full pipe
 
 
 class _Stdin(io.FileIO):
@@ -83,12 +89,54 @@ def prepare(watch_input: bool) -> None:
         pipe = _identity(fd)
         if pipe is not None:
             _OURS[fd] = pipe
-    # Into a pipe Python buffers whole blocks; a debugger's user wants each line at once.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(line_buffering=True)
+    if isinstance(sys.stdout, io.TextIOWrapper) and isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stdout = sys.__stdout__ = _in_order(sys.stdout)  # type: ignore[misc]
+        sys.stderr = sys.__stderr__ = _in_order(sys.stderr)  # type: ignore[misc]
     if watch_input and isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin = sys.__stdin__ = _watched(sys.stdin)  # type: ignore[misc]
+
+
+class FileIO(io.FileIO):
+    """Standard output or error. Two pipes have no order between them: a change from one to the
+    other waits, for a moment at the most, until what was written to the first has been read."""
+
+    last = -1
+
+    def write(self, data: Any) -> Any:
+        fd = self.fileno()
+        if FileIO.last != fd:
+            if FileIO.last != -1:
+                _wait_until_read(FileIO.last)
+            FileIO.last = fd
+        return super().write(data)
+
+
+def _wait_until_read(fd: int) -> None:
+    waiting = array.array("i", [0])
+    for _ in range(_LOOKS):
+        try:
+            fcntl.ioctl(fd, termios.FIONREAD, waiting)
+        except OSError:
+            return
+        if not waiting[0]:
+            return
+        time.sleep(_LOOK_SECONDS)
+
+
+def _in_order(plain: io.TextIOWrapper) -> io.TextIOWrapper:
+    raw = FileIO(plain.fileno(), "wb", closefd=False)
+    raw.name = plain.name
+    buffered = isinstance(plain.buffer, io.BufferedWriter)
+    text = io.TextIOWrapper(
+        io.BufferedWriter(raw) if buffered else raw,
+        encoding=plain.encoding,
+        errors=plain.errors,
+        # Into a pipe Python buffers whole blocks; a debugger's user wants each line at once.
+        line_buffering=True,
+        write_through=plain.write_through,
+    )
+    text.mode = "w"  # type: ignore[misc]
+    return text
 
 
 def _watched(plain: io.TextIOWrapper) -> io.TextIOWrapper:

@@ -67,6 +67,7 @@ def create_app(service: Service) -> FastAPI:
         shortcuts.add(prefix, module.routes.routes)
         shortcuts.add(_PREFIX, module.routes.routes)
     _answer_errors(app)
+    _document_errors(app)
     return app
 
 
@@ -74,6 +75,33 @@ def _tag(module: ModuleType) -> dict[str, str]:
     """The routes of one file belong together, and its first line says what they are for."""
     described = (module.__doc__ or "").splitlines()[0]
     return {"name": module.__name__.rpartition(".")[2], "description": described}
+
+
+_ERROR = {
+    "description": "Any error, of every status from 400 up",
+    "content": {
+        "application/json": {
+            "example": error_body(errors.SessionNotFound("no session sess_1", id="sess_1"))
+        }
+    },
+}
+
+
+def _document_errors(app: FastAPI) -> None:
+    """The framework's own 422 is never given: errors have one shape, and it is said with each."""
+    described = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = described()
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                operation["responses"].pop("422", None)
+                operation["responses"].setdefault("default", _ERROR)
+        for name in ("HTTPValidationError", "ValidationError"):
+            document["components"]["schemas"].pop(name, None)
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
 def _answer_errors(app: FastAPI) -> None:

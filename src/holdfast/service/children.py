@@ -27,6 +27,7 @@ async def attach(service: Service, session: Session, wanted: Attach) -> None:
 async def _attach(service: Service, session: Session, wanted: Attach) -> None:
     before = session.state
     await session.end()
+    await service.delete_children(session)
     watcher = session.begin(starting=True)
     session.move(Signal.ATTACH)
     session.attached = wanted
@@ -149,6 +150,7 @@ async def _adopt(service: Service, root: Session, target: Target) -> None:
         child.move(Signal.ATTACH)
         child.attached = Attach(pid=target.pid)
         parent.event("child_session", session_id=child.id, pid=target.pid)
+        target.ours = root.target is None or root.target.ours
         if target.pid is not None:
             attaching.watch_stranger(target, target.pid)
         return _setup(child, target)

@@ -54,6 +54,7 @@ async def _start(service: Service, session: Session, wanted: Launch, signal: Sig
     place = await launching.locate(wanted, session.config.cwd)
     before, last = session.state, session.launch
     await session.end()
+    await service.delete_children(session)
     watcher = session.begin(starting=True)
     session.state = lifecycle.next_state(before, signal)
     session.launch = wanted
@@ -104,12 +105,14 @@ async def _run(
     if wanted.route == "adapter":
         target = await adapter.start(request)
     else:
-        target = await _directly_if_possible(service, session, request)
+        target = await _directly_if_possible(service, session, request, watcher)
     session.running(target)
     watcher.started()
 
 
-async def _directly_if_possible(service: Service, session: Session, request: Request) -> Target:
+async def _directly_if_possible(
+    service: Service, session: Session, request: Request, watcher: SessionWatcher
+) -> Target:
     """The direct way needs our probe to load in the target; the stock adapter does not."""
     try:
         return await launching.start(request, _warm(service, request))
@@ -117,6 +120,7 @@ async def _directly_if_possible(service: Service, session: Session, request: Req
         if request.launch.route != "auto" or problem.details.get("exit_code") in _KILLED:
             raise
         session.event("route_changed", route="adapter", why=problem.message)
+        watcher.start_over()
         try:
             target = await adapter.start(request)
         except errors.HoldfastError:
@@ -186,7 +190,8 @@ async def act(
     if thread is not None and session.stop is not None and thread != session.stop.thread_id:
         await _check_thread(target, thread)
     stop = session.decide(action, by, hold_id, thread)
-    target.run(action, thread or stop.thread_id)
+    if session.stop is None:
+        target.run(action, thread or stop.thread_id)
     return stop
 
 

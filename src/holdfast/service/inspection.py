@@ -172,6 +172,7 @@ async def threads(session: Session) -> list[Described]:
     """Every thread with its state; when a stop holds all of them, all are held."""
     answer = await session.current_target().operate("threads")
     listed = list(answer["threads"])
+    session.standing.seen.update(each["id"] for each in listed if each["status"] == "paused")
     if session.state is State.PAUSED and session.stop and session.stop.all_threads_stopped:
         for each in listed:
             if each["status"] != "paused" and each["id"] not in session.standing.released:

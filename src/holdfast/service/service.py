@@ -283,12 +283,17 @@ class Service:
     async def delete(self, session: Session) -> None:
         session.forgotten = True
         self._sessions.pop(session.id, None)
-        for child in session.children:
+        await self._end(session, "deleted")
+        await self.delete_children(session)
+        await asyncio.wrap_future(self.store.delete_session(session.id))
+
+    async def delete_children(self, session: Session) -> None:
+        """After its own end, so that it does not see them go, nor starts another."""
+        children, session.children = session.children, []
+        for child in children:
             found = self._sessions.get(child)
             if found is not None:
                 await self.delete(found)
-        await self._end(session, "deleted")
-        await asyncio.wrap_future(self.store.delete_session(session.id))
 
     async def _end(self, session: Session, reason: str) -> None:
         """For good: end its target, every process that it left behind, and any start under way."""

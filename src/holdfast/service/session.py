@@ -141,6 +141,8 @@ class Session:
 
     @property
     def warning(self) -> str | None:
+        if self.expired:
+            return None
         left = self.seconds_left / 60
         if left <= min(self.settings.warning_minutes, self.timeout_minutes / 2):
             minutes = max(1, round(left))
@@ -296,18 +298,27 @@ class Session:
     def decide(
         self, action: str, by: str, hold_id: str | None = None, thread: int | None = None
     ) -> Stop:
-        """Settle the hold by this decision and return the stop that it ends."""
+        """Settle the hold by this decision and return the stop that it ends.
+
+        If another thread stopped meanwhile, and nobody has seen that yet, its stop comes first:
+        the session is at that now, and nothing runs.
+        """
         if hold_id is None:
             self.require(action)
         held = hold_id or (self.hold.id if self.hold else "")
         self._ledger.decide(held, Decision(action, by))
         stop = self.stop
         assert stop is not None
-        if action == "continue":
+        unseen = self.standing.unseen() if action == "continue" else None
+        if unseen is not None:
+            self.standing.beside[stop.thread_id] = stop
+        elif action == "continue":
             self.standing.clear()
         else:
             self.standing.step(thread or stop.thread_id, stop)
         self._resumed(action, by)
+        if unseen is not None:
+            self.show(unseen)
         return stop
 
     def _resumed(self, action: str, by: str) -> None:

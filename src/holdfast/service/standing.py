@@ -17,6 +17,8 @@ class Standing:
     """Stops of other threads, in the order in which they came."""
     released: set[int] = field(default_factory=set)
     """Threads that were let go one by one, while the others are held."""
+    seen: set[int] = field(default_factory=set)
+    """Threads that somebody was shown at their stop."""
     stepping: int | None = None
     """The thread whose step the others wait for."""
 
@@ -24,6 +26,7 @@ class Standing:
         """This stop is the one that the session shows now."""
         self.beside.pop(stop.thread_id, None)
         self.released.discard(stop.thread_id)
+        self.seen.add(stop.thread_id)
         self.stepping = None
 
     def step(self, thread: int, shown: Stop) -> None:
@@ -34,16 +37,24 @@ class Standing:
         if shown.thread_id != thread:
             self.beside[shown.thread_id] = shown
         self.beside.pop(thread, None)
+        self.seen.discard(thread)
         self.stepping = thread
 
     def release(self, thread: int) -> None:
         self.beside.pop(thread, None)
+        self.seen.discard(thread)
         self.released.add(thread)
 
     def clear(self) -> None:
         self.beside.clear()
         self.released.clear()
+        self.seen.clear()
         self.stepping = None
+
+    def unseen(self) -> Stop | None:
+        """A stop that nobody was shown yet."""
+        found = (stop for thread, stop in self.beside.items() if thread not in self.seen)
+        return next(found, None)
 
     def next(self) -> Stop | None:
         return next(iter(self.beside.values()), None)

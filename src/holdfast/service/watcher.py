@@ -83,6 +83,10 @@ class SessionWatcher:
             self._session.event("debugger_disconnected")
             self._session.move(Signal.RESUMED)
 
+    def start_over(self) -> None:
+        """The start is tried in another way: the end of the first try is nobody's end."""
+        self._early_end = None
+
     def started(self) -> None:
         """The start succeeded; a quick program may be over by now."""
         self._starting = False

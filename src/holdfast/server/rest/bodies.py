@@ -93,6 +93,7 @@ class CreateSession(Configuration):
     model_config = _example(name="debug-my-script", timeout_minutes=120)
 
     mode: Literal["launch", "attach"] = "launch"
+    wait: Wait | None = Field(None, description="For an attached program: wait for its stop.")
     breakpoint_profile: str | None = None
     pid: int | None = Field(None, gt=0)
     host: str | None = None
@@ -172,7 +173,7 @@ class BreakpointSpec(Body):
 
     source: Source | None = None
     file: Text | None = None
-    line: int | None = None
+    line: int | None = Field(None, strict=True)
     function: str | None = None
     condition: str | None = None
     hit_condition: str | int | None = None
@@ -250,7 +251,7 @@ class BreakpointChanges(Body):
 
     model_config = _example(enabled=False)
 
-    line: int | None = None
+    line: int | None = Field(None, strict=True)
     condition: str | None = None
     hit_condition: str | int | None = None
     log_message: str | None = None

@@ -75,7 +75,7 @@ def seconds(given: Any, session: Session, default: float) -> float:
         return most if given else 0.0
     if isinstance(given, str):
         lowered = given.strip().lower()
-        if lowered in ("true", "yes", ""):
+        if lowered in ("true", "yes"):
             return most
         if lowered in ("false", "no"):
             return 0.0

@@ -206,7 +206,10 @@ async def _pause(
         shown = await after(session, 0.001, wanted)
     if shown["status"] in ("running", "waiting_for_input"):
         shown["pause_pending"] = True
-        shown["message"] = "It stops at its next line of Python; it is busy outside of it now."
+        shown["message"] = (
+            "It stops at its next line of Python; it is busy outside of it now. "
+            "GET /threads says where each thread is."
+        )
     return shown
 
 
@@ -241,7 +244,7 @@ async def continue_thread(
     if patience:
         await session.stopped_again(thread_id, patience)
         return await status(session, wanted)
-    return {**state_of(session), "thread_id": thread_id, "thread_status": "running"}
+    return {**state_of(session), "resumed_thread_id": thread_id}
 
 
 @routes.post("/sessions/{session_id}/threads/{thread_id}/pause", responses=shows(_PAUSED))

@@ -13,11 +13,13 @@ from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Attach
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import (
+    DEFAULT_INCLUDE,
     Json,
     ServiceHere,
     SessionHere,
     SessionSeen,
     chosen,
+    extras,
     router,
     seconds,
     shows,
@@ -64,13 +66,19 @@ async def create_session(service: ServiceHere, body: bodies.CreateSession | None
                 )
             session.breakpoints.add(stored["breakpoints"])
             await session.saved()
-            await session.saved()
         if body.mode == "attach":
             await children.attach(service, session, attach)
+            if patience := seconds(body.wait, session, 0.0):
+                await session.settled(patience)
     except BaseException:
         await service.delete(session)
         raise
-    return await detail(session)
+    return {**await detail(session), **await extras(session, _wanted(body.wait))}
+
+
+def _wanted(wait: Any) -> tuple[str, ...]:
+    """A waited answer carries what a stop is looked at for."""
+    return DEFAULT_INCLUDE if wait is not None else ()
 
 
 def _config(body: bodies.Configuration) -> SessionConfig:
@@ -275,8 +283,9 @@ async def attach_session(
     wait: Annotated[str | None, Query()] = None,
 ) -> Json:
     """Attach to a process by pid, or to a debugpy that listens at host and port."""
-    patience = seconds(body.wait if body.wait is not None else wait, session, 0.0)
+    given = body.wait if body.wait is not None else wait
+    patience = seconds(given, session, 0.0)
     await children.attach(service, session, _attach(body))
     if patience:
         await session.settled(patience)
-    return await status(session)
+    return await status(session, _wanted(given))

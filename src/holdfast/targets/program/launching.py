@@ -232,6 +232,8 @@ async def arm(
         Output(take_out, lambda text: target.watcher.output("stdout", text)),
         Output(take_err, lambda text: target.watcher.output("stderr", text)),
     ]
+    for output in target.outputs:
+        output.others = [other for other in target.outputs if other is not output]
     target.watch_process(process)
     ours.setblocking(False)
     try:

@@ -12,14 +12,21 @@ from collections import deque
 from collections.abc import Callable
 
 _CHUNK = 65536
+_LINE_SECONDS = 0.02
 
 
 class Output:
-    """One of stdout and stderr: read as it comes, decoded, told in order."""
+    """One of stdout and stderr: read as it comes, decoded, told in order and by whole lines.
+
+    A line that is begun waits a moment for its end: one `print` may be several writes.
+    """
 
     def __init__(self, fd: int, tell: Callable[[str], None]) -> None:
         self._fd = fd
         self._tell = tell
+        self._begun = ""
+        self._later: asyncio.TimerHandle | None = None
+        self.others: list[Output] = []
         self._decode = codecs.getincrementaldecoder("utf-8")("backslashreplace").decode
         self._loop = asyncio.get_running_loop()
         self.closed = asyncio.Event()
@@ -39,19 +46,42 @@ class Output:
             data = b""
         text = self._decode(data, final=not data)
         if text:
-            self._tell(text)
+            self._take(text)
         if not data:
             self.close()
         return bool(data)
+
+    def _take(self, text: str) -> None:
+        for other in self.others:
+            other.flush()  # what was begun there came before this
+        lines, newline, begun = (self._begun + text).rpartition("\n")
+        if newline:
+            self._tell(lines + newline)
+        self._begun = begun
+        if len(begun) > _CHUNK:
+            self.flush()
+        elif begun and self._later is None:
+            self._later = self._loop.call_later(_LINE_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Tell a line that is not ended, too."""
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        begun, self._begun = self._begun, ""
+        if begun:
+            self._tell(begun)
 
     def drain(self) -> None:
         """Read what is in the pipe at this moment (at most what a pipe can hold)."""
         for _ in range(16):
             if self.closed.is_set() or not self._read():
-                return
+                break
+        self.flush()
 
     def close(self) -> None:
         if not self.closed.is_set():
+            self.flush()
             self._loop.remove_reader(self._fd)
             os.close(self._fd)
             self.closed.set()

@@ -62,6 +62,8 @@ class Target:
         self.route = route
         self.pid: int | None = None
         self.parent_pid: int | None = None
+        self.ours = False
+        """We started it, or it is the child of one that we started."""
         self.version: tuple[int, ...] = ()
         self.import_path: list[str] = []
         self.mends: dict[str, bool] = {}
@@ -86,6 +88,7 @@ class Target:
 
     def _event(self, name: str, body: dict[str, Any]) -> None:
         if name == "stopped":
+            self._drain_outputs()
             self.watcher.stopped(_stop(body))
         elif name == "holdfast":
             self._told(body)
@@ -108,6 +111,7 @@ class Target:
     def _told(self, body: dict[str, Any]) -> None:
         kind = body.get("kind")
         if kind == "log":
+            self._drain_outputs()
             self.watcher.output("log", body["text"] + "\n", file=body["file"], line=body["line"])
         elif kind == "input_wanted":
             self._drain_outputs()
@@ -139,7 +143,7 @@ class Target:
             self.watcher.input_wanted()
 
     def _drain_outputs(self) -> None:
-        # The prompt was written before the wait began: it is in the pipe already.
+        # What was written before this was told (a prompt, say) is in the pipe already.
         for output in self.outputs:
             output.drain()
 
@@ -183,7 +187,7 @@ class Target:
     # -- its end ----------------------------------------------------------------------------
 
     def watch_process(self, process: Spawned) -> None:
-        self.process = process
+        self.process, self.ours = process, True
         self.pid = process.pid
         self._ending = asyncio.create_task(self._await_end(process))
 
@@ -234,7 +238,7 @@ class Target:
 
     async def drop(self) -> None:
         """Its session goes: what is ours goes with it, what was there before us stays."""
-        if self.process is not None or self.route == "child":
+        if self.ours:
             await self.kill()
         elif not self.ended.is_set():
             await self.detach()

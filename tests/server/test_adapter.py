@@ -1,0 +1,120 @@
+"""The stock way, through debugpy's adapter: asked for, or taken where our own does not work."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from children import FAMILY, PATIENCE, heard, is_gone, plainly
+from harness import Program, Server, Session
+
+LOOP = Program("loop.py")
+
+
+@pytest.fixture
+def wrapper(tmp_path: Path) -> Path:
+    """An interpreter in whose start-up our file cannot be run, as under some sandboxes."""
+    script = tmp_path / "python3"
+    script.write_text(
+        '#!/bin/sh\ncase "$*" in *boot.py*) echo "not in here" >&2; exit 9;; esac\n'
+        f'exec "{sys.executable}" "$@"\n'
+    )
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    return script
+
+
+def test_a_program_is_debugged_through_an_adapter(session: Session, python: str) -> None:
+    [point] = session.break_at(LOOP, "add", condition="number == 3")
+
+    stop = session.launch(LOOP, python=python, route="adapter")
+
+    assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
+    assert stop["breakpoint_id"] == point
+    assert session.get("")["route"] == "adapter"
+    assert session.server.get("/info")["routes"]["sessions"][session.id] == "adapter"
+    step = session.post("/step-over", {"wait": PATIENCE})
+    assert step["location"]["line"] == LOOP.line("return")
+    assert session.evaluate("result * 2") == "12"
+    end = session.resume()
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    assert session.output() == "total 45\ndone\n"
+
+
+def test_the_exit_code_comes_through_an_adapter(session: Session) -> None:
+    end = session.launch(FAMILY, args=["child", "x"], route="adapter")
+
+    assert (end["status"], end["exit_code"]) == ("terminated", 7)
+    assert session.output() == plainly(sys.executable, "child", "x")[0]
+
+
+def test_children_are_left_alone_behind_an_adapter(session: Session) -> None:
+    session.break_at(FAMILY, "work")
+    ways = ["popen", "fork_exits", "spawn_process"]
+
+    end = session.launch(FAMILY, args=ways, route="adapter")
+
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    assert session.output() == plainly(sys.executable, *ways)[0]
+
+
+def test_a_program_that_our_probe_cannot_start_is_started_by_the_adapter(
+    session: Session, wrapper: Path
+) -> None:
+    session.break_at(LOOP, "print")
+
+    stop = session.launch(LOOP, python=str(wrapper))
+
+    assert (stop["status"], stop["location"]["line"]) == ("paused", LOOP.line("print"))
+    assert session.evaluate("total") == "45"
+    [changed] = [e for e in session.get("/events")["events"] if e["event"] == "route_changed"]
+    assert changed["route"] == "adapter"
+    routes = session.server.get("/info")["routes"]
+    assert routes["sessions"][session.id] == "adapter"
+    assert "9" in routes["fallback_reason"]
+    assert session.resume()["exit_code"] == 0
+
+
+def test_the_direct_way_alone_does_not_fall_back(session: Session, wrapper: Path) -> None:
+    answer = session.post(
+        "/launch", {"script": LOOP.path, "python": str(wrapper), "route": "direct"}, expect=500
+    )
+
+    assert answer["error"]["code"] == "LAUNCH_FAILED"
+
+
+@pytest.mark.slow
+def test_when_both_ways_fail_the_first_error_is_told(session: Session, wrapper: Path) -> None:
+    text = wrapper.read_text().replace("exec ", 'case "$*" in *debugpy*) exit 8;; esac\nexec ')
+    wrapper.write_text(text)
+
+    usual = session.server.get("/config")["launch_timeout"]
+    session.server.patch("/config", {"launch_timeout": 5})  # debugpy's own patience is longer
+    try:
+        answer = session.post("/launch", {"script": LOOP.path, "python": str(wrapper)}, expect=500)
+    finally:
+        session.server.patch("/config", {"launch_timeout": usual})
+
+    assert answer["error"]["code"] == "LAUNCH_FAILED"
+    assert answer["error"]["details"]["exit_code"] == 9
+
+
+@pytest.mark.parametrize("victim", ["none", "adapter", "launcher", "program"])
+def test_nothing_is_left_of_an_adapter(server: Server, victim: str) -> None:
+    with server.session() as session:
+        session.break_at(LOOP, "add")
+        session.launch(LOOP, route="adapter")
+        program = psutil.Process(session.get("")["pid"])
+        launcher = program.parent()
+        assert launcher is not None
+        adapter = launcher.parent()
+        assert adapter is not None
+        members = {"adapter": adapter, "launcher": launcher, "program": program}
+        if victim in members:
+            members[victim].kill()
+            heard(session, "terminated")
+
+    assert [each.pid for each in members.values() if not is_gone(each.pid)] == []
