@@ -50,7 +50,10 @@ class Running:
         return self._answer.read_text().split()
 
     def is_free(self) -> bool:
-        return self.process.poll() is None and self.observed() == ["False", "False"]
+        """It runs on, and nothing of a debugger is left in it."""
+        assert self.process.poll() is None
+        assert self.observed() == ["False", "False"]
+        return True
 
     def end(self) -> str:
         self.process.kill()
@@ -160,6 +163,9 @@ def test_a_process_outlives_the_server_that_was_attached_to_it(
     finally:
         server.close()
 
+    deadline = time.monotonic() + PATIENCE  # it hears of it when its connection breaks
+    while program.observed() != ["False", "False"] and time.monotonic() < deadline:
+        pass
     assert program.is_free()
 
 

@@ -79,7 +79,8 @@ def _after_the_server(db: Any) -> None:
     from . import children, debugger, rules
 
     try:
-        if debugger.current() is db:  # else another has come in the meantime
+        # Unless it was let go in order, or another has come in the meantime.
+        if debugger.current() is db and not getattr(db, "_holdfast_let_go", False):
             children.unwatch()
             rules.clear(db)
             # A thread that was held when the server went is held by nobody any more.
