@@ -19,7 +19,6 @@ from holdfast.model.config import SessionConfig, Watch
 from holdfast.model.decision import Decision
 from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
-from holdfast.model.location import Location
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
 from holdfast.model.stop import Stop
@@ -30,7 +29,8 @@ from holdfast.service.processes import Processes
 from holdfast.service.projects import Projects
 from holdfast.service.settings import Settings
 from holdfast.service.sources import Sources, Stamp
-from holdfast.service.standing import Standing
+from holdfast.service.standing import Standing, held_with
+from holdfast.service.waiting import Waiting
 from holdfast.service.watcher import SessionWatcher
 from holdfast.store import Store
 from holdfast.targets.program.attaching import Door
@@ -43,7 +43,7 @@ _THREAD_FRAMES = 1_000_000
 _hold_numbers = itertools.count(1)
 
 
-class Session:
+class Session(Waiting):
     """Listens to its target (it is the target's `Watcher`) and answers for it."""
 
     kind = Kind.PROGRAM
@@ -61,6 +61,7 @@ class Session:
         parent_id: str | None = None,
         created_at: float | None = None,
     ) -> None:
+        super().__init__()
         self.id = session_id
         self.config = config
         self.parent_id = parent_id
@@ -100,8 +101,6 @@ class Session:
         self._store = store
         self._projects = projects
         self._ledger = ledger
-        self._waiters: set[asyncio.Future[None]] = set()
-        self.stopping = False
         self._other_threads: dict[int, int] = {}
         self.standing = Standing()
         self._run = 0
@@ -150,30 +149,6 @@ class Session:
         return None
 
     # -- waiting ----------------------------------------------------------------------------
-
-    def wake(self) -> None:
-        waiters, self._waiters = self._waiters, set()
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-
-    async def until(self, reached: Callable[[], bool], seconds: float) -> bool:
-        """Wait for something of this session to be so; False when time is up."""
-        deadline = time.monotonic() + seconds
-        while not reached() and not self.stopping:
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiters.add(waiter)
-            try:
-                await asyncio.wait_for(waiter, max(0.0, deadline - time.monotonic()))
-            except asyncio.TimeoutError:
-                return reached()
-            finally:
-                self._waiters.discard(waiter)
-        return reached()
-
-    def stop_waiting(self) -> None:
-        self.stopping = True
-        self.wake()
 
     async def settled(self, seconds: float) -> bool:
         """Wait for a stop, a wish for input, or the end."""
@@ -362,7 +337,7 @@ class Session:
         shown = self.stop
         self.standing.release(thread)
         if shown is not None and shown.thread_id == thread:
-            self.show(self.standing.next() or _held_with(shown, held))
+            self.show(self.standing.next() or held_with(shown, held))
             self.standing.release(thread)
 
     async def stopped_again(self, thread: int, seconds: float) -> None:
@@ -511,17 +486,3 @@ def _plain(value: Any) -> dict[str, Any] | None:
         key: list(each) if isinstance(each, tuple) else each
         for key, each in dataclasses.asdict(value).items()
     }
-
-
-def _held_with(stop: Stop, held: list[dict[str, Any]]) -> Stop:
-    """The stop of the first thread that another's stop holds."""
-    first = held[0]
-    place, points = first.get("location"), first.get("breakpoints") or ()
-    return Stop(
-        thread_id=first["id"],
-        reason="breakpoint" if points else "pause",
-        location=Location(**place) if place else None,
-        threads=tuple(held),
-        breakpoints=tuple((f"bp_{number}", 0) for number in points),
-        all_threads_stopped=stop.all_threads_stopped,
-    )

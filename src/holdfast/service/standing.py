@@ -7,7 +7,9 @@ runs. Another thread that stops meanwhile stands beside it until its turn comes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
+from holdfast.model.location import Location
 from holdfast.model.stop import Stop
 
 
@@ -58,3 +60,17 @@ class Standing:
 
     def next(self) -> Stop | None:
         return next(iter(self.beside.values()), None)
+
+
+def held_with(stop: Stop, held: list[dict[str, Any]]) -> Stop:
+    """The stop of the first thread that another's stop holds."""
+    first = held[0]
+    place, points = first.get("location"), first.get("breakpoints") or ()
+    return Stop(
+        thread_id=first["id"],
+        reason="breakpoint" if points else "pause",
+        location=Location(**place) if place else None,
+        threads=tuple(held),
+        breakpoints=tuple((f"bp_{number}", 0) for number in points),
+        all_threads_stopped=stop.all_threads_stopped,
+    )

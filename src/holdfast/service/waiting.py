@@ -1,0 +1,40 @@
+"""Who waits for what: requests that want to know when something of a session is so."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+
+class Waiting:
+    """Whoever waits is woken by every change, looks, and waits on; nobody polls."""
+
+    def __init__(self) -> None:
+        self.stopping = False
+        self._waiters: set[asyncio.Future[None]] = set()
+
+    def wake(self) -> None:
+        waiters, self._waiters = self._waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def until(self, reached: Callable[[], bool], seconds: float) -> bool:
+        """Wait until it is so; False when time is up, or all waiting ends."""
+        deadline = time.monotonic() + seconds
+        while not reached() and not self.stopping:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.add(waiter)
+            try:
+                await asyncio.wait_for(waiter, max(0.0, deadline - time.monotonic()))
+            except asyncio.TimeoutError:
+                return reached()
+            finally:
+                self._waiters.discard(waiter)
+        return reached()
+
+    def stop_waiting(self) -> None:
+        """The server stops: whoever waits gets its answer now."""
+        self.stopping = True
+        self.wake()
