@@ -8,7 +8,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.10 python3.1
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo serve test lint quick slow system bench clean
+.PHONY: help demo serve test lint quick slow soak system bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo "make test    check and test everything (what CI runs)"
 	@echo "make serve   run the server in the foreground"
 	@echo "make bench   measure how fast it is"
+	@echo "make soak    drive the server through hundreds of random interleavings"
 	@echo "make lint    only the checks: style, types, import directions"
 	@echo "make clean   remove .venv and every cache"
 
@@ -48,6 +49,10 @@ quick: .venv/.dev
 # pytest says 5 when it found none, which is no failure.
 slow: .venv/.dev
 	@$(BIN)/pytest -q -n 2 -m slow || [ $$? -eq 5 ]
+
+# Hundreds of random interleavings of clients; not part of `test`, which runs a dozen.
+soak: .venv/.dev
+	@HOLDFAST_RUNS=300 $(BIN)/pytest -q -m slow tests/server/test_interleavings.py
 
 clean:
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

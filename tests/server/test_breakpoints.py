@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -377,3 +379,21 @@ def test_a_breakpoint_in_a_library_stops(server: Server, python: str) -> None:
             assert (step["status"], step["location"]["file"]) == ("paused", DUMPING.path)
             assert session.resume()["status"] == "terminated"
             assert listed(session)["bp_1"]["hits"] == 2
+
+
+def test_one_set_while_the_program_starts_is_not_lost(session: Session, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    (tmp_path / "sitecustomize.py").write_text(f"open({str(gate)!r}).read()\n")
+    program = tmp_path / "late.py"
+    program.write_text("import time\nfor i in range(10_000):\n    time.sleep(0.01)\nprint(i)\n")
+    body = {"script": str(program), "pythonpath": [str(tmp_path)]}
+    with ThreadPoolExecutor(1) as background:
+        launch = background.submit(session.post, "/launch", body)
+        # The gate opens for writing once the interpreter waits there: the launch is under way.
+        with gate.open("w"):
+            assert session.get("/status")["status"] == "launching"
+            session.post("/breakpoints", {"file": str(program), "line": 3})
+        assert launch.result()["status"] in ("running", "paused")
+    stop = session.get("/status?wait=20")
+    assert (stop["status"], stop["location"]["line"]) == ("paused", 3)

@@ -149,6 +149,14 @@ def test_one_that_never_returns_is_interrupted(session: Session, python: str) ->
     assert session.output() == "result 42 1 low\n"
 
 
+def test_an_assignment_that_never_returns_is_interrupted_too(looked_at: Session) -> None:
+    reference = looked_at.get("/frames/0/scopes")["scopes"][0]["reference"]
+    body = {"name": "n", "value": "exec('while True: pass')", "timeout": 0.2}
+    answer = looked_at.post(f"/variables/{reference}/set", body, expect=504)
+    assert answer["error"]["details"]["interrupted"] is True
+    assert looked_at.evaluate("6 * 7") == "42"
+
+
 def test_a_sleep_in_another_thread_ends_by_itself_and_nothing_is_lost(session: Session) -> None:
     """Nothing can wake it; the answer says so, and the session goes on meanwhile."""
     session.break_at(PROGRAM, "worker", "compute")
@@ -194,7 +202,8 @@ def test_names_are_completed(looked_at: Session) -> None:
 def test_hover_shows_a_value_and_calls_nothing(looked_at: Session) -> None:
     shown = looked_at.post("/hover", {"expression": "names[0]"})
     assert (shown["value"], shown["type"]) == ("'a'", "str")
-    for expression in ("describe()", "(n := 3)", "1 +", "n = 1", "missing"):
+    consuming = ("[x for x in names]", "[*names]")
+    for expression in ("describe()", "(n := 3)", "1 +", "n = 1", "missing", *consuming):
         looked_at.post("/hover", {"expression": expression}, expect=400)
 
     text = "    done = doubled > n  # @compute"

@@ -33,6 +33,11 @@ def test_a_launch_answers_at_once_that_it_runs(session: Session) -> None:
     assert session.get("/status?wait=20")["reason"] == "breakpoint"
 
 
+def test_a_relative_script_without_a_directory_is_found_from_the_servers(session: Session) -> None:
+    seen = reported(session, script=os.path.relpath(REPORT.path))
+    assert seen["cwd"] == str(PROGRAMS)
+
+
 def test_arguments_and_environment_reach_the_script(session: Session) -> None:
     args = ["--epochs", "10", "two words", "ünïcode", ""]
     seen = reported(

@@ -87,7 +87,6 @@ def _complain(message: str, hint: str = "") -> None:
 @app.command()
 def demo(
     as_json: AsJson = False,
-    interactive: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
     """Find a bug in a small program, as an agent would, and show every request."""
     from holdfast.cli import demonstration

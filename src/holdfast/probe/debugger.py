@@ -1,4 +1,4 @@
-"""Everything that touches pydevd: arming it, patching it, and answering the server on its wire.
+"""pydevd and us: arming it, patching it, and answering the server on its wire.
 
 The server speaks plain DAP for running, stepping and pausing, and one request
 of our own, `holdfast`, for all else; its answers and events travel on the same connection.

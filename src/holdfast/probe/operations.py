@@ -173,7 +173,14 @@ def _completions(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
 
 
 def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
-    return {"interrupted": evaluation.RUNNING.interrupt(debugger.thread_id_of(args["thread"]))}
+    if "thread" in args:
+        thread_id = debugger.thread_id_of(args["thread"])
+    else:
+        handle = stops.HANDLES.get(args["reference"])
+        if handle is None:
+            raise _stale(args["reference"])
+        thread_id = handle.owner
+    return {"interrupted": evaluation.RUNNING.interrupt(thread_id)}
 
 
 def _forget(db: Any, _args: Dict[str, Any]) -> Any:

@@ -133,7 +133,7 @@ def _prepare(spec: Dict[str, Any]) -> Runner:
         else:
             os.environ[name] = value
     os.chdir(spec["cwd"])
-    streams.prepare(spec.get("watch_input", True))
+    streams.prepare()
     return _runner(spec, _clean_main())
 
 

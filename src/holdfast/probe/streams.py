@@ -84,7 +84,7 @@ def _identity(fd: int) -> Optional[Tuple[int, int]]:
     return found.st_dev, found.st_ino
 
 
-def prepare(watch_input: bool) -> None:
+def prepare() -> None:
     for fd in (0, 1, 2):
         pipe = _identity(fd)
         if pipe is not None:
@@ -92,7 +92,7 @@ def prepare(watch_input: bool) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper) and isinstance(sys.stderr, io.TextIOWrapper):
         sys.stdout = sys.__stdout__ = _in_order(sys.stdout)  # type: ignore[misc]
         sys.stderr = sys.__stderr__ = _in_order(sys.stderr)  # type: ignore[misc]
-    if watch_input and isinstance(sys.stdin, io.TextIOWrapper):
+    if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin = sys.__stdin__ = _watched(sys.stdin)  # type: ignore[misc]
 
 

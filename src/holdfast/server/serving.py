@@ -200,8 +200,8 @@ async def _announce(
         _publish(file, json.dumps(facts) + "\n")
     say(f"Holdfast is at {url} (data in {options.data_dir})")
     if not policy.loopback:
-        where = options.data_dir / "token"
-        say(f"WARNING: reachable from other machines. Clients need the token in {where}.")
+        which = "you gave" if options.token else f"in {options.data_dir / 'token'}"
+        say(f"WARNING: reachable from other machines. Clients need the token {which}.")
 
 
 def _publish(file: Path, text: str) -> None:

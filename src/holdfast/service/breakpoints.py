@@ -52,14 +52,23 @@ class BreakpointSet:
         self, specs: Sequence[Mapping[str, Any]], strict: Iterable[bool] = ()
     ) -> list[Breakpoint]:
         """Set all of them or none. `strict` says of each whether its file must be there."""
-        last = self._last
-        made = []
         flags = itertools.chain(strict, itertools.repeat(False))
-        for number, (spec, must_exist) in enumerate(zip(specs, flags, strict=False), last + 1):
-            wanted = Breakpoint(id=f"bp_{number}", **spec)
-            made.append(self._verified(self._checked(wanted), strict=must_exist))
-            last = number
-        self._last = last
+        numbered = [
+            (Breakpoint(id=f"bp_{number}", **spec), must_exist)
+            for number, (spec, must_exist) in enumerate(
+                zip(specs, flags, strict=False), self._last + 1
+            )
+        ]
+        try:
+            made = [
+                self._verified(self._checked(wanted), strict=must_exist)
+                for wanted, must_exist in numbered
+            ]
+        except BaseException:
+            for wanted, _ in numbered:
+                self._forget(wanted.id)
+            raise
+        self._last += len(made)
         self._all.update((each.id, each) for each in made)
         return made
 
@@ -75,12 +84,19 @@ class BreakpointSet:
     def remove(self, breakpoint_id: str) -> Breakpoint:
         found = self.get(breakpoint_id)
         del self._all[breakpoint_id]
+        self._forget(breakpoint_id)
         return found
 
     def clear(self) -> list[Breakpoint]:
         removed = list(self._all.values())
         self._all.clear()
+        self._relative.clear()
+        self._waiting.clear()
         return removed
+
+    def _forget(self, breakpoint_id: str) -> None:
+        self._relative.pop(breakpoint_id, None)
+        self._waiting.discard(breakpoint_id)
 
     def note(self, breakpoint_id: str, **facts: Any) -> None:
         """Keep what the debugger says of it (hits, a failing condition)."""

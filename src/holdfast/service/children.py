@@ -40,6 +40,10 @@ async def _attach(service: Service, session: Session, wanted: Attach) -> None:
     except errors.HoldfastError as problem:
         session.failed(problem)
         raise
+    except Exception as problem:
+        failure = errors.AttachFailed(f"the debugger there went away: {problem!r}")
+        session.failed(failure)
+        raise failure from problem
     finally:
         await session.saved()
     session.running(target)

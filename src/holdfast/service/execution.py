@@ -25,7 +25,6 @@ from holdfast.targets.program.target import Target
 
 # Somebody wanted that process gone: it was not our probe that could not start.
 _KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
-RESTARTABLE = (State.TERMINATED, State.FAILED)
 
 
 async def launch(service: Service, session: Session, wanted: Launch) -> None:
@@ -108,6 +107,18 @@ async def _run(
         target = await _directly_if_possible(service, session, request, watcher)
     session.running(target)
     watcher.started()
+    await _catch_up(session, target, request.setup)
+
+
+async def _catch_up(session: Session, target: Target, told: Setup) -> None:
+    """What was changed while the program started is told now."""
+    now = current_setup(session)
+    if now == told:
+        return
+    files = [*told.lines, *(file for file in now.lines if file not in told.lines)]
+    posted = [target.post_lines(file, now.lines.get(file, [])) for file in files]
+    posted += [target.post_functions(now.functions), target.post_exceptions(now.exceptions)]
+    await target.settled(*posted)
 
 
 async def _directly_if_possible(
@@ -253,11 +264,15 @@ async def terminate(service: Service, session: Session) -> None:
         session.ended("terminated", None)
 
 
-async def detach(session: Session) -> None:
+async def detach(service: Service, session: Session) -> None:
     """Let the program run on by itself: it outlives its session and the server."""
     target = session.live_target("detach")
     if target.process is not None:
         session.processes.release(target.process)
+    session.let_children_go()
+    for child in service.children_of(session):
+        if child.target is not None:
+            child.target.ours = False
     await target.detach()
     session.ended("detached", None, Signal.DETACHED)
     await session.saved()

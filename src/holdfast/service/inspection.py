@@ -122,6 +122,12 @@ async def evaluate(
     )
 
 
+_HARMLESS = (
+    *(ast.Expression, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant),
+    *(ast.Tuple, ast.UnaryOp, ast.USub, ast.expr_context),
+)
+
+
 async def hover(session: Session, expression: str, frame_id: int) -> Described:
     """A value without side effects: names, attributes and items only, nothing that calls."""
     try:
@@ -130,10 +136,10 @@ async def hover(session: Session, expression: str, frame_id: int) -> Described:
         raise errors.InvalidInput(
             f"not an expression: {problem}", field="expression", expression=expression
         ) from None
-    if any(isinstance(node, ast.Call | ast.Await | ast.NamedExpr) for node in ast.walk(tree)):
+    if not all(isinstance(node, _HARMLESS) for node in ast.walk(tree)):
         raise errors.InvalidInput(
-            "hover does not call anything",
-            hint="Use POST /evaluate for expressions with calls.",
+            "hover takes names, attributes and items only: it calls and consumes nothing",
+            hint="Use POST /evaluate for other expressions.",
             field="expression",
         )
     return await evaluate(session, expression, frame_id, "hover", None)

@@ -62,6 +62,7 @@ class OutputBuffer:
 
     def page(self, since: int, limit: int, kinds: frozenset[str] | None = None) -> Page:
         """The first `limit` entries after `since`."""
+        since = min(since, self._seq)  # a cursor of another run of the server means: from now on
         first = self._entries[0].seq if self._entries else self._seq + 1
         dropped = max(0, first - 1 - since)
         found: list[Entry] = []

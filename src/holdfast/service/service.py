@@ -87,7 +87,9 @@ class Service:
     async def end_targets(self) -> None:
         """End every target, and every start that is under way; none can be started after it."""
         ends = [self._end(each, "server_stopped") for each in self._sessions.values()]
-        await asyncio.gather(*ends)
+        for problem in await asyncio.gather(*ends, return_exceptions=True):
+            if isinstance(problem, BaseException):
+                log.error("a session did not end in order: %r", problem)
 
     async def _warm(self, python: str) -> Target:
         """A waiting interpreter; it dies with us like any target."""
@@ -320,6 +322,9 @@ class Service:
         """The server stops: whoever waits gets its answer now."""
         for session in self._sessions.values():
             session.stop_waiting()
+
+    def children_of(self, session: Session) -> list[Session]:
+        return [self._sessions[each] for each in session.children if each in self._sessions]
 
     def holds(self) -> list[Hold]:
         return self.ledger.open_holds()

@@ -44,7 +44,7 @@ _hold_numbers = itertools.count(1)
 
 
 class Session(Waiting):
-    """Listens to its target (it is the target's `Watcher`) and answers for it."""
+    """Listens to its target (through a `SessionWatcher`) and answers for it."""
 
     kind = Kind.PROGRAM
 
@@ -395,6 +395,15 @@ class Session(Waiting):
             self.ended(reason, None)
             self._start.cancel()
 
+    def let_children_go(self) -> None:
+        """Its program is detached: what that starts from now on is not followed."""
+        if self.following is not None:
+            self.following.cancel()
+            self.following = None
+        if self.door is not None:
+            self.door.close()
+            self.door = None
+
     async def end(self) -> None:
         """End its program, what that started, and the following of its children."""
         if self.following is not None:
@@ -405,7 +414,7 @@ class Session(Waiting):
             await target.drop()
         await self.processes.end()
         if target is not None and target.process is not None:
-            await target.ended.wait()
+            await target.seen_to_end()
         if self.door is not None:
             self.door.close()
             self.door = None
@@ -430,7 +439,8 @@ class Session(Waiting):
             self.ended(error.short, None)
 
     def failed(self, error: errors.HoldfastError) -> None:
-        self.error = {"code": error.code, "message": error.message, "hint": error.hint}
+        if not self.over:
+            self.error = {"code": error.code, "message": error.message, "hint": error.hint}
         self.ended(error.short, error.details.get("exit_code"), Signal.FAILED)
 
     # -- the store --------------------------------------------------------------------------

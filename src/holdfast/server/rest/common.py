@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 
 from holdfast import errors
@@ -211,7 +211,3 @@ async def after(session: Session, wait: float, include: tuple[str, ...]) -> Json
     if session.state in (State.PAUSED, State.WAITING_FOR_INPUT):
         return {"session_id": session.id, "status": State.RUNNING.value}
     return state_of(session)
-
-
-def nothing() -> Response:
-    return Response(status_code=204)

@@ -221,9 +221,9 @@ async def terminate(service: ServiceHere, session: SessionHere) -> Json:
 
 
 @routes.post("/sessions/{session_id}/detach", responses=shows({"status": "terminated"}))
-async def detach(session: SessionHere) -> Json:
+async def detach(service: ServiceHere, session: SessionHere) -> Json:
     """Leave the program running by itself: it outlives the session and the server."""
-    await execution.detach(session)
+    await execution.detach(service, session)
     return {**state_of(session), "detached": True}
 
 

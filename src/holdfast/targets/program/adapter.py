@@ -34,6 +34,9 @@ async def start(request: Request) -> Target:
             stderr=subprocess.DEVNULL,
             tag=request.tag,
         )
+    except BaseException:
+        ours.close()
+        raise
     finally:
         theirs.close()
     request.adopted(process)

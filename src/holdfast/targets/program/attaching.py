@@ -213,6 +213,7 @@ def debug_options(attach: Attach) -> dict[str, Any]:
     options: dict[str, Any] = {
         "justMyCode": attach.just_my_code,
         "stopAllThreadsOnSuspend": attach.stop_all_threads,
+        "steppingResumesAllThreads": attach.stop_all_threads,
         "subProcess": False,  # children are followed by our probe, or not at all
         "showReturnValue": True,
         "redirectOutput": False,

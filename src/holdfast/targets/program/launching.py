@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
     interpreter = await interpreters.resolve(launch.python_path, launch.venv, cwd)
     spec: dict[str, Any] = {"args": list(launch.args), "cwd": cwd}
     if launch.script is not None:
-        script = os.path.join(cwd, os.path.expanduser(launch.script))
+        script = _script(launch.script, launch, session_cwd, cwd)
         if not os.path.isfile(script):
             raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
         if not os.access(script, os.R_OK):
@@ -87,6 +87,12 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
     else:
         spec["code"] = launch.code
     return Place(interpreter, cwd, _environment(launch), spec)
+
+
+def _script(given: str, launch: Launch, session_cwd: str | None, cwd: str) -> str:
+    """A relative script is looked for in the directory given; with none given, in the server's."""
+    base = cwd if launch.cwd or session_cwd else os.getcwd()
+    return os.path.join(base, os.path.expanduser(given))
 
 
 def _directory(launch: Launch, session_cwd: str | None) -> str:
@@ -105,6 +111,7 @@ def _directory(launch: Launch, session_cwd: str | None) -> str:
 
 def _environment(launch: Launch) -> dict[str, str]:
     env = interpreters.venv_environment(launch.venv) if launch.venv else dict(os.environ)
+    env.pop("HOLDFAST_TOKEN", None)  # the server's secret, not the program's
     for name, value in launch.env.items():
         if value is None:
             env.pop(name, None)
@@ -126,9 +133,6 @@ def debug_options(launch: Launch) -> dict[str, Any]:
         "redirectOutput": False,
         "subProcess": launch.debug_subprocesses,
     }
-
-
-Start = Callable[[Request], Awaitable[Target]]
 
 
 async def start(request: Request, warm: Target | None = None) -> Target:

@@ -104,11 +104,6 @@ class Input:
         return self._fd is not None and not self._ending
 
     @property
-    def pending(self) -> int:
-        """Bytes accepted but not yet taken by the pipe."""
-        return sum(map(len, self._waiting))
-
-    @property
     def unread(self) -> int:
         """Bytes in the pipe that nobody has taken yet."""
         if self._fd is None:

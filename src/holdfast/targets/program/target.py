@@ -21,6 +21,7 @@ STEPS = {"continue": "continue", "step-over": "next", "step-into": "stepIn", "st
 _REASONS = {"function breakpoint": "breakpoint", "goto": "step"}
 _DRAIN_SECONDS = 0.5
 _INTERRUPT_SECONDS = 1.0
+_END_SECONDS = 15.0
 _END_SECONDS = 2.0
 _TAKING_SECONDS = 0.1
 
@@ -220,13 +221,18 @@ class Target:
             self.watcher.exited(code)
 
     def when_finished(self, wish: Callable[[], None]) -> None:
-        self._last_wishes.append(wish)
+        if self.ended.is_set():
+            wish()
+        else:
+            self._last_wishes.append(wish)
 
     async def kill(self, grace: float | None = None) -> None:
         """End it and every process it started."""
         if self.process is not None:
             await self.process.kill_tree(grace)
-            await self.ended.wait()
+            await self.seen_to_end()
+        elif self.ended.is_set():
+            return  # its pid may be another's by now
         elif self.pid is not None and self.route != "adapter":
             await kill_kin(self.pid, grace)
             self.finish(None)
@@ -235,6 +241,11 @@ class Target:
                 asked = self.connection.post("disconnect", {"terminateDebuggee": True})
                 await asyncio.wait_for(asked, self.request_timeout)
             self.finish(None)
+
+    async def seen_to_end(self) -> None:
+        """Wait for its end to be told; a process that nothing can kill must not keep us."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.ended.wait(), _END_SECONDS)
 
     async def drop(self) -> None:
         """Its session goes: what is ours goes with it, what was there before us stays."""
@@ -290,7 +301,8 @@ class Target:
         try:
             response = await asyncio.wait_for(asyncio.shield(asked), timeout)
         except asyncio.TimeoutError:
-            interrupted = await self._interrupt(asked, arguments.get("thread"))
+            where = {k: v for k, v in arguments.items() if k in ("thread", "reference")}
+            interrupted = await self._interrupt(asked, where)
             raise errors.TimedOut(
                 f"{op} did not return within {timeout:g} s"
                 + ("; it was interrupted" if interrupted else "; it is still running"),
@@ -302,9 +314,11 @@ class Target:
             raise await self._crash(op) from None
         return body_of(response, op)
 
-    async def _interrupt(self, asked: asyncio.Future[dict[str, Any]], thread: Any) -> bool:
+    async def _interrupt(
+        self, asked: asyncio.Future[dict[str, Any]], where: dict[str, Any]
+    ) -> bool:
         try:
-            await self.operate("interrupt", _INTERRUPT_SECONDS, thread=thread)
+            await self.operate("interrupt", _INTERRUPT_SECONDS, **where)
             await asyncio.wait_for(asyncio.shield(asked), _INTERRUPT_SECONDS)
         except (errors.HoldfastError, asyncio.TimeoutError, Gone):
             return False
