@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.core.lifecycle import Signal
 from holdfast.model.session import State
 from holdfast.model.stop import Stop
+from holdfast.targets.program.target import Watcher
 
 if TYPE_CHECKING:
     from holdfast.service.session import Session
@@ -19,7 +20,7 @@ _NOT_PYTHON = (
 )
 
 
-class SessionWatcher:
+class SessionWatcher(Watcher):
     """What one run of a session's program tells; a run that was replaced is not listened to."""
 
     def __init__(self, session: Session, run: int, *, starting: bool) -> None:

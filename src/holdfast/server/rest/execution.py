@@ -142,37 +142,46 @@ async def _step(
     return shown
 
 
-@routes.post("/sessions/{session_id}/step-over", responses=shows(_STEP))
-async def step_over(
-    session: SessionHere,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Json:
-    """To the next line, without entering the functions it calls."""
-    return await _step(session, "step-over", body, wait, include)
+STEPS = {
+    "step-over": "To the next line, without entering the functions it calls.",
+    "step-into": "Into the function that this line calls; native ones are gone over, and said so.",
+    "step-out": "To the caller, with what was returned.",
+}
 
 
-@routes.post("/sessions/{session_id}/step-into", responses=shows(_STEP))
-async def step_into(
-    session: SessionHere,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Json:
-    """Into the function that this line calls; native ones are gone over, and said so."""
-    return await _step(session, "step-into", body, wait, include)
+def _step_route(action: str, does: str) -> None:
+    """Two routes for each kind of step: of the thread that stopped, and of a thread by its id."""
+    name = action.replace("-", "_")
+
+    @routes.post(
+        f"/sessions/{{session_id}}/{action}", name=name, description=does, responses=shows(_STEP)
+    )
+    async def step(
+        session: SessionHere,
+        body: bodies.Run | None = None,
+        wait: WaitQuery = None,
+        include: IncludeQuery = None,
+    ) -> Json:
+        return await _step(session, action, body, wait, include)
+
+    @routes.post(
+        f"/sessions/{{session_id}}/threads/{{thread_id}}/{action}",
+        name=f"{name}_thread",
+        description=f"In this thread. {does}",
+        responses=shows(_STEP),
+    )
+    async def step_thread(
+        session: SessionHere,
+        thread_id: int,
+        body: bodies.Run | None = None,
+        wait: WaitQuery = None,
+        include: IncludeQuery = None,
+    ) -> Json:
+        return await _step(session, action, body, wait, include, thread_id)
 
 
-@routes.post("/sessions/{session_id}/step-out", responses=shows(_STEP))
-async def step_out(
-    session: SessionHere,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Json:
-    """To the caller, with what was returned."""
-    return await _step(session, "step-out", body, wait, include)
+for _action, _does in STEPS.items():
+    _step_route(_action, _does)
 
 
 _PAUSED = {**_STEP, "reason": "pause"}
@@ -257,39 +266,3 @@ async def pause_thread(
 ) -> Json:
     """Stop one thread (and, unless `stop_all_threads` is off, the others with it)."""
     return await _pause(session, body or bodies.Run(), wait, include, thread_id)
-
-
-@routes.post("/sessions/{session_id}/threads/{thread_id}/step-over", responses=shows(_STEP))
-async def step_thread_over(
-    session: SessionHere,
-    thread_id: int,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Json:
-    """As `/step-over`, in this thread."""
-    return await _step(session, "step-over", body, wait, include, thread_id)
-
-
-@routes.post("/sessions/{session_id}/threads/{thread_id}/step-into", responses=shows(_STEP))
-async def step_thread_into(
-    session: SessionHere,
-    thread_id: int,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Json:
-    """As `/step-into`, in this thread."""
-    return await _step(session, "step-into", body, wait, include, thread_id)
-
-
-@routes.post("/sessions/{session_id}/threads/{thread_id}/step-out", responses=shows(_STEP))
-async def step_thread_out(
-    session: SessionHere,
-    thread_id: int,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Json:
-    """As `/step-out`, in this thread."""
-    return await _step(session, "step-out", body, wait, include, thread_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from holdfast import errors
 from holdfast.core import hits, logpoints
@@ -26,8 +26,11 @@ _END_SECONDS = 2.0
 _TAKING_SECONDS = 0.1
 
 
-class Watcher(Protocol):
-    """Who is told what happens in a target. Called in the event loop; must not wait."""
+class Watcher:
+    """Who is told what happens in a target, and by default does nothing about it.
+
+    Called in the event loop; must not wait.
+    """
 
     def stopped(self, stop: Stop) -> None: ...
     def thread_ended(self, thread: int) -> None: ...
@@ -41,19 +44,8 @@ class Watcher(Protocol):
     def exited(self, code: int | None) -> None: ...
 
 
-class Nobody:
+class Nobody(Watcher):
     """The watcher of an interpreter that has no program yet: there is nothing to tell."""
-
-    def stopped(self, stop: Stop) -> None: ...
-    def thread_ended(self, thread: int) -> None: ...
-    def output(self, kind: str, text: str, **place: Any) -> None: ...
-    def input_wanted(self) -> None: ...
-    def input_taken(self) -> None: ...
-    def child(self, pid: int, how: str, command: list[str], followed: bool) -> None: ...
-    def breakpoint_failed(self, number: int, error: str) -> None: ...
-    def counted(self, hits: dict[str, int]) -> None: ...
-    def debugger_lost(self) -> None: ...
-    def exited(self, code: int | None) -> None: ...
 
 
 class Target:
