@@ -96,11 +96,14 @@ def frame_at(db: Any, thread_id: str, depth: int) -> Any:
 def describe_frame(frame: Any, line: int, db: Any) -> Dict[str, Any]:
     code = frame.f_code
     shown = {
-        "name": getattr(code, "co_qualname", code.co_name),
+        "name": code.co_name,  # the same on every Python; only newer ones know the rest
         "file": _path(frame),
         "line": line,
         "module": str(frame.f_globals.get("__name__", "")),
     }
+    qualname = getattr(code, "co_qualname", code.co_name)
+    if qualname != code.co_name:
+        shown["qualname"] = qualname
     if not db.in_project_scope(frame):
         shown["library"] = True
     return shown

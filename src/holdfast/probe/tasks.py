@@ -136,7 +136,7 @@ def _running_stack(coroutine: Any) -> List[Dict[str, Any]]:
 
 def _place(frame: Any) -> Dict[str, Any]:
     code = frame.f_code
-    name = getattr(code, "co_qualname", code.co_name)
+    name = code.co_name
     return {"file": code.co_filename, "line": frame.f_lineno, "function": name}
 
 

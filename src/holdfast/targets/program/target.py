@@ -123,8 +123,8 @@ class Target:
         """It found its stdin empty. Unless we filled it meanwhile it waits."""
         wish = self._wish = object()
         given = self.input
-        if given is not None and given.unread:
-            return
+        if given is not None and (given.unread or not given.open):
+            return  # there is something for it to read, or the end of file
         if given is None or given.given == taken:
             self.watcher.input_wanted()
             return
@@ -132,7 +132,8 @@ class Target:
         asyncio.get_running_loop().call_later(_TAKING_SECONDS, self._still_wanted, wish)
 
     def _still_wanted(self, wish: object) -> None:
-        if self._wish is wish and not (self.input and self.input.unread):
+        given = self.input
+        if self._wish is wish and not (given and (given.unread or not given.open)):
             self.watcher.input_wanted()
 
     def _drain_outputs(self) -> None:
