@@ -61,7 +61,19 @@ def _stop_monitoring(monitoring: Any) -> None:
 def install() -> None:
     """When the server's end of the wire is closed, let go."""
     import pydevd
+    import pydevd_tracing
 
+    from . import debugger
+
+    begin_tracing = pydevd_tracing.SetTrace
+
+    def begin_unless_let_go(trace: Any) -> None:
+        # A thread may be in here just now. Who lets go says so first, then takes off what is on.
+        begin_tracing(trace)
+        if trace is not None and getattr(debugger.current(), "_holdfast_let_go", False):
+            begin_tracing(None)
+
+    pydevd_tracing.SetTrace = begin_unless_let_go
     original = pydevd.PyDB.dispose_and_kill_all_pydevd_threads
 
     def dispose(self: Any, *args: Any, **kwargs: Any) -> Any:
