@@ -66,6 +66,31 @@ def test_a_walk_through_a_program_over_into_and_out(session: Session, python: st
     assert step["native_frame"] is True
 
 
+def test_a_step_passes_each_breakpoint_on_its_way_once(session: Session, python: str) -> None:
+    here = session.break_at(STEPS, "call", "call_other_file", "call_native")
+    never = session.break_at(STEPS, "call_native", "comprehension", condition="a < 0")
+    second = session.break_at(STEPS, "loop_body", hit_condition="== 2")
+    stop = session.launch(STEPS, python=python)
+
+    walk = []
+    for _ in range(4):
+        walk.append((line(stop), stop["reason"]))
+        stop = over(session)
+
+    assert walk == [
+        (STEPS.line("call"), "breakpoint"),
+        (STEPS.line("call_other_file"), "breakpoint"),
+        (STEPS.line("call_native"), "breakpoint"),
+        (STEPS.line("comprehension"), "step"),
+    ]
+    stop = session.resume()
+    assert (line(stop), session.evaluate("n")) == (STEPS.line("loop_body"), "2")
+    assert line(over(session)) == STEPS.line("loop")
+    session.resume()
+    hits = {each["id"]: each["hits"] for each in session.get("/breakpoints")["breakpoints"]}
+    assert hits == {**dict.fromkeys(here, 1), **dict.fromkeys(never, 0), second[0]: 2}
+
+
 def test_a_step_over_what_raises_goes_to_where_it_is_caught(session: Session, python: str) -> None:
     stopped_at(session, "call_fails", python=python)
     step = over(session)

@@ -24,6 +24,10 @@ _IMPORT_SETTINGS = {
     "PYDEVD_WARN_EVALUATION_TIMEOUT": "3600",
     "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "3600",
 }
+if sys.version_info >= (3, 12):
+    # Its compiled form cannot be mended, is there only if this Python is the server's, and gains
+    # little where nothing is traced.
+    _IMPORT_SETTINGS["PYDEVD_USE_CYTHON"] = "NO"
 
 
 def is_ours(filename: str) -> bool:

@@ -1,25 +1,28 @@
 """Small mends to pydevd, each guarded: where one does not fit, pydevd does it its own way.
 
-`TOOK` says which of them took. All but `quiet` and `whole_comprehensions` are about time only:
-they change nothing of what is seen.
+`TOOK` says which of them took. All but `quiet`, `whole_comprehensions` and `told_first` are about
+time only: they change nothing of what is seen.
 """
 
 from __future__ import annotations
 
 import dis
 import functools
+import sys
 import time
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any, Callable, Dict, FrozenSet
 
 TOOK: Dict[str, bool] = {}
 
 _FRAMES = 64  # how many frames pydevd itself keeps for a stop; `stops` walks on from the last
+_PYDEVD_TOOL = 4  # of Python's six, one that has no settled use
 _TRACED = 16  # so many traced frames in a row, and the rest was traced before
 
 
 def apply(pydevd: Any) -> None:
-    for mend in (quiet, quick_start, quick_exit, few_frames, quick_parents, whole_comprehensions):
+    mends = (quiet, quick_start, quick_exit, few_frames, quick_parents)
+    for mend in (*mends, whole_comprehensions, told_first):
         _try(mend, pydevd)
 
 
@@ -132,6 +135,27 @@ def whole_comprehensions(_pydevd: Any) -> None:
         return line
 
     monitoring.FuncCodeInfo.get_line_of_offset = get_line_of_offset
+
+
+def told_first(_pydevd: Any) -> None:
+    """Python tells the tool with the highest number first, and pydevd has the lowest.
+
+    It must hear of a line before our monitor does: it may hold the thread there for a step, and
+    ours then says whether a breakpoint was reached as well. The other way round, a step from a
+    line where ours held the thread would end on that same line.
+    """
+    from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
+
+    if not PYDEVD_USE_SYS_MONITORING:
+        return
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    here = sys.modules[pydevd_sys_monitoring.update_monitor_events.__module__]
+    known = {name: getattr(sys.monitoring, name) for name in dir(sys.monitoring)}
+    if here.DEBUGGER_ID != known["DEBUGGER_ID"] or sys.monitoring.get_tool(_PYDEVD_TOOL):
+        raise RuntimeError("another way than we know, or a number that is taken")
+    here.DEBUGGER_ID = _PYDEVD_TOOL
+    here.monitor = SimpleNamespace(**dict(known, DEBUGGER_ID=_PYDEVD_TOOL))
 
 
 @functools.lru_cache(maxsize=1000)

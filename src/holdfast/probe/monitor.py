@@ -158,13 +158,19 @@ def _let_pydevd_listen() -> None:
 _MONITOR: Optional[Monitor] = None
 
 
+def pydevds_tool(monitoring: Any) -> int:
+    """The number of pydevd's tool: it is told of a line before those below it (`mends`)."""
+    return next((each for each in range(6) if monitoring.get_tool(each) == "pydevd"), -1)
+
+
 def get() -> Optional[Monitor]:
     """The monitor, where there can be one."""
     global _MONITOR
     monitoring = getattr(sys, "monitoring", None)
     if _MONITOR is None and monitoring is not None:
-        for tool in (4, 3, 1):
-            if monitoring.get_tool(tool) is None:
+        first = pydevds_tool(monitoring)
+        for tool in (3, 1):  # the others have a settled use
+            if tool < first and monitoring.get_tool(tool) is None:
                 _MONITOR = Monitor(monitoring, tool)
                 atexit.register(drop)  # or it would be asked when modules are gone already
                 break

@@ -46,8 +46,8 @@ def _stop_monitoring(monitoring: Any) -> None:
     from . import monitor
 
     monitor.drop()
-    tool = monitoring.DEBUGGER_ID
-    if monitoring.get_tool(tool) != "pydevd":
+    tool = monitor.pydevds_tool(monitoring)
+    if tool < 0:
         return
     monitoring.set_events(tool, 0)
     every = [getattr(monitoring.events, name) for name in dir(monitoring.events) if name.isupper()]
