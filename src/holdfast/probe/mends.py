@@ -150,9 +150,9 @@ def told_first(_pydevd: Any) -> None:
         return
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
-    here = sys.modules[pydevd_sys_monitoring.update_monitor_events.__module__]
-    known = {name: getattr(sys.monitoring, name) for name in dir(sys.monitoring)}
-    if here.DEBUGGER_ID != known["DEBUGGER_ID"] or sys.monitoring.get_tool(_PYDEVD_TOOL):
+    here: Any = sys.modules[pydevd_sys_monitoring.update_monitor_events.__module__]
+    known = {name: getattr(here.monitor, name) for name in dir(here.monitor)}
+    if here.DEBUGGER_ID != known["DEBUGGER_ID"] or known["get_tool"](_PYDEVD_TOOL):
         raise RuntimeError("another way than we know, or a number that is taken")
     here.DEBUGGER_ID = _PYDEVD_TOOL
     here.monitor = SimpleNamespace(**dict(known, DEBUGGER_ID=_PYDEVD_TOOL))
