@@ -16,7 +16,7 @@ import threading
 import types
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
 
-from . import bounded, debugger, entries, monitor
+from . import bounded, debugger, entries, mends, monitor, passing
 
 _ASK = "holdfast"  # the condition given to pydevd: it makes it ask `_decide`
 _LIMIT = 2000
@@ -314,7 +314,10 @@ def _decide(db: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
         found = [r for r in BOOK.functions if r.is_for(frame.f_code) and not r.entry]
     else:
         found = BOOK.on_line.get(breakpoint.breakpoint_id, [])
-    stopping = asked(found, frame)
+    if len(found) == 1 and not found[0].entry:  # nearly always, and at every pass of a hot line
+        stopping = [found[0].id] if found[0].stops(frame) else []
+    else:
+        stopping = asked(found, frame)
     if stopping:
         _STOPPED[threading.get_ident()] = (breakpoint.breakpoint_id, stopping)
     return bool(stopping)
@@ -448,6 +451,7 @@ def install() -> None:
         return bool(filtered(db, frame, filename, force))
 
     pydevd.PyDB.apply_files_filter = apply_files_filter
+    mends.attempt(passing.quick_lines, pydevd)
     holding.install(pydevd)
 
 
