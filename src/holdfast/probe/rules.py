@@ -243,7 +243,7 @@ def _place(db: Any, file: str) -> None:
         watching.set_file(file, lines)
         return
     policy = "ALL" if db.multi_threads_single_notification else "NONE"
-    with db._main_lock, _every_file_exists():
+    with db._main_lock, _every_file_exists(), _all_at_once(db, file):
         api.remove_all_breakpoints(db, file)
         for line, sharing in lines.items():
             number = sharing[0].id
@@ -264,6 +264,26 @@ def _every_file_exists() -> Iterator[None]:
         yield
     finally:
         pydevd_file_utils.exists = real
+
+
+@contextlib.contextmanager
+def _all_at_once(db: Any, file: str) -> Iterator[None]:
+    """For each one that is added pydevd goes through all of the file, and through all threads."""
+    names = ("consolidate_breakpoints", "on_breakpoints_changed")
+    later = [getattr(db, name) for name in names]
+    for name in names:
+        setattr(db, name, lambda *_args, **_more: None)
+    try:
+        yield
+    finally:
+        for name in names:
+            delattr(db, name)
+        consolidate, changed = later
+        here = db.file_to_id_to_line_breakpoint.get(file)
+        if here is not None:
+            consolidate(file, here, db.breakpoints)
+        changed(removed=True)
+        changed()
 
 
 def set_functions(db: Any, specs: List[Dict[str, Any]]) -> None:
