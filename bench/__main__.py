@@ -40,7 +40,7 @@ class Run:
     every_python: bool
 
 
-_USUAL = Run(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 40, 150, True)
+_USUAL = Run(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 100, 300, True)
 _QUICK = Run(Effort(rounds=1, steps=8, evaluations=4), 10, 0.5, 8, 10, False)
 
 
@@ -83,7 +83,7 @@ def main() -> None:
         for name in given.only:
             with Console(stderr=True).status(f"measuring: {name}…"):
                 shown, figures = PARTS[name](Bench(server, given.python, run))
-            print(shown)
+            print(shown, flush=True)
             found |= figures
     if given.plots:
         for path in plots.draw(found.get("growth", []), Path(given.plots)):
@@ -145,7 +145,8 @@ class Bench:
     def growth(self) -> Shown:
         curves = growth.steps(self.server, self.program.python, self.run.growth_steps)
         if self.run.sessions:
-            curves += growth.sessions(self.server, self.run.sessions)
+            with contextlib.closing(Server()) as fresh:
+                curves += growth.sessions(fresh, self.run.sessions)
         shown = "## What grows, and what does not\n\n"
         return shown + "\n".join(map(table.curve, curves)), {"growth": curves}
 
