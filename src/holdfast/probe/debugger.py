@@ -125,11 +125,16 @@ def _import_pydevd(debugpy_dir: str) -> Any:
     path = sys.path[:]
     sys.path.insert(0, debugpy_dir)
     bytecode = sys.dont_write_bytecode, sys.pycache_prefix
-    sys.dont_write_bytecode, sys.pycache_prefix = False, _bytecode_cache()
+    cache = _bytecode_cache()
+    sys.dont_write_bytecode, sys.pycache_prefix = False, cache
     try:
-        import debugpy.server  # noqa: F401  (this brings the vendored pydevd in)
-        import pydevd
-        from _pydevd_bundle import pydevd_process_net_command_json  # noqa: F401
+        with _whole_files_only():
+            try:
+                pydevd = _imported()
+            except (EOFError, ValueError, TypeError):
+                # What reading half a file raises, such as a machine leaves that went down.
+                _forget_bytecode(cache)
+                pydevd = _imported()
     finally:
         sys.path[:] = path
         sys.dont_write_bytecode, sys.pycache_prefix = bytecode
@@ -137,6 +142,45 @@ def _import_pydevd(debugpy_dir: str) -> Any:
             del os.environ[name]
         os.environ.update(environment)
     return pydevd
+
+
+def _imported() -> Any:
+    import debugpy.server  # noqa: F401  (this brings the vendored pydevd in)
+    import pydevd
+    from _pydevd_bundle import pydevd_process_net_command_json  # noqa: F401
+
+    return pydevd
+
+
+@contextlib.contextmanager
+def _whole_files_only() -> Iterator[None]:
+    """On a full disk older Pythons keep half a file of bytecode, and die of it ever after."""
+    importing: Any = sys.modules.get("_frozen_importlib_external")
+    original: Any = getattr(importing, "_write_atomic", None)
+
+    def write(path: str, data: bytes, mode: int = 0o666) -> None:
+        original(path, data, mode)
+        if os.stat(path).st_size != len(data):
+            os.unlink(path)
+
+    if original is None:
+        yield
+        return
+    importing._write_atomic = write
+    try:
+        yield
+    finally:
+        importing._write_atomic = original
+
+
+def _forget_bytecode(folder: str) -> None:
+    """Compile it all anew; what was imported of the debugger so far is imported again."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(_DEBUGPY):
+            del sys.modules[name]
 
 
 def _bytecode_cache() -> str:
