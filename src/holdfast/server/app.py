@@ -110,7 +110,7 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(errors.HoldfastError)
     async def known(_request: Request, error: errors.HoldfastError) -> Answer:
         reference = None
-        if status_of(error) == 500:
+        if isinstance(error, errors.Failure) or status_of(error) == 500:
             reference = secrets.token_hex(4)
             log.error("%s: %s", reference, error.message)
         return Answer(error_body(error, reference), status_of(error))

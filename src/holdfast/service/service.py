@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
 import os
@@ -54,6 +55,7 @@ class Service:
         self.adapter_used: str | None = None
         self.stop_requested = asyncio.Event()
         self._sessions: dict[str, Session] = {}
+        self._undeleted: set[str] = set()
         self._sweeper: asyncio.Task[None] | None = None
 
     # -- its own life -----------------------------------------------------------------------
@@ -77,10 +79,8 @@ class Service:
             self._sweeper.cancel()
         await self.pool.close()
         await self.end_targets()
-        await asyncio.gather(
-            *(each.saved() for each in self._sessions.values() if not each.parent_id),
-            return_exceptions=True,
-        )
+        await asyncio.gather(*(each.saved() for each in self._sessions.values()))
+        await self._catch_up()
         await self.warden.close()
         self.store.close()
 
@@ -106,7 +106,25 @@ class Service:
     @property
     def warnings(self) -> list[dict[str, Any]]:
         """What went wrong and was worked around: here, and in the store."""
-        return [*self.store.warnings, *self._warnings]
+        return [*self.store.warnings, *self._warnings, *self._behind()]
+
+    def _behind(self) -> list[dict[str, Any]]:
+        """What is so and is not on disk, while that is the case."""
+        unsaved = [each for each in self._sessions.values() if each.unsaved is not None]
+        if not (unsaved or self.projects.unsaved or self._undeleted):
+            return []
+        why = next((each.unsaved.message for each in unsaved if each.unsaved), "")
+        message = f"Not everything could be written; it is tried again every second. {why}"
+        details = {
+            "sessions": [each.id for each in unsaved],
+            "projects": sorted(self.projects.unsaved.copy()),
+            "deleted_sessions": sorted(self._undeleted),
+        }
+        return [{"code": "STORE_BEHIND", "message": message.rstrip(), "details": details}]
+
+    @property
+    def behind(self) -> bool:
+        return bool(self._behind())
 
     def _warn(self, code: str, message: str, **details: Any) -> None:
         log.warning("%s", message)
@@ -139,6 +157,23 @@ class Service:
                 if isinstance(ended, BaseException):
                     log.error("an idle session could not be ended", exc_info=ended)
             self._forget_expired()
+            await self._catch_up()
+
+    async def _catch_up(self) -> None:
+        """Write what the disk did not take before."""
+        for session in list(self._sessions.values()):
+            if session.unsaved is not None:
+                await session.saved()
+        self.projects.try_again()
+        for session_id in list(self._undeleted):
+            await self._erase(session_id)
+
+    async def _erase(self, session_id: str) -> None:
+        """Its processes have ended whatever the disk says; it must not come back either."""
+        self._undeleted.add(session_id)
+        with contextlib.suppress(errors.NotStored):
+            await asyncio.wrap_future(self.store.delete_session(session_id))
+            self._undeleted.discard(session_id)
 
     def _forget_expired(self) -> None:
         """They wait to be read once more; not all of them for ever."""
@@ -152,7 +187,7 @@ class Service:
         session.ended("timeout", None)
         session.state, session.reason = State.TERMINATED, "timeout"
         await self._end(session, "timeout")
-        await asyncio.wrap_future(self.store.delete_session(session.id))
+        await self._erase(session.id)
 
     # -- sessions ---------------------------------------------------------------------------
 
@@ -191,9 +226,16 @@ class Service:
             session.breakpoints.restore(self.projects.breakpoints(config.cwd))
             session.shared = (config.cwd, session.breakpoints.documents())
         session.event("created", name=config.name)
-        if parent_id is None:
-            await session.saved()
+        await self._kept(session)
         return session
+
+    async def _kept(self, session: Session) -> None:
+        """A new session is on disk, or it is not there at all."""
+        await session.saved()
+        if session.unsaved is not None:
+            problem = session.unsaved
+            await self.delete(session)
+            raise problem
 
     def _new(
         self,
@@ -256,6 +298,7 @@ class Service:
         return session
 
     async def import_session(self, document: Mapping[str, Any]) -> Session:
+        self._check_room()
         try:
             session = self._restored(f"sess_{secrets.token_hex(5)}", document, strict=True)
         except (TypeError, ValueError, KeyError, AttributeError) as problem:
@@ -264,7 +307,7 @@ class Service:
                 hint="Send what GET /sessions/{id}/export gave.",
             ) from None
         session.event("created", name=session.config.name, imported=True)
-        await session.saved()
+        await self._kept(session)
         return session
 
     async def clone(self, session: Session, name: str | None) -> Session:
@@ -287,7 +330,7 @@ class Service:
         self._sessions.pop(session.id, None)
         await self._end(session, "deleted")
         await self.delete_children(session)
-        await asyncio.wrap_future(self.store.delete_session(session.id))
+        await self._erase(session.id)
 
     async def delete_children(self, session: Session) -> None:
         """After its own end, so that it does not see them go, nor starts another."""
