@@ -44,7 +44,7 @@ def launch(session: Session, what: str, *markers: str, **options: Any) -> Any:
 
 
 @pytest.mark.slow
-def test_fifty_megabytes_of_output_leave_the_server_small(
+def test_two_hundred_megabytes_of_output_leave_the_server_small(
     session: Session, bystander: Session
 ) -> None:
     before = memory(session.server)

@@ -199,19 +199,28 @@ def debugpy_folder() -> str:
 def wait_until_configured(db: Any) -> bool:
     """Wait for the server to say go; False when its connection ended instead."""
     configured = db._on_configuration_done_event
-    original = db.dispose_and_kill_all_pydevd_threads
     lost = []
 
-    def dispose(*args: Any, **kwargs: Any) -> Any:
+    def give_up() -> None:
         lost.append(True)
         configured.set()
+
+    when_lost(db, give_up)
+    configured.wait()
+    return not lost
+
+
+def when_lost(db: Any, act: Callable[[], None]) -> None:
+    """Do this when the connection to the server has ended, or at once if it has."""
+    original = db.dispose_and_kill_all_pydevd_threads
+
+    def dispose(*args: Any, **kwargs: Any) -> Any:
+        act()
         return original(*args, **kwargs)
 
     db.dispose_and_kill_all_pydevd_threads = dispose
     if db.pydb_disposed:
-        return False
-    configured.wait()
-    return not lost
+        act()
 
 
 def leave(db: Any) -> None:

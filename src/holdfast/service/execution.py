@@ -125,8 +125,14 @@ async def _directly_if_possible(
     service: Service, session: Session, request: Request, watcher: SessionWatcher
 ) -> Target:
     """The direct way needs our probe to load in the target; the stock adapter does not."""
+    warm = _warm(service, request)
+    if warm is not None:
+        try:
+            return await launching.start(request, warm)
+        except errors.LaunchFailed:
+            watcher.start_over()  # it died as it waited, before it could be told of any program
     try:
-        return await launching.start(request, _warm(service, request))
+        return await launching.start(request)
     except errors.LaunchFailed as problem:
         if request.launch.route != "auto" or problem.details.get("exit_code") in _KILLED:
             raise

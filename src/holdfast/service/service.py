@@ -29,6 +29,7 @@ from holdfast.service.sources import Sources
 from holdfast.store import Store, open_store
 from holdfast.targets.program import launching
 from holdfast.targets.program.attaching import Trusted
+from holdfast.targets.program.connection import body_of
 from holdfast.targets.program.pool import Pool
 from holdfast.targets.program.processes import Tags, Warden
 from holdfast.targets.program.target import Target
@@ -50,7 +51,7 @@ class Service:
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
         self._pool_size = pool_size
-        self.pool = Pool(self._warm, 0)
+        self.pool = Pool(self._warm, self._unwatch, 0)
         self._warnings: list[dict[str, Any]] = []
         self.adapter_used: str | None = None
         self.stop_requested = asyncio.Event()
@@ -69,7 +70,7 @@ class Service:
             self._recover(record)
         await self.warden.start()
         size = self.settings.pool_size if self._pool_size is None else self._pool_size
-        self.pool = Pool(self._warm, size)
+        self.pool = Pool(self._warm, self._unwatch, size)
         self.pool.fill(sys.executable)
         self._sweeper = asyncio.create_task(self._sweep())
 
@@ -97,11 +98,17 @@ class Service:
         self.warden.watch(target.process_of_ours().pid)
         assert target.hello is not None
         try:
-            await asyncio.wait_for(target.hello, self.settings.launch_timeout)
+            hello = await asyncio.wait_for(target.hello, self.settings.launch_timeout)
+            target.introduce(body_of(hello, "hello"))
         except BaseException:
             await target.kill()
+            self._unwatch(target)
             raise
         return target
+
+    def _unwatch(self, target: Target) -> None:
+        """It has ended: its number may come to mean another process."""
+        self.warden.forget(target.process_of_ours().pid)
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
