@@ -274,7 +274,7 @@ class Service:
         config = dataclasses.replace(parent.config, name=f"{Path(name).name} (child)")
         child = self._new(f"sess_{secrets.token_hex(5)}", config, parent.id)
         child.breakpoints.restore(parent.breakpoints.documents())
-        child.exceptions = parent.exceptions
+        child.exceptions = parent.effective_exceptions
         parent.children.append(child.id)
         child.event("created", name=config.name, parent_id=parent.id)
         return child

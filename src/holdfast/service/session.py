@@ -309,6 +309,20 @@ class Session(Waiting):
             self._ledger.withdraw(self.hold.id, why)
         self.hold = self.stop = None
 
+    @property
+    def effective_exceptions(self) -> ExceptionFilters:
+        """What the session asks for, and what its launch does."""
+        chosen = self.exceptions
+        asked = self.launch.stop_on_exception if self.launch else False
+        if asked is False:
+            return chosen
+        extra = ("uncaught",) if asked == "uncaught" else ("raised", "uncaught")
+        if not chosen.filters and not chosen.types:
+            return ExceptionFilters(extra, (), user_code_only=asked is True)
+        return ExceptionFilters(
+            tuple(dict.fromkeys((*chosen.filters, *extra))), chosen.types, chosen.user_code_only
+        )
+
     # -- frames -----------------------------------------------------------------------------
 
     def frame(self, frame_id: int) -> tuple[int, int]:
