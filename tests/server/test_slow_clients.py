@@ -137,6 +137,8 @@ def test_clients_that_vanish_as_they_wait_cost_nothing_and_are_no_error(tmp_path
                 for _ in range(20):
                     with connect(own) as caller:
                         caller.sendall(asking(session.path(path)))
+                        if path == "/output/stream":  # it has begun, and goes on for ever
+                            assert caller.recv(1) == b"H"
             stop = session.post("/step-over")
             assert (stop["status"], stop["location"]["line"]) == ("paused", LOOP.line("return"))
         own.process.terminate()

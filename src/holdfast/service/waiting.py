@@ -11,6 +11,12 @@ CALLER: ContextVar[asyncio.Future[None] | None] = ContextVar("caller", default=N
 """Done when whoever made the request that is being answered has hung up."""
 
 
+def nobody_asks() -> bool:
+    """Whether the request that is being answered is nobody's any more."""
+    caller = CALLER.get()
+    return caller is not None and caller.done()
+
+
 class Waiting:
     """Whoever waits is woken by every change, looks, and waits on; nobody polls."""
 

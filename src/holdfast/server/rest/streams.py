@@ -21,6 +21,7 @@ from holdfast.server.rest.common import (
 from holdfast.service import execution
 from holdfast.service.output import Entry
 from holdfast.service.session import Session
+from holdfast.service.waiting import nobody_asks
 from holdfast.wire import rest
 
 routes = router()
@@ -107,7 +108,7 @@ async def stream_output(
 
 
 async def _events(session: Session, start: int) -> AsyncIterator[bytes]:
-    while True:
+    while not nobody_asks():
         page = session.output_buffer.page(start, 1000, most_bytes=_STREAMED)
         if page.dropped:
             yield b"event: dropped\ndata: " + rest.encode({"dropped": page.dropped}) + b"\n\n"
