@@ -16,7 +16,7 @@ help:
 	@echo "make test    check and test everything (what CI runs)"
 	@echo "make serve   run the server in the foreground"
 	@echo "make bench   measure how fast it is"
-	@echo "make soak    drive the server through hundreds of random interleavings"
+	@echo "make soak    hundreds of random interleavings, ten thousand sessions in a row (an hour)"
 	@echo "make lint    only the checks: style, types, import directions"
 	@echo "make clean   remove .venv and every cache"
 
@@ -50,9 +50,13 @@ quick: .venv/.dev
 slow: .venv/.dev
 	@$(BIN)/pytest -q -n 2 -m slow || [ $$? -eq 5 ]
 
-# Hundreds of random interleavings of clients; not part of `test`, which runs a dozen.
+# The long form of what `test` does briefly: interleavings of clients, and sessions that come and
+# go. RUNS and SESSIONS say how many: `make soak RUNS=50 SESSIONS=500`.
+RUNS ?= 300
+SESSIONS ?= 10000
 soak: .venv/.dev
-	@HOLDFAST_RUNS=300 $(BIN)/pytest -q -m slow tests/server/test_interleavings.py
+	@HOLDFAST_RUNS=$(RUNS) HOLDFAST_SESSIONS=$(SESSIONS) $(BIN)/pytest -q -s -m slow \
+	  tests/server/test_interleavings.py tests/server/test_bounds.py
 
 clean:
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

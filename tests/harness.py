@@ -87,6 +87,10 @@ class Server:
             self.log.append(line)
         return self.log[-1]
 
+    def rest_of_log(self) -> str:
+        """What it says until it is gone."""
+        return self._said.read()
+
     def stop(self) -> int:
         """As a user would: SIGTERM, and it ends by itself."""
         if self.process.poll() is None:

@@ -12,7 +12,7 @@
     │   └── AlreadyDecided
     ├── TimedOut          the debugger did not answer in time
     ├── Failure           something of ours, or the target, broke
-    │   └── SessionCrashed  LaunchFailed
+    │   └── SessionCrashed  LaunchFailed  NotStored
     └── Refused           who may come in, and with what
         └── NotAuthorized  HeadTooLarge  BodyTooLarge  NotJson
 
@@ -228,6 +228,14 @@ class LaunchFailed(Failure):
     code = "LAUNCH_FAILED"
     short = "launch_failed"
     default_hint = "GET the session's /output for what the interpreter printed."
+
+
+class NotStored(Failure):
+    code = "STORE_FAILED"
+    short = "store_failed"
+    default_hint = (
+        "Check that the disk has room and the data directory is writable, then try again."
+    )
 
 
 # -- who may come in -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Every child works through `work`, so that a breakpoint there is one that childre
 import concurrent.futures
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -139,6 +140,25 @@ def forkserver_pool():
 def executor():
     with concurrent.futures.ProcessPoolExecutor(2) as workers:
         return list(workers.map(work, range(4)))
+
+
+def waits_for_child():
+    """Its child works, then waits for ever."""
+    pid = os.fork()
+    if not pid:
+        work(2)
+        while True:
+            signal.pause()
+    return told(pid)
+
+
+def daemon():
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    return work(5)
 
 
 def at_once():

@@ -8,7 +8,7 @@ import time
 
 
 def flood():
-    for number in range(51_200):
+    for number in range(204_800):
         print(number, "x" * 1017)
     print("the end")
 

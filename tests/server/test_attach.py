@@ -19,6 +19,7 @@ from children import FAMILY, PATIENCE, born, is_gone, plainly
 from harness import Program, Server, Session
 
 ENDLESS = Program("endless.py")
+LOOP = Program("loop.py")
 Started = Callable[..., "Running"]
 
 
@@ -147,6 +148,23 @@ def test_an_attached_process_ends_when_that_is_asked_for(
     assert session.post("/terminate")["reason"] == "terminated"
 
     assert is_gone(program.pid)
+
+
+def test_what_was_launched_before_an_attach_is_not_restarted_after_it(
+    session: Session, running: Started
+) -> None:
+    assert session.launch(LOOP)["exit_code"] == 0
+    program = running(sys.executable, ENDLESS.path).ready()
+    attached(session, pid=program.pid, wait=0)
+    shown = session.get("")
+    assert (shown["launch"], shown["attach"]["pid"]) == (None, program.pid)
+
+    session.post("/restart", expect=409)
+
+    session.post("/detach")
+    assert session.launch(LOOP)["exit_code"] == 0
+    assert session.get("")["attach"] is None
+    assert session.post("/restart", {"wait": 20})["exit_code"] == 0
 
 
 def test_a_process_outlives_the_server_that_was_attached_to_it(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 from typing import Any
 
 import psutil
 import pytest
 
-from children import FAMILY, PATIENCE, WAYS, born, is_gone, plainly, told, without_pids
+from children import FAMILY, PATIENCE, WAYS, born, heard, is_gone, plainly, told, without_pids
 from harness import Server, Session
 
 
@@ -110,6 +112,76 @@ def test_deleting_a_child_ends_it_and_its_parent_goes_on(session: Session) -> No
 
     end = session.get(f"/status?wait={PATIENCE}")
     assert (end["status"], session.output()) == ("terminated", "fork_exits -9\nend\n")
+
+
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_child_that_is_killed_is_terminated_and_its_parent_goes_on(
+    session: Session, paused: bool
+) -> None:
+    child = paused_child(session, "waits_for_child")
+    pid = child.get("")["pid"]
+    if not paused:
+        child.delete("/breakpoints")
+        child.resume(wait=0)
+
+    os.kill(pid, signal.SIGKILL)
+
+    assert heard(child, "terminated")["reason"] == "target_exited"
+    shown = child.get("/status")
+    assert (shown["status"], shown["reason"]) == ("terminated", "target_exited")
+    child.post("/evaluate", {"expression": "1"}, expect=409)
+    end = session.get(f"/status?wait={PATIENCE}")
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    assert session.output() == "waits_for_child -9\nend\n"
+
+
+def test_a_program_that_becomes_a_daemon_is_followed_and_ends_with_its_session(
+    server: Server,
+) -> None:
+    """Forked twice, in a session of its own: the first process is over, the third is held."""
+    with server.session() as session:
+        session.break_at(FAMILY, "work")
+        session.launch(FAMILY, args=["daemon"], debug_subprocesses=True, wait=0)
+        [middle, daemon] = both_below(session)
+        assert session.get(f"/status?wait={PATIENCE}")["status"] == "terminated"
+        assert stopped(daemon)["status"] == "paused"
+        assert daemon.evaluate("number") == "5"
+        pid = daemon.get("")["pid"]
+        assert middle.get(f"/status?wait={PATIENCE}")["status"] == "terminated"
+    assert is_gone(pid)
+
+
+def both_below(session: Session) -> list[Session]:
+    """The first child, and the second: its child, or nobody's if it was over by then."""
+    [middle] = born(session)
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        middle.get("/events?since=1000&wait=0.1")
+        for parent in (middle, session):
+            others = [each for each in parent.get("")["children"] if each != middle.id]
+            if others:
+                return [middle, Session(session.server, others[0])]
+    raise AssertionError("no second child came")
+
+
+def test_a_child_has_the_options_of_its_parents_launch(session: Session) -> None:
+    session.launch(
+        FAMILY,
+        args=["popen"],
+        debug_subprocesses=True,
+        stop_on_exception=True,
+        just_my_code=True,
+        stop_all_threads=False,
+        wait=0,
+    )
+    [child] = born(session)
+
+    stop = stopped(child)
+
+    assert (stop["status"], stop["reason"]) == ("paused", "exception")
+    assert stop["exception"]["type"] == "Stumble"
+    assert child.get("")["attach"]["just_my_code"] is True
+    assert child.get("")["attach"]["stop_all_threads"] is False
 
 
 def test_a_child_is_detached_and_goes_on_to_its_end(session: Session) -> None:

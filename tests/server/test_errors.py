@@ -124,6 +124,27 @@ def test_a_bad_query_is_400_too(session: Session, path: str, field: str) -> None
     assert error["details"]["field"] == field
 
 
+LEVELS = 100_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"[" * LEVELS + b"]" * LEVELS, b'{"a":' * LEVELS + b"1" + b"}" * LEVELS],
+    ids=["lists", "objects"],
+)
+@pytest.mark.parametrize("path", ["/sessions", "/sessions/import", "/launch", "/breakpoints"])
+def test_a_body_that_is_nested_too_deeply_is_400_and_says_so(
+    session: Session, path: str, body: bytes
+) -> None:
+    where = path if path.startswith("/sessions") else session.path(path)
+    headers = {"Content-Type": "application/json"}
+    error = said(session.server.http.post(where, content=body, headers=headers), 400)
+    assert (error["message"], error["details"]["field"]) == (
+        "the body is nested too deeply",
+        "body",
+    )
+
+
 def test_a_body_that_is_not_declared_as_json_is_415(server: Server) -> None:
     error = said(server.http.post("/sessions", content=b"{}"), 415)
     assert error["short"] == "unsupported_media_type"

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from harness import Program, Session
+from situations import said
 
 READS = Program("reads.py")
+IDLES = Program("idles.py")
 
 
 def asked(session: Session, how: str, prompt: str, **options: Any) -> None:
@@ -102,6 +104,19 @@ def test_a_lot_of_input_does_not_hold_up_the_server(session: Session) -> None:
     assert session.post("/input", {"input": big, "close": True})["bytes"] == 1_000_000
     assert session.server.get("/health")["status"] == "ok"
     ended(session, "1000000\n")
+
+
+def test_input_that_is_not_read_does_not_pile_up_for_ever(session: Session) -> None:
+    session.launch(IDLES, wait=0)
+    big = "x" * 15_000_000
+    accepted = 0
+    while (
+        answer := session.server.http.post(session.path("/input"), json={"input": big})
+    ).is_success:
+        accepted += 1
+    assert accepted == 2
+    assert said(answer, 409)["details"]["waiting_bytes"] > 29_000_000
+    assert session.get("/status")["status"] == "running"
 
 
 def test_a_program_that_closed_its_stdin_is_not_ours_to_feed(session: Session) -> None:

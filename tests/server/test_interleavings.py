@@ -197,7 +197,8 @@ class Clients(RuleBasedStateMachine):
         os.kill(self.ask("GET", one.path).json()["pid"], signal.SIGKILL)
         one.state = "terminated"
         status = self.ended(one)
-        assert (status["reason"], status["exit_code"]) == ("target_exited", -9)
+        how = status["reason"], status["exit_code"]
+        assert how == ("target_exited", -9), self.ask("GET", f"{one.path}/events").json()
 
     @precondition(lambda self: self.sessions)
     @rule(index=st.integers(0, 9))

@@ -333,6 +333,9 @@ def test_there_is_a_most_of_sessions(server: Server, changed_config: Callable[..
     with server.session() as last:
         refused = server.post("/sessions", expect=409)["error"]
         assert refused["details"]["possible"] == ["delete"]
+        exported = last.get("/export")
+        server.post("/sessions/import", exported, expect=409)
+        last.post("/clone", {}, expect=409)
         last.delete()
         with server.session() as made:
             assert made.get()["status"] == "created"

@@ -34,6 +34,22 @@ def test_every_mend_took(python: str) -> None:
     assert set(took) >= {"quick_start", "quick_exit", "few_frames", "quick_parents", "quick_lines"}
 
 
+def test_an_interpreter_that_nobody_speaks_to_any_more_ends_by_itself(python: str) -> None:
+    """The warden would see to it; but the warden may have been killed, too."""
+
+    async def leave() -> int:
+        target = await launching.arm(python, cwd="/", env=dict(os.environ), tag=None)
+        try:
+            assert target.hello is not None
+            await asyncio.wait_for(target.hello, 30)
+            target.connection.close()
+            return await asyncio.wait_for(target.process_of_ours().wait(), 30)
+        finally:
+            await target.kill()
+
+    assert asyncio.run(leave()) == 0
+
+
 @pytest.mark.parametrize("times", [3])
 def test_an_interpreter_that_waited_in_vain_leaves_nothing(python: str, times: int) -> None:
     before = len(os.listdir("/proc/self/fd"))

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from holdfast import __version__
+from holdfast.cli.patience import PatientHandler
 from holdfast.client import discovery
 from holdfast.client.http import Client, ServerProblem, Unreachable
 from holdfast.errors import HoldfastError
@@ -67,7 +68,11 @@ def serve(
     from holdfast.server.serving import Options
     from holdfast.server.serving import serve as run
 
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(
+        level=logging.WARNING,
+        format="%(levelname)s %(name)s: %(message)s",
+        handlers=[PatientHandler()],
+    )
     where = discovery.data_dir(data_dir)
     options = Options(host, port, where, ready_file, token, pool_size)
     say = lambda text: complaints.print(text, markup=False, highlight=False, soft_wrap=True)  # noqa: E731

@@ -28,7 +28,15 @@ if __name__ == "__main__":
     assert spec.loader is not None
     sys.modules["_holdfast"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules["_holdfast"])
-    from _holdfast import program
+    try:
+        from _holdfast import program
+    except (EOFError, ValueError, TypeError):  # half a file of bytecode, left by a full disk
+        import shutil
+
+        shutil.rmtree(os.path.join(here, "__pycache__"), ignore_errors=True)
+        for name in [each for each in sys.modules if each.startswith("_holdfast.")]:
+            del sys.modules[name]
+        from _holdfast import program
 
     if sys.argv[1] == "--join":
         program.join(int(sys.argv[2]), sys.argv[3], sys.argv[4:])

@@ -129,11 +129,16 @@ def _import_pydevd(debugpy_dir: str) -> Any:
     path = sys.path[:]
     sys.path.insert(0, debugpy_dir)
     bytecode = sys.dont_write_bytecode, sys.pycache_prefix
-    sys.dont_write_bytecode, sys.pycache_prefix = False, _bytecode_cache()
+    cache = _bytecode_cache()
+    sys.dont_write_bytecode, sys.pycache_prefix = False, cache
     try:
-        import debugpy.server  # noqa: F401  (this brings the vendored pydevd in)
-        import pydevd
-        from _pydevd_bundle import pydevd_process_net_command_json  # noqa: F401
+        with _whole_files_only():
+            try:
+                pydevd = _imported()
+            except (EOFError, ValueError, TypeError):
+                # What reading half a file raises, such as a machine leaves that went down.
+                _forget_bytecode(cache)
+                pydevd = _imported()
     finally:
         sys.path[:] = path
         sys.dont_write_bytecode, sys.pycache_prefix = bytecode
@@ -141,6 +146,45 @@ def _import_pydevd(debugpy_dir: str) -> Any:
             del os.environ[name]
         os.environ.update(environment)
     return pydevd
+
+
+def _imported() -> Any:
+    import debugpy.server  # noqa: F401  (this brings the vendored pydevd in)
+    import pydevd
+    from _pydevd_bundle import pydevd_process_net_command_json  # noqa: F401
+
+    return pydevd
+
+
+@contextlib.contextmanager
+def _whole_files_only() -> Iterator[None]:
+    """On a full disk older Pythons keep half a file of bytecode, and die of it ever after."""
+    importing: Any = sys.modules.get("_frozen_importlib_external")
+    original: Any = getattr(importing, "_write_atomic", None)
+
+    def write(path: str, data: bytes, mode: int = 0o666) -> None:
+        original(path, data, mode)
+        if os.stat(path).st_size != len(data):
+            os.unlink(path)
+
+    if original is None:
+        yield
+        return
+    importing._write_atomic = write
+    try:
+        yield
+    finally:
+        importing._write_atomic = original
+
+
+def _forget_bytecode(folder: str) -> None:
+    """Compile it all anew; what was imported of the debugger so far is imported again."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(_DEBUGPY):
+            del sys.modules[name]
 
 
 def _bytecode_cache() -> str:
@@ -159,19 +203,28 @@ def debugpy_folder() -> str:
 def wait_until_configured(db: Any) -> bool:
     """Wait for the server to say go; False when its connection ended instead."""
     configured = db._on_configuration_done_event
-    original = db.dispose_and_kill_all_pydevd_threads
     lost = []
 
-    def dispose(*args: Any, **kwargs: Any) -> Any:
+    def give_up() -> None:
         lost.append(True)
         configured.set()
+
+    when_lost(db, give_up)
+    configured.wait()
+    return not lost
+
+
+def when_lost(db: Any, act: Callable[[], None]) -> None:
+    """Do this when the connection to the server has ended, or at once if it has."""
+    original = db.dispose_and_kill_all_pydevd_threads
+
+    def dispose(*args: Any, **kwargs: Any) -> Any:
+        act()
         return original(*args, **kwargs)
 
     db.dispose_and_kill_all_pydevd_threads = dispose
     if db.pydb_disposed:
-        return False
-    configured.wait()
-    return not lost
+        act()
 
 
 def leave(db: Any) -> None:

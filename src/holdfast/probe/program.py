@@ -29,7 +29,12 @@ class Order:
         self.spec, self.answer = spec, answer
         self._given.set()
 
+    def give_up(self) -> None:
+        """There is nobody any more who could send it."""
+        self._given.set()
+
     def wait(self) -> Dict[str, Any]:
+        """The program; nothing when none will come."""
         self._given.wait()
         return self.spec
 
@@ -42,7 +47,10 @@ def become(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
     connection = socket.socket(fileno=_out_of_the_way(socket_fd))
     debugger.load(debugpy_dir)
     db = debugger.arm(connection)
+    debugger.when_lost(db, ORDER.give_up)
     spec = ORDER.wait()
+    if not spec:
+        return
     try:
         run = _prepare(spec)
     except SyntaxError as error:

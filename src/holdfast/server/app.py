@@ -28,6 +28,7 @@ from holdfast.server.rest import (
 )
 from holdfast.server.rest.common import Answer
 from holdfast.server.shortcuts import Shortcuts
+from holdfast.server.trust import left
 from holdfast.service.service import Service
 
 log = logging.getLogger(__name__)
@@ -110,7 +111,7 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(errors.HoldfastError)
     async def known(_request: Request, error: errors.HoldfastError) -> Answer:
         reference = None
-        if status_of(error) == 500:
+        if isinstance(error, errors.Failure) or status_of(error) == 500:
             reference = secrets.token_hex(4)
             log.error("%s: %s", reference, error.message)
         return Answer(error_body(error, reference), status_of(error))
@@ -148,6 +149,8 @@ class Unfailing:
         try:
             await self.app(scope, receive, watched)
         except Exception as error:
+            if scope["type"] == "http" and left(scope):
+                return  # who asked has hung up: there is nobody to tell
             if started or scope["type"] != "http":
                 raise
             await _unforeseen(scope, error)(scope, receive, send)
@@ -206,4 +209,6 @@ def _plain(request: Request, error: HTTPException) -> errors.HoldfastError:
             method=request.method,
             allowed=(error.headers or {}).get("allow", ""),
         )
+    if isinstance(error.__cause__, RecursionError):
+        return errors.InvalidInput("the body is nested too deeply", field="body")
     return errors.InvalidInput(str(error.detail), field="body")

@@ -33,9 +33,12 @@ from holdfast.errors import (
 )
 from holdfast.server import peers
 from holdfast.server.answers import error_body, status_of
+from holdfast.service.waiting import CALLER
 
 Headers = dict[bytes, bytes]
 Pairs = list[tuple[bytes, bytes]]
+
+_GONE = "holdfast.gone"
 
 HARDENING: Pairs = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 
@@ -57,6 +60,12 @@ class Policy:
             raise ValueError("a server that is not on loopback needs a token")
 
 
+def left(scope: Scope) -> bool:
+    """Whether whoever made this request has hung up."""
+    gone: asyncio.Future[None] | None = scope.get(_GONE)
+    return gone is not None and gone.done()
+
+
 def http_protocol(policy: Policy) -> type[HttpToolsProtocol]:
     """What uvicorn should speak: beyond loopback the token decides, not the kernel."""
     return CheckedHttpProtocol if policy.loopback else BoundedHttpProtocol
@@ -70,17 +79,35 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     max_head = 64 * 1024
     head_seconds = 30.0
+    read_seconds = 60.0  # how long a client may leave an answer unread
     linger = 2.0  # seconds a refused client may take to read its answer and hang up
     refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.gone = self.loop.create_future()
+        self._unread: asyncio.TimerHandle | None = None
         self._head: int | None = 0  # how long it is so far; None while a body comes
         self._patience = self.loop.call_later(self.head_seconds, transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._patience.cancel()
+        self.resume_writing()
+        if not self.gone.done():
+            self.gone.set_result(None)
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Its answers wait in our memory for as long as it does not read them."""
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(self.read_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def data_received(self, data: bytes) -> None:
         if self.refused:
@@ -94,6 +121,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.scope[_GONE] = self.gone  # type: ignore[literal-required]
         self._head = self._head or 0
         self._patience.cancel()
         self._patience = self.loop.call_later(self.head_seconds, self.transport.close)
@@ -177,6 +205,7 @@ class Trust:
         except Refused as refusal:
             await _answer(refusal, send)
             return
+        CALLER.set(scope.get(_GONE))
         await self.app(scope, receive, send)
 
 

@@ -7,7 +7,7 @@ import asyncio
 from holdfast import errors
 from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
-from holdfast.model.launch import Attach
+from holdfast.model.launch import Attach, Launch
 from holdfast.service.service import Service
 from holdfast.service.session import Session
 from holdfast.targets.program import attaching
@@ -25,16 +25,17 @@ async def attach(service: Service, session: Session, wanted: Attach) -> None:
 
 
 async def _attach(service: Service, session: Session, wanted: Attach) -> None:
-    before = session.state
+    before, last = session.state, (session.launch, session.attached)
     await session.end()
     await service.delete_children(session)
     watcher = session.begin(starting=True)
     session.move(Signal.ATTACH)
-    session.attached = wanted
+    session.launch, session.attached = None, wanted
     session.event("attaching", pid=wanted.pid, host=wanted.host, port=wanted.port)
     try:
         target = await _reached(service, session, wanted, watcher)
     except (errors.InvalidInput, errors.NotFound, errors.WrongState) as problem:
+        session.launch, session.attached = last
         session.refused(before, problem)
         raise
     except errors.HoldfastError as problem:
@@ -139,11 +140,13 @@ async def open_door(service: Service, parent: Session) -> None:
 
 async def _adopt(service: Service, root: Session, target: Target) -> None:
     """A child process reported: it becomes a session with its parent's breakpoints."""
-    options = {
-        **attaching.debug_options(root.attached or Attach()),
-        "justMyCode": bool(root.launch and root.launch.just_my_code),
-        "stopAllThreadsOnSuspend": bool(root.launch is None or root.launch.stop_all_threads),
-    }
+    asked: Launch | Attach = root.launch or root.attached or Attach()
+    wanted = Attach(
+        pid=target.pid,
+        just_my_code=asked.just_my_code,
+        stop_all_threads=asked.stop_all_threads,
+        path_mappings=root.attached.path_mappings if root.attached else (),
+    )
     child: Session | None = None
 
     def born() -> Setup:
@@ -152,7 +155,7 @@ async def _adopt(service: Service, root: Session, target: Target) -> None:
         child = service.born(parent)
         target.watcher = child.begin()
         child.move(Signal.ATTACH)
-        child.attached = Attach(pid=target.pid)
+        child.attached = wanted
         parent.event("child_session", session_id=child.id, pid=target.pid)
         target.ours = root.target is None or root.target.ours
         if target.pid is not None:
@@ -160,7 +163,7 @@ async def _adopt(service: Service, root: Session, target: Target) -> None:
         return _setup(child, target)
 
     try:
-        await attaching.take(target, options, born, Bring.IS_THERE)
+        await attaching.take(target, attaching.debug_options(wanted), born, Bring.IS_THERE)
     except (errors.HoldfastError, Gone, asyncio.TimeoutError) as problem:
         if child is not None and not child.over:
             child.failed(errors.AttachFailed(f"the child was let go: {problem}"))

@@ -9,7 +9,6 @@ from typing import Any
 from holdfast import errors
 from holdfast.core import calls, lifecycle
 from holdfast.core.lifecycle import Signal
-from holdfast.model.breakpoint import ExceptionFilters
 from holdfast.model.launch import Launch
 from holdfast.model.session import State
 from holdfast.model.stop import Stop
@@ -23,6 +22,7 @@ from holdfast.targets.program.launching import Place, Request, Setup
 from holdfast.targets.program.pool import environment_changes
 from holdfast.targets.program.target import Target
 
+_MOST_INPUT = 32 * 1024 * 1024
 # Somebody wanted that process gone: it was not our probe that could not start.
 _KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 
@@ -51,12 +51,12 @@ async def restart(service: Service, session: Session, changes: Launch | None = N
 
 async def _start(service: Service, session: Session, wanted: Launch, signal: Signal) -> None:
     place = await launching.locate(wanted, session.config.cwd)
-    before, last = session.state, session.launch
+    before, last = session.state, (session.launch, session.attached)
     await session.end()
     await service.delete_children(session)
     watcher = session.begin(starting=True)
     session.state = lifecycle.next_state(before, signal)
-    session.launch = wanted
+    session.launch, session.attached = wanted, None
     session.project = session.config.cwd or _project(place)
     session.event("launching", target=wanted.target, args=list(wanted.args), cwd=place.cwd)
     _prepare(session, place)
@@ -65,7 +65,7 @@ async def _start(service: Service, session: Session, wanted: Launch, signal: Sig
             await children.open_door(service, session)
         await _run(service, session, wanted, place, watcher)
     except errors.InvalidInput as problem:
-        session.launch = last
+        session.launch, session.attached = last
         session.refused(before, problem)
         raise
     except errors.HoldfastError as problem:
@@ -125,8 +125,14 @@ async def _directly_if_possible(
     service: Service, session: Session, request: Request, watcher: SessionWatcher
 ) -> Target:
     """The direct way needs our probe to load in the target; the stock adapter does not."""
+    warm = _warm(service, request)
+    if warm is not None:
+        try:
+            return await launching.start(request, warm)
+        except errors.LaunchFailed:
+            watcher.start_over()  # it died as it waited, before it could be told of any program
     try:
-        return await launching.start(request, _warm(service, request))
+        return await launching.start(request)
     except errors.LaunchFailed as problem:
         if request.launch.route != "auto" or problem.details.get("exit_code") in _KILLED:
             raise
@@ -171,21 +177,7 @@ def _request(
 
 def current_setup(session: Session) -> Setup:
     points = session.breakpoints
-    return Setup(points.lines_by_file(), points.functions(), effective_exceptions(session))
-
-
-def effective_exceptions(session: Session) -> ExceptionFilters:
-    """What the session asks for, and what its launch does."""
-    chosen = session.exceptions
-    asked = session.launch.stop_on_exception if session.launch else False
-    if asked is False:
-        return chosen
-    extra = ("uncaught",) if asked == "uncaught" else ("raised", "uncaught")
-    if not chosen.filters and not chosen.types:
-        return ExceptionFilters(extra, (), user_code_only=asked is True)
-    return ExceptionFilters(
-        tuple(dict.fromkeys((*chosen.filters, *extra))), chosen.types, chosen.user_code_only
-    )
+    return Setup(points.lines_by_file(), points.functions(), session.effective_exceptions)
 
 
 # -- while it lives -------------------------------------------------------------------------------
@@ -290,6 +282,14 @@ def send_input(session: Session, text: str | None, *, close: bool) -> int:
             possible=[each for each in lifecycle.possible(session.state) if each != "input"],
         )
     data = (text or "").encode("utf-8", "surrogateescape")
+    if target.input.waiting and target.input.waiting + len(data) > _MOST_INPUT:
+        raise errors.WrongState(
+            f"{target.input.waiting} bytes of input wait to be read already",
+            hint="Give it more when the program has read what it has.",
+            state=session.state.value,
+            possible=[each for each in lifecycle.possible(session.state) if each != "input"],
+            waiting_bytes=target.input.waiting,
+        )
     if session.state is State.WAITING_FOR_INPUT and (close or b"\n" in data):
         session.output_buffer.new_line()
     target.input.write(data)

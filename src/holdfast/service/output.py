@@ -10,6 +10,8 @@ from typing import Any
 
 _ENTRY_LIMIT = 64 * 1024
 _ENTRY_COST = 100
+PAGE_BYTES = 2 * 1024 * 1024
+"""What one answer carries at most: it is in memory until the last byte of it was taken."""
 
 
 @dataclass(frozen=True)
@@ -60,19 +62,26 @@ class OutputBuffer:
         most = max(1000, self.limit_bytes // _ENTRY_COST)
         return self._bytes > self.limit_bytes or len(self._entries) > most
 
-    def page(self, since: int, limit: int, kinds: frozenset[str] | None = None) -> Page:
-        """The first `limit` entries after `since`."""
+    def page(
+        self,
+        since: int,
+        limit: int,
+        kinds: frozenset[str] | None = None,
+        most_bytes: int = PAGE_BYTES,
+    ) -> Page:
+        """The first entries after `since`: at most `limit`, and of about that size together."""
         since = min(since, self._seq)  # a cursor of another run of the server means: from now on
         first = self._entries[0].seq if self._entries else self._seq + 1
         dropped = max(0, first - 1 - since)
         found: list[Entry] = []
         cursor = since
         for entry in self._after(since):
-            if len(found) == limit:
+            if len(found) == limit or most_bytes <= 0:
                 return Page(found, cursor, True, dropped)
             cursor = entry.seq
             if kinds is None or entry.type in kinds:
                 found.append(entry)
+                most_bytes -= len(entry.text)
         return Page(found, max(cursor, since, self._seq), False, dropped)
 
     def _after(self, since: int) -> Iterator[Entry]:

@@ -19,6 +19,7 @@ class Projects:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: dict[str, dict[Key, Document]] = {}
+        self.unsaved: set[str] = set()
 
     def breakpoints(self, project: str) -> list[Document]:
         return _numbered(self._of(project).values())
@@ -33,7 +34,23 @@ class Projects:
         here = self._of(project)
         kept = {key: each for key, each in here.items() if key in new or key not in old}
         self._known[project] = {**kept, **{k: v for k, v in new.items() if k not in kept}}
-        return self._store.put_breakpoints(project, _numbered(self._known[project].values()))
+        return self._write(project)
+
+    def _write(self, project: str) -> Future[None]:
+        written = self._store.put_breakpoints(project, self.breakpoints(project))
+        self.unsaved.discard(project)
+
+        def check(done: Future[None]) -> None:
+            if done.exception() is not None:
+                self.unsaved.add(project)
+
+        written.add_done_callback(check)
+        return written
+
+    def try_again(self) -> None:
+        """Write what the disk did not take before."""
+        for project in self.unsaved.copy():
+            self._write(project)
 
     def _of(self, project: str) -> dict[Key, Document]:
         if project not in self._known:

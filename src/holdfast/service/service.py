@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
 import os
@@ -28,6 +29,7 @@ from holdfast.service.sources import Sources
 from holdfast.store import Store, open_store
 from holdfast.targets.program import launching
 from holdfast.targets.program.attaching import Trusted
+from holdfast.targets.program.connection import body_of
 from holdfast.targets.program.pool import Pool
 from holdfast.targets.program.processes import Tags, Warden
 from holdfast.targets.program.target import Target
@@ -49,11 +51,12 @@ class Service:
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
         self._pool_size = pool_size
-        self.pool = Pool(self._warm, 0)
+        self.pool = Pool(self._warm, self._unwatch, 0)
         self._warnings: list[dict[str, Any]] = []
         self.adapter_used: str | None = None
         self.stop_requested = asyncio.Event()
         self._sessions: dict[str, Session] = {}
+        self._undeleted: set[str] = set()
         self._sweeper: asyncio.Task[None] | None = None
 
     # -- its own life -----------------------------------------------------------------------
@@ -67,7 +70,7 @@ class Service:
             self._recover(record)
         await self.warden.start()
         size = self.settings.pool_size if self._pool_size is None else self._pool_size
-        self.pool = Pool(self._warm, size)
+        self.pool = Pool(self._warm, self._unwatch, size)
         self.pool.fill(sys.executable)
         self._sweeper = asyncio.create_task(self._sweep())
 
@@ -77,10 +80,8 @@ class Service:
             self._sweeper.cancel()
         await self.pool.close()
         await self.end_targets()
-        await asyncio.gather(
-            *(each.saved() for each in self._sessions.values() if not each.parent_id),
-            return_exceptions=True,
-        )
+        await asyncio.gather(*(each.saved() for each in self._sessions.values()))
+        await self._catch_up()
         await self.warden.close()
         self.store.close()
 
@@ -97,16 +98,40 @@ class Service:
         self.warden.watch(target.process_of_ours().pid)
         assert target.hello is not None
         try:
-            await asyncio.wait_for(target.hello, self.settings.launch_timeout)
+            hello = await asyncio.wait_for(target.hello, self.settings.launch_timeout)
+            target.introduce(body_of(hello, "hello"))
         except BaseException:
             await target.kill()
+            self._unwatch(target)
             raise
         return target
+
+    def _unwatch(self, target: Target) -> None:
+        """It has ended: its number may come to mean another process."""
+        self.warden.forget(target.process_of_ours().pid)
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
         """What went wrong and was worked around: here, and in the store."""
-        return [*self.store.warnings, *self._warnings]
+        return [*self.store.warnings, *self._warnings, *self._behind()]
+
+    def _behind(self) -> list[dict[str, Any]]:
+        """What is so and is not on disk, while that is the case."""
+        unsaved = [each for each in self._sessions.values() if each.unsaved is not None]
+        if not (unsaved or self.projects.unsaved or self._undeleted):
+            return []
+        why = next((each.unsaved.message for each in unsaved if each.unsaved), "")
+        message = f"Not everything could be written; it is tried again every second. {why}"
+        details = {
+            "sessions": [each.id for each in unsaved],
+            "projects": sorted(self.projects.unsaved.copy()),
+            "deleted_sessions": sorted(self._undeleted),
+        }
+        return [{"code": "STORE_BEHIND", "message": message.rstrip(), "details": details}]
+
+    @property
+    def behind(self) -> bool:
+        return bool(self._behind())
 
     def _warn(self, code: str, message: str, **details: Any) -> None:
         log.warning("%s", message)
@@ -139,6 +164,23 @@ class Service:
                 if isinstance(ended, BaseException):
                     log.error("an idle session could not be ended", exc_info=ended)
             self._forget_expired()
+            await self._catch_up()
+
+    async def _catch_up(self) -> None:
+        """Write what the disk did not take before."""
+        for session in list(self._sessions.values()):
+            if session.unsaved is not None:
+                await session.saved()
+        self.projects.try_again()
+        for session_id in list(self._undeleted):
+            await self._erase(session_id)
+
+    async def _erase(self, session_id: str) -> None:
+        """Its processes have ended whatever the disk says; it must not come back either."""
+        self._undeleted.add(session_id)
+        with contextlib.suppress(errors.NotStored):
+            await asyncio.wrap_future(self.store.delete_session(session_id))
+            self._undeleted.discard(session_id)
 
     def _forget_expired(self) -> None:
         """They wait to be read once more; not all of them for ever."""
@@ -152,7 +194,7 @@ class Service:
         session.ended("timeout", None)
         session.state, session.reason = State.TERMINATED, "timeout"
         await self._end(session, "timeout")
-        await asyncio.wrap_future(self.store.delete_session(session.id))
+        await self._erase(session.id)
 
     # -- sessions ---------------------------------------------------------------------------
 
@@ -191,9 +233,16 @@ class Service:
             session.breakpoints.restore(self.projects.breakpoints(config.cwd))
             session.shared = (config.cwd, session.breakpoints.documents())
         session.event("created", name=config.name)
-        if parent_id is None:
-            await session.saved()
+        await self._kept(session)
         return session
+
+    async def _kept(self, session: Session) -> None:
+        """A new session is on disk, or it is not there at all."""
+        await session.saved()
+        if session.unsaved is not None:
+            problem = session.unsaved
+            await self.delete(session)
+            raise problem
 
     def _new(
         self,
@@ -225,7 +274,7 @@ class Service:
         config = dataclasses.replace(parent.config, name=f"{Path(name).name} (child)")
         child = self._new(f"sess_{secrets.token_hex(5)}", config, parent.id)
         child.breakpoints.restore(parent.breakpoints.documents())
-        child.exceptions = parent.exceptions
+        child.exceptions = parent.effective_exceptions
         parent.children.append(child.id)
         child.event("created", name=config.name, parent_id=parent.id)
         return child
@@ -256,6 +305,7 @@ class Service:
         return session
 
     async def import_session(self, document: Mapping[str, Any]) -> Session:
+        self._check_room()
         try:
             session = self._restored(f"sess_{secrets.token_hex(5)}", document, strict=True)
         except (TypeError, ValueError, KeyError, AttributeError) as problem:
@@ -264,7 +314,7 @@ class Service:
                 hint="Send what GET /sessions/{id}/export gave.",
             ) from None
         session.event("created", name=session.config.name, imported=True)
-        await session.saved()
+        await self._kept(session)
         return session
 
     async def clone(self, session: Session, name: str | None) -> Session:
@@ -287,7 +337,7 @@ class Service:
         self._sessions.pop(session.id, None)
         await self._end(session, "deleted")
         await self.delete_children(session)
-        await asyncio.wrap_future(self.store.delete_session(session.id))
+        await self._erase(session.id)
 
     async def delete_children(self, session: Session) -> None:
         """After its own end, so that it does not see them go, nor starts another."""

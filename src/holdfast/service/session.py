@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any
 
@@ -98,6 +98,8 @@ class Session(Waiting):
         self.busy = asyncio.Lock()
         self.forgotten = False
         self.shared: tuple[str | None, list[dict[str, Any]]] = (None, [])
+        self.unsaved: errors.NotStored | None = None
+        self._asides: set[asyncio.Task[None]] = set()
         self._store = store
         self._projects = projects
         self._ledger = ledger
@@ -307,6 +309,20 @@ class Session(Waiting):
             self._ledger.withdraw(self.hold.id, why)
         self.hold = self.stop = None
 
+    @property
+    def effective_exceptions(self) -> ExceptionFilters:
+        """What the session asks for, and what its launch does."""
+        chosen = self.exceptions
+        asked = self.launch.stop_on_exception if self.launch else False
+        if asked is False:
+            return chosen
+        extra = ("uncaught",) if asked == "uncaught" else ("raised", "uncaught")
+        if not chosen.filters and not chosen.types:
+            return ExceptionFilters(extra, (), user_code_only=asked is True)
+        return ExceptionFilters(
+            tuple(dict.fromkeys((*chosen.filters, *extra))), chosen.types, chosen.user_code_only
+        )
+
     # -- frames -----------------------------------------------------------------------------
 
     def frame(self, frame_id: int) -> tuple[int, int]:
@@ -428,7 +444,7 @@ class Session(Waiting):
         self.journal.add("terminated", reason=reason, exit_code=code)
         self.move(signal)
         if self.parent_id is None and not self.forgotten:
-            self._store.put_session(self._record())
+            self._aside(self._written([self._store.put_session(self._record())]))
 
     def refused(self, before: State, error: errors.HoldfastError) -> None:
         """The program could not begin, through a mistake that can be corrected."""
@@ -445,16 +461,37 @@ class Session(Waiting):
 
     # -- the store --------------------------------------------------------------------------
 
-    def saved(self) -> Awaitable[Any]:
-        """Write what is needed to have it again after a restart of the server."""
+    async def saved(self) -> None:
+        """Write what is needed to have it again after a restart of the server.
+
+        A full disk is no reason to stop debugging: what it does not take is tried again later.
+        """
         if self.forgotten:
-            return asyncio.sleep(0)  # a request that came before its end must not bring it back
+            return  # a request that came before its end must not bring it back
         if self.parent_id is not None:
-            return asyncio.sleep(0)  # a child process cannot be had again
-        writes = [asyncio.wrap_future(self._store.put_session(self._record()))]
-        if self.project is not None and self.parent_id is None:
-            writes += map(asyncio.wrap_future, filter(None, [self._share(self.project)]))
-        return asyncio.gather(*writes)
+            return  # a child process cannot be had again
+        writes = [self._store.put_session(self._record())]
+        if self.project is not None:
+            writes += filter(None, [self._share(self.project)])
+        await self._written(writes)
+
+    async def _written(self, writes: list[Future[None]]) -> None:
+        try:
+            await asyncio.gather(*map(asyncio.wrap_future, writes))
+        except errors.NotStored as problem:
+            if self.unsaved is None:
+                self.event("not_saved", message=problem.message)
+            self.unsaved = problem
+        else:
+            if self.unsaved is not None:
+                self.event("saved")
+            self.unsaved = None
+
+    def _aside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do it without waiting for it."""
+        task = asyncio.create_task(work)
+        self._asides.add(task)
+        task.add_done_callback(self._asides.discard)
 
     def _share(self, project: str) -> Future[None] | None:
         """Give the project what has changed since it was last given something."""

@@ -51,7 +51,7 @@ class Settings:
 def _number(name: str, value: Any, *, whole: bool) -> float | int:
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
         kind = "a whole number" if whole else "a number"
-        raise errors.InvalidInput(f"{name} must be {kind}, not {value!r}", field=name)
+        raise errors.InvalidInput(f"{name} must be {kind}, not {value!r:.100}", field=name)
     if not (0 if name in _MAY_BE_ZERO else 1e-9) <= value < 1e12:
         raise errors.InvalidInput(f"{name} is out of range: {value!r}", field=name)
     return int(value) if whole else float(value)

@@ -11,6 +11,7 @@ from holdfast.core.lines import SourceLines
 
 _KEPT = 500
 _MAX_BYTES = 20 * 1024 * 1024
+_KEPT_BYTES = 32 * 1024 * 1024
 
 Stamp = tuple[int, int]
 
@@ -54,10 +55,15 @@ class Sources:
         analysis = lines.analyse(data, path)
         text = analysis.text or data.decode("utf-8", "replace")
         known = SourceFile(path, stamp, analysis, tuple(text.splitlines()))
+        self._known.pop(path, None)
         self._known[path] = known
-        while len(self._known) > _KEPT:
+        while len(self._known) > 1 and self._too_much():
             del self._known[next(iter(self._known))]
         return known
+
+    def _too_much(self) -> bool:
+        size = sum(each.stamp[1] for each in self._known.values())
+        return len(self._known) > _KEPT or size > _KEPT_BYTES
 
 
 def stamp_of(path: str) -> Stamp | None:

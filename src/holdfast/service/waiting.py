@@ -5,6 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
+
+CALLER: ContextVar[asyncio.Future[None] | None] = ContextVar("caller", default=None)
+"""Done when whoever made the request that is being answered has hung up."""
+
+
+def nobody_asks() -> bool:
+    """Whether the request that is being answered is nobody's any more."""
+    caller = CALLER.get()
+    return caller is not None and caller.done()
 
 
 class Waiting:
@@ -21,7 +31,20 @@ class Waiting:
                 waiter.set_result(None)
 
     async def until(self, reached: Callable[[], bool], seconds: float) -> bool:
-        """Wait until it is so; False when time is up, or all waiting ends."""
+        """Wait until it is so; False when time is up, all waiting ends, or nobody wants to know."""
+        caller = CALLER.get()
+        if caller is None:
+            return await self._until(reached, seconds)
+        caller.add_done_callback(self._wake_one)
+        try:
+            return await self._until(lambda: reached() or caller.done(), seconds) and reached()
+        finally:
+            caller.remove_done_callback(self._wake_one)
+
+    def _wake_one(self, _caller: asyncio.Future[None]) -> None:
+        self.wake()
+
+    async def _until(self, reached: Callable[[], bool], seconds: float) -> bool:
         deadline = time.monotonic() + seconds
         while not reached() and not self.stopping:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

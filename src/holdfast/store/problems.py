@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
-from typing import Any, ClassVar
+from typing import Any
 
-from holdfast.errors import Failure
+from holdfast.errors import NotStored
 
 # Beyond this many, more warnings would tell nobody anything new.
 MOST_WARNINGS = 1000
 
 
-class StoreProblem(Failure):
-    code: ClassVar[str] = "STORE_FAILED"
-    short: ClassVar[str] = "store_failed"
-    default_hint: ClassVar[str] = (
-        "Check that the disk has room and the data directory is writable, then try again."
-    )
+class StoreProblem(NotStored):
+    """Something could not be read from disk, or written there."""
 
 
 class StoreInUse(StoreProblem):

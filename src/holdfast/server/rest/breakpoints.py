@@ -170,7 +170,7 @@ async def set_exceptions(session: SessionHere, body: bodies.ExceptionOptions) ->
     session.event("exception_breakpoints_set", **rest.exception_filters(session.exceptions))
     target = session.target
     if target is not None and not session.over:
-        await target.settled(target.post_exceptions(execution.effective_exceptions(session)))
+        await target.settled(target.post_exceptions(session.effective_exceptions))
     await session.saved()
     return rest.exception_filters(session.exceptions)
 

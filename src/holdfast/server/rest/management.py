@@ -32,15 +32,16 @@ CAPABILITIES = (
 
 @routes.get("/health", responses=shows({"status": "ok", "sessions": 1, "warnings": []}))
 async def health(service: ServiceHere) -> Json:
-    """Is the server well?"""
+    """Is the server well? `degraded`: it works, but not all could be written to disk yet."""
     sessions = service.sessions()
     live = [s for s in sessions if s.state not in (State.CREATED, State.TERMINATED, State.FAILED)]
     return {
-        "status": "ok",
+        "status": "degraded" if service.behind else "ok",
         "version": holdfast.__version__,
         "uptime_seconds": round(time.time() - _STARTED, 3),
         "sessions": len(sessions),
         "active_sessions": len(live),
+        "dropped_events": service.store.dropped_events,
         "warnings": service.warnings,
     }
 

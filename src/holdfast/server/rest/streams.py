@@ -21,10 +21,12 @@ from holdfast.server.rest.common import (
 from holdfast.service import execution
 from holdfast.service.output import Entry
 from holdfast.service.session import Session
+from holdfast.service.waiting import nobody_asks
 from holdfast.wire import rest
 
 routes = router()
 _HEARTBEAT = 15.0
+_STREAMED = 256 * 1024
 _OUTPUT = {
     "outputs": [
         {"type": "stdout", "text": "Hello\n", "timestamp": "2026-01-13T10:00:00Z", "seq": 1}
@@ -57,7 +59,10 @@ async def get_output(
     type: Annotated[str | None, Query(description="stdout, stderr, log")] = None,  # noqa: A002
     wait: str | None = None,
 ) -> Json:
-    """What the program wrote after a cursor; with `wait`, waits for something new."""
+    """What the program wrote after a cursor; with `wait`, waits for something new.
+
+    One answer carries at most about 2 MB: while it says `has_more`, ask again from its cursor.
+    """
     start = _cursor(since)
     patience = seconds(wait, session, 0.0)
     if patience:
@@ -103,8 +108,8 @@ async def stream_output(
 
 
 async def _events(session: Session, start: int) -> AsyncIterator[bytes]:
-    while True:
-        page = session.output_buffer.page(start, 1000)
+    while not nobody_asks():
+        page = session.output_buffer.page(start, 1000, most_bytes=_STREAMED)
         if page.dropped:
             yield b"event: dropped\ndata: " + rest.encode({"dropped": page.dropped}) + b"\n\n"
         for entry in page.entries:

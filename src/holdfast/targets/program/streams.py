@@ -94,6 +94,8 @@ class Input:
         self._fd: int | None = fd
         self._waiting: deque[bytes] = deque()
         self._ending = False
+        self.waiting = 0
+        """Bytes for which there was no room in the pipe yet."""
         self.given = 0
         """Bytes that are in the pipe, or were taken from it."""
         self._loop = asyncio.get_running_loop()
@@ -120,6 +122,7 @@ class Input:
             raise BrokenPipeError
         if data:
             self._waiting.append(data)
+            self.waiting += len(data)
         self._flush()
 
     def end(self) -> None:
@@ -141,6 +144,7 @@ class Input:
                 self.close()
                 return
             self.given += sent
+            self.waiting -= sent
             if sent == len(data):
                 self._waiting.popleft()
             else:

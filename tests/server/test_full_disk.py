@@ -1,0 +1,167 @@
+"""A disk that is full: what must be kept is refused clearly, debugging goes on, nothing is lost.
+
+The server may write files of a few bytes only, which is as good as a full disk to it: writing to
+the database fails, and works again as soon as it may.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import Program, Server, Session
+from situations import said
+
+LOOP = Program("loop.py")
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}  # half a file of it would stay
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path / "data", env=NO_BYTECODE)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def room(server: Server, largest: int) -> None:
+    _soft, hard = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (largest, hard))
+
+
+def fill(server: Server) -> None:
+    room(server, 4096)
+
+
+def clear(server: Server) -> None:
+    room(server, resource.RLIM_INFINITY)
+
+
+def created(server: Server, **config: Any) -> Session:
+    return Session(server, server.post("/sessions", config)["session_id"])
+
+
+def behind(server: Server) -> dict[str, Any]:
+    """What the server says that it has not written yet."""
+    [told] = [e for e in server.get("/health")["warnings"] if e["code"] == "STORE_BEHIND"]
+    return dict(told["details"])
+
+
+def caught_up(server: Server, session: Session) -> None:
+    """Wait until it says that it has written everything."""
+    since = 0
+    while True:
+        page = session.get(f"/events?since={since}&wait=20")
+        assert page["events"], "it was never written"
+        since = page["last_seq"]
+        if any(each["event"] == "saved" for each in page["events"]):
+            break
+    while server.get("/health")["status"] != "ok":
+        session.get(f"/events?since={since}&wait=0.1")
+
+
+def test_what_must_be_kept_is_refused_and_leaves_nothing(own: Server) -> None:
+    kept = created(own, name="kept")
+    exported = kept.get("/export")
+    fill(own)
+
+    for path, body in [
+        ("/sessions", {"name": "new"}),
+        ("/sessions/import", exported),
+        (kept.path("/clone"), {}),
+        ("/breakpoint-profiles", {"name": "p", "breakpoints": [{"file": LOOP.path, "line": 1}]}),
+    ]:
+        error = said(own.http.post(path, json=body), 507)
+        assert error["short"] == "store_failed"
+        assert "room" in error["hint"]
+        assert error["details"]["reference"]
+    said(own.http.patch("/config", json={"step_wait": 3}), 507)
+
+    assert [each["name"] for each in own.get("/sessions")["sessions"]] == ["kept"]
+    assert own.get("/config")["step_wait"] == 5
+    assert own.get("/breakpoint-profiles")["total"] == 0
+    clear(own)
+    assert own.patch("/config", {"step_wait": 3})["step_wait"] == 3
+    created(own, name="new")
+
+
+def test_debugging_goes_on_and_is_written_when_there_is_room(own: Server) -> None:
+    session, gone = created(own, name="works"), created(own, name="gone")
+    fill(own)
+
+    session.break_at(LOOP, "add")
+    assert session.launch(LOOP)["status"] == "paused"
+    assert session.post("/step-over")["location"]["line"] == LOOP.line("return")
+    assert session.evaluate("result") == "0"
+    gone.delete()
+    assert own.get("/health")["status"] == "degraded"
+    assert behind(own)["sessions"] == [session.id]
+    assert behind(own)["deleted_sessions"] == [gone.id]
+    assert behind(own)["projects"] == [str(Path(LOOP.path).parent)]
+
+    clear(own)
+    caught_up(own, session)
+    own.process.kill()
+    own.process.wait()
+    again = Server(own.data_dir)
+    try:
+        [found] = again.get("/sessions")["sessions"]
+        assert (found["session_id"], found["recoverable"]) == (session.id, True)
+        session.server = again
+        kinds = [each["event"] for each in session.get("/events")["events"]]
+        assert {"created", "not_saved", "started", "stopped", "continued", "saved"} <= set(kinds)
+        assert again.get("/health")["dropped_events"] == 0
+        stop = session.post("/relaunch", {"wait": 20})
+        assert (stop["status"], stop["location"]["line"]) == ("paused", LOOP.line("add"))
+    finally:
+        again.stop()
+
+
+def test_a_server_that_stops_on_a_full_disk_leaves_what_was_written(own: Server) -> None:
+    session = created(own, name="kept")
+    session.break_at(LOOP, "add")
+    fill(own)
+    session.break_at(LOOP, "return")
+    session.launch(LOOP)
+
+    assert own.stop() == 0
+
+    again = Server(own.data_dir)
+    try:
+        [found] = again.get("/sessions")["sessions"]
+        assert (found["name"], found["status"]) == ("kept", "created")
+        assert again.get(f"/sessions/{session.id}/breakpoints")["total"] == 1
+        assert again.get("/health")["warnings"] == []
+    finally:
+        again.stop()
+
+
+def test_a_server_that_starts_on_a_full_disk_says_so_in_one_line(tmp_path: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+    argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0"]
+    done = subprocess.run(
+        [*argv, "--data-dir", str(tmp_path / "data")],
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        env={**os.environ, **NO_BYTECODE},
+        preexec_fn=limit,
+    )
+
+    assert done.returncode == 1
+    what, hint = done.stderr.splitlines()
+    assert str(tmp_path / "data") in what
+    assert "room" in hint
+    again = Server(tmp_path / "data")
+    assert again.get("/health")["warnings"] == []
+    assert again.stop() == 0

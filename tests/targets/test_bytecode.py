@@ -1,0 +1,72 @@
+"""Bytecode that a full disk, or a machine that went down, left half written stops no launch."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.targets.program import launching
+from holdfast.targets.program.connection import body_of
+
+
+def _armed(cache: Path, largest: int = resource.RLIM_INFINITY) -> dict[str, Any]:
+    """What an interpreter says that keeps its bytecode there, in files of at most that size."""
+
+    async def arm() -> dict[str, Any]:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, before[1]))
+        env = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+        try:
+            target = await launching.arm(sys.executable, cwd="/", env=env, tag=None)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        try:
+            assert target.hello is not None
+            return body_of(await asyncio.wait_for(target.hello, 60), "hello")
+        finally:
+            await target.kill()
+
+    return asyncio.run(arm())
+
+
+def _kept(cache: Path) -> list[Path]:
+    return sorted(cache.rglob("*.pyc"))
+
+
+def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path) -> None:
+    assert _armed(tmp_path, largest=4096)["pid"]
+    assert [each for each in _kept(tmp_path) if each.stat().st_size == 4096] == []
+
+    assert _armed(tmp_path)["pid"]
+    assert max(each.stat().st_size for each in _kept(tmp_path)) > 4096
+
+
+def test_damaged_bytecode_of_the_debugger_is_made_anew(tmp_path: Path) -> None:
+    _armed(tmp_path)
+    [damaged] = [each for each in _kept(tmp_path) if "net_command_json." in each.name]
+    whole = damaged.stat().st_size
+    os.truncate(damaged, whole // 2)
+
+    assert _armed(tmp_path)["pid"]
+
+    assert damaged.stat().st_size > whole // 2
+
+
+def test_damaged_bytecode_of_the_probe_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe = tmp_path / "probe"
+    shutil.copytree(launching.PROBE, probe, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(launching, "PROBE", probe)
+    _armed(tmp_path)
+    for each in _kept(probe):
+        os.truncate(each, each.stat().st_size // 2)
+
+    assert _armed(tmp_path)["pid"]
