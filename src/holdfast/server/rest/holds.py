@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from holdfast.model.session import Kind
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import Json, ServiceHere, after, chosen, router, seconds, shows
 from holdfast.service import execution
+from holdfast.service.service import Service
 from holdfast.wire import rest
 
 routes = router()
@@ -41,8 +43,22 @@ async def get_hold(service: ServiceHere, hold_id: str) -> Json:
 async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) -> Json:
     """Decide a hold. The first decision wins; a later one learns who made it."""
     held = service.ledger.still_open(hold_id)
+    if held.kind is Kind.CALLS:
+        return _decide_call(service, hold_id, body)
     session = service.session(held.session_id)
     patience = seconds(body.wait, session, 0.0)
     wanted = chosen(body.include)
     await execution.act(session, body.action, body.by or "rest", hold_id=hold_id)
     return {"hold_id": hold_id, "action": body.action, **await after(session, patience, wanted)}
+
+
+def _decide_call(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:
+    held = service.calls.decide(hold_id, body.action, body.by or "rest", body.model_extra or {})
+    session = service.calls.session(held.call.session_id)
+    return {
+        "hold_id": hold_id,
+        "action": body.action,
+        "call_id": held.call.id,
+        "session_id": session.id,
+        "status": session.state.value,
+    }
