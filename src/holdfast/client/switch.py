@@ -1,0 +1,14 @@
+"""Whether debugging is on, in this process, for all its threads."""
+
+from __future__ import annotations
+
+from holdfast.client.recorder import Recorder
+from holdfast.client.settings import Settings
+
+
+class Switch:
+    recorder: Recorder | None = None  # while it is on
+    settings: Settings = Settings()
+
+
+switch = Switch()
