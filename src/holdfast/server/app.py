@@ -20,6 +20,7 @@ from holdfast.server.answers import error_body, status_of
 from holdfast.server.rest import (
     breakpoints,
     call_breakpoints,
+    call_records,
     calls,
     execution,
     holds,
@@ -34,19 +35,12 @@ from holdfast.service.service import Service
 
 log = logging.getLogger(__name__)
 _ROUTERS = (
-    sessions,
-    execution,
-    breakpoints,
-    inspection,
-    streams,
-    holds,
-    calls,
-    call_breakpoints,
-    management,
+    *(sessions, execution, breakpoints, inspection, streams, holds),
+    *(calls, call_breakpoints, call_records, management),
 )
 _PREFIX = "/api/v1"
 # Holds are of every kind of session, and calls keep the addresses that applications know.
-_UNDER_API = (holds, calls, call_breakpoints)
+_UNDER_API = (holds, calls, call_breakpoints, call_records)
 
 
 def create_app(service: Service) -> FastAPI:
@@ -62,7 +56,7 @@ def create_app(service: Service) -> FastAPI:
         title="Holdfast",
         version=holdfast.__version__,
         description=(
-            "Debug Python programs over HTTP. Every route is also served under /api/v1. "
+            "Debug Python programs and calls over HTTP. Every route is also served under /api/v1. "
             "Errors are {error: {code, message, hint, details}, error_code}."
         ),
         lifespan=lifespan,

@@ -180,6 +180,16 @@ class Service:
             session.touch()
         return session
 
+    def every_session(self) -> list[Session | CallSession]:
+        """Sessions of every kind, oldest first."""
+        every: list[Session | CallSession] = [*self.sessions(), *self.calls.sessions.values()]
+        return sorted(every, key=lambda each: each.created_at)
+
+    def any_session(self, session_id: str) -> Session | CallSession:
+        """A session of any kind, for what all kinds have."""
+        found = self.calls.sessions.get(session_id)
+        return self.session(session_id, touch=False) if found is None else found
+
     def last_look(self, session: Session) -> None:
         """An expired session has been read once, saying so: it is gone now."""
         if session.expired:

@@ -292,6 +292,19 @@ class Evaluate(Body):
     timeout: float | None = Field(None, gt=0, le=3600)
 
 
+class EvaluateAnywhere(Evaluate):
+    """`hold_id` says which of a session's held calls is meant."""
+
+    hold_id: str | None = None
+
+
+class ContinueAll(Body):
+    model_config = _example(session_id="calls_1a2b3c4d", by="ann")
+
+    session_id: str | None = None
+    by: str | None = None
+
+
 class WatchExpression(Body):
     model_config = _example(expression="len(queue)")
 

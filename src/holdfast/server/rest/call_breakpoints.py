@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.core.matching import Armed
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import Json, ServiceHere, router, shows
-from holdfast.wire import calls as wire
+from holdfast.service.calls.shown import breakpoint_json as shown
 
 routes = router()
 _POINT = {
@@ -17,10 +16,6 @@ _POINT = {
     "enabled": True,
     "hits": 0,
 }
-
-
-def shown(armed: Armed) -> Json:
-    return wire.breakpoint_json(armed.point, armed.hits)
 
 
 @routes.get("/breakpoints", responses=shows({"breakpoints": [_POINT], "total": 1}))

@@ -10,17 +10,17 @@ from fastapi import Request, Response
 
 import holdfast
 from holdfast import errors
-from holdfast.server.rest.common import router, shows
+from holdfast.server.rest.common import patience_of, router, shows
 from holdfast.service.service import Service
 from holdfast.wire import calls as wire
 from holdfast.wire import rest
 
 Json = dict[str, Any]
 routes = router()
-_DATA = "gARLBy4="
 _SEVEN = {
-    "cid": "3bb2ab5dccf0e4aa2a9d0ea7a0a2b4a1c8f0b8a5f0a8e9a3a4b1c2d3e4f50617",
-    "data": _DATA,
+    "cid": "4ee5d22e9e44ec6480a2fc727c72c7886855f94562e8549cfae9a33f7361574b",
+    "data": "gARLBy4=",
+    "preview": {"text": "7", "type": "int", "json": 7},
 }
 _CALL_ID = "1768298400.123456-001"
 
@@ -50,8 +50,8 @@ async def flat(work: Callable[[], Awaitable[Json]]) -> Response:
 _START = {
     "method_name": "add",
     "target_cid": "0" * 64,
-    "args": [],
-    "kwargs": {},
+    "args": [_SEVEN],
+    "kwargs": {"b": {"cid": _SEVEN["cid"]}},
     "call_site": {
         "timestamp": 1768298400.123,
         "target_cid": "0" * 64,
@@ -110,18 +110,8 @@ async def complete(request: Request) -> Response:
 async def poll(request: Request, call_id: str, wait: str | None = None) -> Response:
     """What was decided about a held call; with `wait` the answer comes as soon as there is one."""
     service: Service = request.app.state.service
-    patience = seconds_of(wait, service.settings.max_wait)
+    patience = patience_of(wait, service.settings, 0.0)
     return await flat(lambda: service.calls.poll(call_id, patience))
-
-
-def seconds_of(given: str | None, most: float) -> float:
-    try:
-        wanted = float(given or 0)
-    except ValueError:
-        wanted = -1.0
-    if not 0 <= wanted < float("inf"):
-        raise errors.InvalidInput(f"wait must be a number of seconds, not {given!r}", field="wait")
-    return min(wanted, most)
 
 
 @routes.post(

@@ -13,6 +13,7 @@ from holdfast.model.session import State
 from holdfast.service import inspection
 from holdfast.service.service import Service
 from holdfast.service.session import Session
+from holdfast.service.settings import Settings
 from holdfast.service.sources import stamp_of
 from holdfast.wire import rest
 
@@ -68,9 +69,13 @@ SessionSeen = Annotated[Session, Depends(a_look)]
 
 def seconds(given: Any, session: Session, default: float) -> float:
     """How long to wait: what the request says, in words or in numbers."""
+    return patience_of(given, session.settings, default)
+
+
+def patience_of(given: Any, settings: Settings, default: float) -> float:
     if given is None:
         return default
-    most = session.settings.max_wait
+    most = settings.max_wait
     if isinstance(given, bool):
         return most if given else 0.0
     if isinstance(given, str):

@@ -181,6 +181,9 @@ class Calls:
             session.event("function_registered", name=name, signature=function.signature)
         return function
 
+    async def listed_functions(self, session_id: str | None) -> list[tuple[Function, int]]:
+        return await asyncio.to_thread(self.functions.listed, session_id)
+
     # -- start ------------------------------------------------------------------------------
 
     async def room(self) -> None:
@@ -488,6 +491,33 @@ class Calls:
                 functions=candidates,
                 signature=record.function.signature,
             )
+
+    def the_hold(self, session_id: str) -> str:
+        """The hold that a session is at: the newest of those that are open."""
+        holds = self._ledger.open_holds(session_id)
+        if not holds:
+            session = self.session(session_id)
+            raise errors.WrongState(
+                f"no call of session {session_id} is held",
+                hint="Set a breakpoint with POST /api/breakpoints and let the call come.",
+                session_id=session_id,
+                state=session.state.value,
+                possible=["delete"],
+            )
+        return holds[-1].id
+
+    async def evaluate(self, hold_id: str, expression: str, timeout: float | None) -> Json:
+        """A value as a program's evaluate shows it; it is made in the application."""
+        seconds = timeout or self._settings().evaluate_timeout
+        answer = await self.held(hold_id).evaluate(expression, seconds)
+        if "error" in answer:
+            kind, message = (str(answer["error"].get(name, "")) for name in ("type", "message"))
+            raise errors.EvaluationFailed(
+                f"{kind}: {message}", exception_type=kind, expression=expression
+            )
+        preview = dict(answer["result"])
+        shown = {"result": preview.pop("text"), "variable_reference": 0, "reference": 0, **preview}
+        return {**shown, "hold_id": hold_id}
 
     # -- the application waits ----------------------------------------------------------------
 

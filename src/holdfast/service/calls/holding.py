@@ -44,6 +44,7 @@ class Held(Waiting):
         self.timeout_ms = timeout_ms
         self.opened_at = time.time()
         self.action: Json | None = None
+        self.gone: str | None = None
         self.breakpoint_id: str | None = None
         self._questions: list[Question] = []
         self.timer: asyncio.TimerHandle | None = None
@@ -52,9 +53,11 @@ class Held(Waiting):
 
     async def polled(self, seconds: float) -> Json:
         if seconds > 0:
-            await self.until(lambda: self.action is not None or bool(self._questions), seconds)
+            await self.until(lambda: bool(self.action or self._questions or self.gone), seconds)
         if self.action is not None:
             return {"status": "ready", "action": self.action}
+        if self.gone is not None:
+            raise self._gone(self.gone)
         if self._questions:
             asked = self._questions[0]
             return {
@@ -82,6 +85,7 @@ class Held(Waiting):
         self._close("the call was decided meanwhile")
 
     def withdrawn(self, why: str) -> None:
+        self.gone = why
         self._close(why)
 
     def _close(self, why: str) -> None:
