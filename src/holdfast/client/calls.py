@@ -29,7 +29,7 @@ from holdfast.client.exceptions import (
 )
 from holdfast.client.holding import Hold
 from holdfast.client.preview import clean
-from holdfast.client.recorder import Parcel, Recorder, logger, signature_of
+from holdfast.client.recorder import Parcel, Recorder, logger
 from holdfast.client.snapshots import Snapshot, marked, one_shot
 from holdfast.client.wrapped import undisturbed
 
@@ -249,8 +249,7 @@ def _life(recorder: Recorder, call: Call) -> Life:
         what = str(decision.get("action"))
         with undisturbed():
             planned = Plan(call.function, call.args, call.kwargs)
-            signature = signature_of(call.function) if what == "replace" else None
-            plan = decisions.before(recorder, decision, planned, call.names, signature)
+            plan = decisions.before(recorder, decision, planned, call.names)
     except DebugServerError:
         raise  # there is nobody to tell
     except BaseException as problem:
@@ -275,6 +274,7 @@ def _started(recorder: Recorder, call: Call, taken: _Taken) -> dict[str, Any]:
         "call_type": call.kind,
         "alias": None if call.alias is None else clean(call.alias),
         "qualname": call.qualname,
+        "signature": recorder.signature(call.function, (type(call.target), call.name)),
         "thread": {"id": thread.ident, "name": clean(thread.name)},
         "task": _task_name(),
         "parent_call_id": current.get(),

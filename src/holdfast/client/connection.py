@@ -143,11 +143,23 @@ class _HungUp(Exception):
         self.begun = begun
 
 
-class _Sockets(threading.local):
-    """This thread's socket, and in which process it was opened."""
+class _Line:
+    """An open socket, closed when nobody holds it: with its thread, or with its connection."""
 
-    sock: socket.socket | None = None
-    generation = -1
+    __slots__ = ("generation", "sock")
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.generation = _generation
+
+    def __del__(self) -> None:
+        self.sock.close()
+
+
+class _Lines(threading.local):
+    """This thread's."""
+
+    line: _Line | None = None
 
 
 _generation = 0
@@ -170,7 +182,7 @@ class Connection:
         self.url = url
         self.host, self.port = place(url)
         self.timeout = timeout
-        self._mine = _Sockets()
+        self._mine = _Lines()
         host = f"[{self.host}]" if ":" in self.host else self.host
         self._tail = f" HTTP/1.1\r\nHost: {host}:{self.port}\r\n".encode()
 
@@ -221,28 +233,26 @@ class Connection:
         """This thread's socket; those of other threads go with their threads."""
         self._drop(self._mine)
 
-    def _is_open(self, mine: _Sockets) -> bool:
-        if mine.sock is None or mine.generation != _generation:
+    def _is_open(self, mine: _Lines) -> bool:
+        if mine.line is None or mine.line.generation != _generation:
             return False
         # Anything to read before we asked is the server's goodbye.
         poll = select.poll()
-        poll.register(mine.sock, select.POLLIN)
+        poll.register(mine.line.sock, select.POLLIN)
         return not poll.poll(0)
 
-    def _open(self, mine: _Sockets) -> None:
+    def _open(self, mine: _Lines) -> None:
         self._drop(mine)
         sock = socket.create_connection((self.host, self.port), self.timeout)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        mine.sock, mine.generation = sock, _generation
+        mine.line = _Line(sock)
 
-    def _drop(self, mine: _Sockets) -> None:
-        sock, mine.sock = mine.sock, None
-        if sock is not None:
-            sock.close()
+    def _drop(self, mine: _Lines) -> None:
+        mine.line = None
 
-    def _exchange(self, mine: _Sockets, request: bytes, wait: float) -> Reply:
-        sock = mine.sock
-        assert sock is not None
+    def _exchange(self, mine: _Lines, request: bytes, wait: float) -> Reply:
+        assert mine.line is not None
+        sock = mine.line.sock
         sock.settimeout(self.timeout + wait)
         answer = _Answer()
         try:

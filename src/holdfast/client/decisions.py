@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client.exceptions import DebugProtocolError
-from holdfast.client.recorder import Recorder
+from holdfast.client.recorder import Recorder, signature_of
 
 
 class Outcome:
@@ -48,7 +48,7 @@ class Plan:
 
 
 def before(
-    recorder: Recorder, decision: dict[str, Any], plan: Plan, names: Names, signature: str | None
+    recorder: Recorder, decision: dict[str, Any], plan: Plan, names: Names
 ) -> Plan | Outcome:
     """What to do instead of, or as, the call that was planned."""
     match decision.get("action"):
@@ -57,7 +57,7 @@ def before(
         case "modify":
             return _modified(recorder, decision, plan)
         case "replace":
-            return Plan(_replacement(recorder, decision, signature), plan.args, plan.kwargs)
+            return Plan(_replacement(recorder, decision, plan), plan.args, plan.kwargs)
         case "skip":
             return Outcome(_fake_result(recorder, decision))
         case "raise":
@@ -105,13 +105,11 @@ def _modified(recorder: Recorder, decision: dict[str, Any], plan: Plan) -> Plan:
     return Plan(plan.function, tuple(args), {**plan.kwargs, **changed})
 
 
-def _replacement(
-    recorder: Recorder, decision: dict[str, Any], signature: str | None
-) -> Callable[..., Any]:
+def _replacement(recorder: Recorder, decision: dict[str, Any], plan: Plan) -> Callable[..., Any]:
     name = decision.get("function_name")
     if not isinstance(name, str) or not name:
         raise DebugProtocolError("a replace action names no function")
-    found: Callable[..., Any] = recorder.function(name, signature)
+    found: Callable[..., Any] = recorder.function(name, signature_of(plan.function))
     return found
 
 

@@ -39,6 +39,7 @@ class Hold:
         self._interval = _milliseconds(answer, "poll_interval_ms", 100)
         self._timeout = _milliseconds(answer, "timeout_ms", 60_000)
         self._waits = True  # whether this server takes `?wait=`
+        self._answered = False  # a question, just now: more may come
 
     def now(self) -> dict[str, Any]:
         deadline = time.monotonic() + self._timeout
@@ -79,6 +80,9 @@ class Hold:
 
     def _pause(self, asked: float, deadline: float) -> float:
         """A server that answers at once is asked again at the interval that it named."""
+        if self._answered:
+            self._answered = False
+            return 0.0
         now = time.monotonic()
         return max(0.0, min(asked + self._interval, deadline) - now)
 
@@ -112,6 +116,7 @@ class Hold:
             said = {"type": type(problem).__name__, "message": preview.clean(str(problem))}
             answer["error"] = said
         self._recorder.answer(self._call_id, answer)
+        self._answered = True
 
 
 def evaluated(expression: str, frame: types.FrameType | None) -> Any:

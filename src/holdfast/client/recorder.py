@@ -124,6 +124,7 @@ class Recorder:
         self.registered: set[tuple[str, int]] = set()
         self.session_id: str | None = None
         self.status = "disconnected"
+        self._signatures: dict[tuple[Any, ...], str | None] = {}
         self._pid = os.getpid()
         self._lock = threading.Lock()
 
@@ -177,6 +178,15 @@ class Recorder:
             self._checked(reply)
         self.functions.setdefault(name, []).append((signature, function))
         self.registered.add(key)
+
+    def signature(self, function: Any, key: tuple[type, str]) -> str | None:
+        """Its signature, worked out once for each method of a type and each function."""
+        place = (*key, getattr(function, "__code__", None))
+        if place not in self._signatures:
+            if len(self._signatures) > MOST_SENT:
+                self._signatures.clear()
+            self._signatures[place] = signature_of(function)
+        return self._signatures[place]
 
     def function(self, name: str, signature: str | None) -> Any:
         """The function registered under a name, the latest; one of the same signature first."""
