@@ -29,7 +29,7 @@ serve: .venv/.runtime
 	@$(BIN)/holdfast serve
 
 bench: .venv/.dev
-	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench --plots docs/performance
 
 # One phase after the other, also under `make -j`; the first that fails ends it.
 test: .venv/.dev system

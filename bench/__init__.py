@@ -1,10 +1,15 @@
 """How fast is it? `python -m bench` (or `make bench`) measures Holdfast beside stock debugpy.
 
-Every way of driving a debugger lives one *life* after the other, in turn, on the same program and
-the same interpreter: launch to the first stop, steps, evaluations, a look at the status, the end.
-A life yields named readings; `measuring` collects them, `table` shows them. To add a peer, write
-a module with a `Driver` in it and name it in `__main__`.
+A peer is a `Driver`: it launches a program and hands out a `Debuggee` to step, to ask and to end.
+`stock` and `holdfast_http` have one each. On them run
 
-Figures depend on the machine, so nothing here fails because of one. What does fail is a peer that
-goes through other lines than the rest: then one would compare different work.
+- `life`: a program from launch to end, peer after peer, on the same program and interpreter;
+- `hot`: breakpoints in hot loops that never stop, on every Python there is.
+
+What has no peer is asked of Holdfast alone: `trip` (a status beside a `bare` HTTP answer), `crowd`
+(many sessions at once), `growth` (what a step costs as things grow) and `inside` (a step without
+HTTP). `measuring` holds what they share, `table` shows the figures as Markdown, `plots` draws.
+
+Figures depend on the machine, so nothing here fails because of one. What does fail is a program
+that goes through other lines than it should: then one would compare different work.
 """

@@ -9,74 +9,155 @@ import json
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import holdfast_http, inside, measuring, table
+from rich.console import Console
+
+from bench import crowd, growth, hot, inside, life, measuring, plots, table, trip
 from bench.holdfast_http import Holdfast
 from bench.measuring import Driver, Effort, Figure, Program, Readings
+from bench.server import Server
 from bench.stock import Stock
 
-PROGRAM = Path(__file__).parent / "programs" / "orders.py"
 STOCK = "stock debugpy"
 QUICK_ACK = "quick ack"
 HOLDFAST = "Holdfast"
-_USUAL, _QUICK = Effort(rounds=10, steps=20, evaluations=10), Effort(2, 8, 4)
-_LEGEND = f"""\
-{STOCK}: its adapter and launcher over DAP, as clients drive it; a step is next, stopped,
-stackTrace, scopes and variables. {QUICK_ACK}: the same, with TCP_QUICKACK in the adapter.
-{HOLDFAST}: a running server over HTTP; a step is one request. A launch counts everything from
-no adapter, or no session, to the first stop; "nothing prepared" means that no interpreter stands
-ready either. DAP has no status; its cheapest question is `threads`. Memory is the PSS of all
-processes of one session. All in one run, in turn, on the same program.
-"""
+_TESTS = str(Path(__file__).parents[1] / "tests")
+
+
+@dataclass(frozen=True)
+class Run:
+    """How much of everything."""
+
+    effort: Effort
+    trips: int
+    crowd_seconds: float
+    growth_steps: int
+    sessions: int
+    every_python: bool
+
+
+_USUAL = Run(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 100, 300, True)
+_QUICK = Run(Effort(rounds=1, steps=8, evaluations=4), 10, 0.5, 8, 10, False)
 
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few repetitions, below half a minute")
+    parser.add_argument("--quick", action="store_true", help="few repetitions, below a minute")
     parser.add_argument("--python", default=sys.executable, help="the interpreter of the program")
     parser.add_argument("--json", metavar="PATH", help="write the figures here")
+    parser.add_argument("--plots", metavar="FOLDER", help="draw the growth, as SVG files, here")
     parser.add_argument("--rounds", type=int, help="lives of the program, for each peer")
     parser.add_argument("--steps", type=int, help="steps in each life")
+    parser.add_argument("--sessions", type=int, help="sessions in a row, for the growth")
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS), help="not all")
     return parser.parse_args()
 
 
 def main() -> None:
     given = options()
     chosen = _QUICK if given.quick else _USUAL
-    steps = given.steps or chosen.steps
-    effort = Effort(given.rounds or chosen.rounds, steps, chosen.evaluations)
-    program = Program(str(PROGRAM), measuring.marked_line(PROGRAM, "first"), given.python)
-    console = table.console()
-    facts = about(given.python, effort)
-    console.print(
+    effort = Effort(
+        given.rounds or chosen.effort.rounds,
+        given.steps or chosen.effort.steps,
+        chosen.effort.evaluations,
+    )
+    run = Run(
+        effort,
+        chosen.trips,
+        chosen.crowd_seconds,
+        chosen.growth_steps,
+        chosen.sessions if given.sessions is None else given.sessions,
+        chosen.every_python,
+    )
+    facts = about(given.python, run)
+    print(
         f"Python {facts['python']} under debugpy {facts['debugpy']}, {facts['processors']} cores; "
-        f"{effort.rounds} rounds of {effort.steps} steps",
-        highlight=False,
+        f"{effort.rounds} rounds of {effort.steps} steps\n"
     )
-    with contextlib.ExitStack() as stack, console.status("measuring…"):
-        ours = Holdfast(HOLDFAST)
-        peers = [Stock(STOCK), Stock(QUICK_ACK, acknowledge_at_once=True)]
-        drivers: list[Driver] = [*peers, ours]
-        for driver in drivers:
-            stack.callback(driver.close)
-        readings = measuring.in_turn(drivers, program, effort)
-        server, spare = ours.footprint()
-        parts = where_a_step_goes(program, effort, readings[HOLDFAST])
-    rows = measuring.rows(readings)
-    table.show(console, "Holdfast beside stock debugpy", rows)
-    console.print(_LEGEND, highlight=False)
-    console.print(
-        f"The server, one for all sessions: {server:.0f} MB; "
-        f"its interpreters that stand ready: {spare:.0f} MB.\n",
-        highlight=False,
-    )
-    table.show_parts(console, "Where the time of a Holdfast step goes", parts)
+    found: dict[str, Any] = {}
+    with contextlib.closing(Server()) as server:
+        for name in given.only:
+            with Console(stderr=True).status(f"measuring: {name}…"):
+                shown, figures = PARTS[name](Bench(server, given.python, run))
+            print(shown, flush=True)
+            found |= figures
+    if given.plots:
+        for path in plots.draw(found.get("growth", []), Path(given.plots)):
+            print(path)
     if given.json:
-        facts |= {"server_mb": server, "ready_interpreters_mb": spare}
-        shown = table.document(facts, rows, parts)
-        Path(given.json).write_text(json.dumps(shown, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps(table.plain({**facts, **found}), indent=2)
+        Path(given.json).write_text(text + "\n", encoding="utf-8")
+
+
+Shown = tuple[str, dict[str, Any]]
+"""The tables, and the figures behind them by name."""
+
+
+class Bench:
+    """The parts, each of which measures and says it."""
+
+    def __init__(self, server: Server, python: str, run: Run) -> None:
+        self.server = server
+        self.run = run
+        self.program = measuring.program("orders.py", "first", python=python)
+        self.drivers: list[Driver] = [
+            Stock(STOCK),
+            Stock(QUICK_ACK, acknowledge_at_once=True),
+            Holdfast(HOLDFAST, server),
+        ]
+
+    def lives(self) -> Shown:
+        readings = life.in_turn(self.drivers, self.program, self.run.effort)
+        self.server.refilled()
+        held, spare = self.server.footprint()
+        rows = measuring.rows(readings, life.UNITS)
+        parts = where_a_step_goes(self.program, self.run.effort, readings[HOLDFAST])
+        shown = (
+            f"## Holdfast beside stock debugpy\n\n{table.beside(rows)}\n"
+            f"The server, one for all sessions: {held:.0f} MB; "
+            f"its interpreters that stand ready: {spare:.0f} MB.\n\n"
+            f"## Where the time of a step goes\n\n{table.parts(parts)}"
+        )
+        more = {"server_mb": held, "ready_interpreters_mb": spare}
+        return shown, {"rows": rows, "inside": parts, **more}
+
+    def breakpoints(self) -> Shown:
+        pythons = every_python() if self.run.every_python else own_python(self.program.python)
+        readings = hot.in_turn(self.drivers, pythons)
+        rows = measuring.rows(readings, hot.units(pythons))
+        shown = f"## A breakpoint in a hot loop, for each pass\n\n{table.beside(rows)}"
+        return shown, {"breakpoints": rows}
+
+    def trips(self) -> Shown:
+        readings = trip.measure(self.server, self.run.trips)
+        figures = {name: measuring.figure(readings.all[name]) for name in trip.UNITS}
+        shown = f"## A look at the status\n\n{table.parts(figures, trip.BARE)}"
+        return shown, {"trips": figures}
+
+    def crowds(self) -> Shown:
+        paces = crowd.measure(self.server, self.run.crowd_seconds)
+        return f"## Stepping at once\n\n{table.crowds(paces)}", {"crowds": paces}
+
+    def growth(self) -> Shown:
+        curves = growth.steps(self.server, self.program.python, self.run.growth_steps)
+        if self.run.sessions:
+            with contextlib.closing(Server()) as fresh:
+                curves += growth.sessions(fresh, self.run.sessions)
+        shown = "## What grows, and what does not\n\n"
+        return shown + "\n".join(map(table.curve, curves)), {"growth": curves}
+
+
+PARTS: dict[str, Callable[[Bench], Shown]] = {
+    "lives": Bench.lives,
+    "breakpoints": Bench.breakpoints,
+    "trips": Bench.trips,
+    "crowds": Bench.crowds,
+    "growth": Bench.growth,
+}
 
 
 def where_a_step_goes(program: Program, effort: Effort, over_http: Readings) -> dict[str, Figure]:
@@ -84,25 +165,39 @@ def where_a_step_goes(program: Program, effort: Effort, over_http: Readings) -> 
     for _ in range(effort.rounds):
         inside.measure(program, effort.steps, within)
     all_of_them = {
-        "a question to the server and back (GET /health)": over_http.all[holdfast_http.HEALTH],
+        "a look at the status, over HTTP": over_http.all[life.STATUS],
         inside.HOP: within.all[inside.HOP],
         inside.STEP_INSIDE: within.all[inside.STEP_INSIDE],
-        "a step, over HTTP": over_http.all[measuring.STEP],
+        "a step, over HTTP": over_http.all[life.STEP],
     }
     return {name: measuring.figure(values) for name, values in all_of_them.items()}
 
 
-def about(python: str, effort: Effort) -> dict[str, Any]:
+def every_python() -> dict[str, str]:
+    """One interpreter of each version that this machine has, as the tests find them."""
+    sys.path.append(_TESTS)
+    import interpreters
+
+    return {".".join(map(str, each.version)): each.path for each in interpreters.found()}
+
+
+def own_python(path: str) -> dict[str, str]:
+    return {".".join(version_of(path).split(".")[:2]): path}
+
+
+def version_of(python: str) -> str:
     asked = [python, "-c", "import platform; print(platform.python_version())"]
-    version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def about(python: str, run: Run) -> dict[str, Any]:
     return {
-        "python": version,
+        "python": version_of(python),
         "server_python": platform.python_version(),
         "debugpy": importlib.metadata.version("debugpy"),
         "holdfast": importlib.metadata.version("holdfast"),
         "processors": measuring.processors(),
-        "rounds": effort.rounds,
-        "steps": effort.steps,
+        "run": run,
     }
 
 

@@ -55,7 +55,7 @@ async def _life(program: Program, steps: int, readings: Readings) -> None:
 async def _launched(program: Program, stops: _Stops) -> Target:
     launch = Launch(script=program.path, python_path=program.python)
     place = await launching.locate(launch, os.path.dirname(program.path))
-    point = Breakpoint("bp_1", program.path, program.line)
+    point = Breakpoint("bp_1", program.path, program.points[0].line)
     setup = Setup({program.path: [point]}, [], ExceptionFilters())
     return await launching.start(
         Request(launch=launch, place=place, setup=setup, watcher=stops, adopted=lambda _: None)

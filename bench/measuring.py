@@ -5,34 +5,46 @@ from __future__ import annotations
 import contextlib
 import os
 import statistics
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import psutil
 
-LAUNCH = "launch to first stop"
-COLD = "launch, nothing prepared"
-STEP = "step with locals"
-EVALUATE = "evaluate"
-STATUS = "status"
-END = "end of program"
-MEMORY = "memory while paused"
-ROWS = (LAUNCH, COLD, STEP, EVALUATE, STATUS, END, MEMORY)
-UNITS = {MEMORY: "MB"}
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A breakpoint of a program."""
+
+    line: int
+    condition: str | None = None
+    hit_condition: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Program:
-    """The program that everybody debugs, where they stop first, and what they ask there."""
+    """A program that is debugged, and where it stops."""
 
     path: str
-    line: int
-    python: str
-    expression: str = "len(seen) + len(names)"
+    points: tuple[Point, ...]
+    python: str = sys.executable
+    arguments: tuple[str, ...] = ()
+
+
+def program(name: str, *markers: str, python: str = sys.executable, **more: Any) -> Program:
+    """One of `programs`, which stops at the lines with these `# @markers`."""
+    path = PROGRAMS / name
+    points = tuple(Point(marked_line(path, marker)) for marker in markers)
+    return Program(str(path), points, python, **more)
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,7 @@ class Readings:
     def __init__(self) -> None:
         self.all: defaultdict[str, list[float]] = defaultdict(list)
         self.trail: list[int] = []
-        """The lines that the last life stepped through."""
+        """The lines that the last life went through."""
 
     def add(self, name: str, value: float) -> None:
         self.all[name].append(value)
@@ -62,15 +74,34 @@ class Readings:
         self.add(name, (time.perf_counter() - began) * 1000)
 
 
+class Debuggee(Protocol):
+    """A program that stands at a stop, in the hands of one peer."""
+
+    @property
+    def line(self) -> int: ...
+    def step(self) -> None: ...
+    def resume(self) -> None:
+        """To the next stop."""
+
+    def evaluate(self, expression: str) -> str: ...
+    def status(self) -> None: ...
+    def end(self) -> None: ...
+    def processes(self) -> list[psutil.Process]: ...
+    def close(self) -> None: ...
+
+
 class Driver(Protocol):
     """One way to drive a debugger."""
 
     name: str
+    prepares: bool
+    """Does it keep something ready, so that a launch without is another matter?"""
 
-    def live(self, program: Program, effort: Effort, readings: Readings) -> None:
-        """One life of the program, from nothing to gone."""
+    def launch(self, program: Program, *, prepared: bool = True) -> Debuggee:
+        """From nothing to the first stop."""
 
-    def close(self) -> None: ...
+    def settle(self) -> None:
+        """Wait until nothing goes on in the background."""
 
 
 @dataclass(frozen=True)
@@ -96,35 +127,15 @@ def figure(values: Sequence[float]) -> Figure:
     return Figure(statistics.median(ordered), tenth, len(ordered))
 
 
-def rows(readings: dict[str, Readings], names: Sequence[str] = ROWS) -> list[Row]:
-    """The table's rows; ratios are to whoever comes first."""
+def rows(readings: dict[str, Readings], units: dict[str, str]) -> list[Row]:
+    """The table's rows, each with its unit; ratios are to whoever comes first."""
     made = []
-    for name in names:
+    for name, unit in units.items():
         figures = {peer: figure(each.all[name]) for peer, each in readings.items()}
         base, *others = figures
         ratios = {peer: figures[peer].median / figures[base].median for peer in others}
-        made.append(Row(name, UNITS.get(name, "ms"), figures, ratios))
+        made.append(Row(name, unit, figures, ratios))
     return made
-
-
-def in_turn(drivers: Sequence[Driver], program: Program, effort: Effort) -> dict[str, Readings]:
-    """All peers' lives, interleaved, so that what the machine does meanwhile meets all alike."""
-    readings = {each.name: Readings() for each in drivers}
-    warm_up = Effort(1, 1, 1)
-    for driver in drivers:  # files in the cache, modules compiled: the same start for all
-        driver.live(program, warm_up, Readings())
-    for number in range(effort.rounds):
-        shift = number % len(drivers)
-        for driver in (*drivers[shift:], *drivers[:shift]):
-            driver.live(program, effort, readings[driver.name])
-    _same_work(readings)
-    return readings
-
-
-def _same_work(readings: dict[str, Readings]) -> None:
-    trails = {peer: each.trail for peer, each in readings.items()}
-    if any(trail != next(iter(trails.values())) for trail in trails.values()):
-        raise AssertionError(f"they went through different lines: {trails}")
 
 
 def marked_line(path: Path, marker: str) -> int:

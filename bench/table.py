@@ -1,23 +1,76 @@
-"""The figures, for people (a table) and for programs (a document)."""
+"""The figures, for people (Markdown, as it stands in the documentation) and for programs."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
+from bench.crowd import Pace
+from bench.growth import Curve
 from bench.measuring import Figure, Row
 
-_WIDTH = 108
+
+def beside(rows: list[Row]) -> str:
+    """Peers beside each other, and the last one's ratio to the first."""
+    peers = list(rows[0].figures)
+    last = peers[-1]
+    shown = [
+        [
+            f"{row.name}, {row.unit}",
+            *(short(row.figures[peer].median) for peer in peers),
+            ratio_text(row.ratios[last]),
+        ]
+        for row in rows
+    ]
+    return markdown(["median", *peers, f"{last} to {peers[0].split()[0]}"], shown)
 
 
-def console() -> Console:
-    """A pipe has no width of its own; the table needs some."""
-    made = Console()
-    return made if made.is_terminal else Console(width=_WIDTH)
+def parts(figures: dict[str, Figure], base: str | None = None) -> str:
+    """One below the other; with a base, also as so many times that."""
+    shown = []
+    for name, figure in figures.items():
+        cells = [name, short(figure.median), short(figure.p90)]
+        if base is not None:
+            cells.append(f"{figure.median / figures[base].median:.1f}")
+        shown.append(cells)
+    header = ["ms", "median", "p90"] + ([f"times {base}"] if base is not None else [])
+    return markdown(header, shown)
+
+
+def crowds(paces: list[Pace]) -> str:
+    one = paces[0].per_second
+    shown = [
+        [
+            f"{each.sessions}",
+            f"{each.per_second:.0f}",
+            f"{each.per_second / one:.2f}",
+            f"{min(each.steps)}",
+            f"{max(each.steps)}",
+        ]
+        for each in paces
+    ]
+    header = ["sessions at once", "steps a second", "to one", "fewest by one", "most by one"]
+    return markdown(header, shown)
+
+
+def curve(each: Curve) -> str:
+    unit = f", {each.unit}" if each.unit else ""
+    header = [each.against, *(f"{x:,}" for x, _ in each.points)]
+    return markdown(header, [[each.name + unit, *(short(y) for _, y in each.points)]])
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The first column to the left, figures to the right; also readable as it is."""
+    widths = [max(len(cell) for cell in column) for column in zip(header, *rows, strict=True)]
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    return "\n".join(_line(cells, widths) for cells in (header, rule, *rows)) + "\n"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = cells
+    aligned = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+    return f"| {' | '.join([first.ljust(widths[0]), *aligned])} |"
 
 
 def ratio_text(ratio: float) -> str:
@@ -26,56 +79,18 @@ def ratio_text(ratio: float) -> str:
     return f"{plain} (1/{round(1 / ratio)})" if 0 < ratio < 0.67 else plain
 
 
-def show(where: Console, title: str, rows: list[Row]) -> None:
-    peers = list(rows[0].figures)
-    table = _empty(title)
-    for peer in peers:
-        table.add_column(f"{peer}\nmedian    p90", justify="right", no_wrap=True)
-        if peer != peers[0]:
-            table.add_column("\nto stock", justify="right", style="cyan", no_wrap=True)
-    for row in rows:
-        cells = [f"{row.name} [dim]{row.unit}[/]"]
-        for peer in peers:
-            cells.append(_cell(row.figures[peer]))
-            if peer in row.ratios:
-                cells.append(ratio_text(row.ratios[peer]))
-        table.add_row(*cells)
-    where.print(table)
-
-
-def show_parts(where: Console, title: str, parts: dict[str, Figure]) -> None:
-    table = _empty(title)
-    table.add_column("median    p90", justify="right", no_wrap=True)
-    for name, figure in parts.items():
-        table.add_row(f"{name} [dim]ms[/]", _cell(figure))
-    where.print(table)
-
-
-def _empty(title: str) -> Table:
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        header_style="",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    table.add_column("", no_wrap=True)
-    return table
-
-
-def _cell(figure: Figure) -> str:
-    return f"{_short(figure.median)} [dim]{_short(figure.p90):>6}[/]"
-
-
-def _short(value: float) -> str:
+def short(value: float) -> str:
+    if value == int(value):
+        return f"{value:.0f}"
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
-def document(facts: dict[str, Any], rows: list[Row], parts: dict[str, Figure]) -> dict[str, Any]:
-    return {
-        **facts,
-        "rows": [dataclasses.asdict(row) for row in rows],
-        "inside": {name: dataclasses.asdict(figure) for name, figure in parts.items()},
-    }
+def plain(value: Any) -> Any:
+    """Dataclasses as dictionaries, at any depth, for JSON."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(dataclasses.asdict(value))
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    return value

@@ -7,6 +7,8 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -21,23 +23,66 @@ ROWS = [
     "end of program",
     "memory while paused",
 ]
+CURVES = ["depth", "breakpoints", "output", "memory", "descriptors"]
+
+
+def run(folder: Path, *options: str) -> tuple[Any, str]:
+    """Its figures, and what it printed."""
+    figures = folder / "figures.json"
+    command = [sys.executable, "-m", "bench", "--quick", "--json", str(figures), *options]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=110)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(figures.read_text()), ran.stdout
+
+
+def is_whole(row: Any) -> bool:
+    """Every peer is in it, beside the first."""
+    ratios = row["ratios"]
+    right = all(math.isfinite(ratio) and ratio > 0 for ratio in ratios.values())
+    return list(row["figures"]) == PEERS and list(ratios) == PEERS[1:] and right
 
 
 @pytest.mark.slow
 def test_every_peer_is_measured_in_every_row(tmp_path: Path) -> None:
-    figures = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "bench", "--quick", "--rounds", "1", "--steps", "2"]
+    shown, printed = run(tmp_path, "--rounds", "1", "--steps", "2", "--only", "lives")
 
-    ran = subprocess.run(
-        [*command, "--json", str(figures)], cwd=ROOT, capture_output=True, text=True, timeout=110
-    )
-
-    assert ran.returncode == 0, ran.stderr
-    shown = json.loads(figures.read_text())
     assert [row["name"] for row in shown["rows"]] == ROWS
-    for row in shown["rows"]:
-        assert list(row["figures"]) == PEERS
-        assert list(row["ratios"]) == PEERS[1:]
-        assert all(math.isfinite(ratio) and ratio > 0 for ratio in row["ratios"].values())
-        assert row["name"] in ran.stdout
+    assert all(is_whole(row) and row["name"] in printed for row in shown["rows"])
     assert len(shown["inside"]) == 4
+
+
+@pytest.mark.slow
+def test_hot_loops_are_measured_for_every_peer(tmp_path: Path) -> None:
+    shown, printed = run(tmp_path, "--only", "breakpoints")
+
+    condition, count = shown["breakpoints"]
+    assert is_whole(condition)
+    assert is_whole(count)
+    assert condition["name"].endswith("conditional, false")
+    assert f"| {count['name']}, µs" in printed
+
+
+@pytest.mark.slow
+def test_round_trips_and_crowds_are_measured(tmp_path: Path) -> None:
+    shown, printed = run(tmp_path, "--only", "trips", "crowds")
+
+    assert list(shown["trips"]) == ["bare round trip", "GET /health", "GET /sessions/{id}/status"]
+    assert [len(each["steps"]) for each in shown["crowds"]] == [1, 10, 30]
+    assert all(min(each["steps"]) > 0 for each in shown["crowds"])
+    assert "| sessions at once |" in printed
+
+
+@pytest.mark.slow
+def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
+    plots = tmp_path / "plots"
+    options = ("--only", "growth", "--sessions", "2", "--plots", str(plots))
+
+    shown, _printed = run(tmp_path, *options)
+
+    assert [each["key"] for each in shown["growth"]] == CURVES
+    assert [x for x, _y in shown["growth"][0]["points"]] == [10, 100, 1000, 5000]
+    assert sorted(each.stem for each in plots.iterdir()) == sorted(CURVES)
+    for each in shown["growth"]:
+        words = " ".join(ElementTree.parse(plots / f"{each['key']}.svg").getroot().itertext())
+        assert each["name"] in words
+        assert each["against"] in words

@@ -31,7 +31,7 @@ def test_every_mend_took(python: str) -> None:
     took = _facts(python)["mends"]
 
     assert took == dict.fromkeys(took, True)
-    assert set(took) >= {"quick_start", "quick_exit", "few_frames", "quick_parents"}
+    assert set(took) >= {"quick_start", "quick_exit", "few_frames", "quick_parents", "quick_lines"}
 
 
 @pytest.mark.parametrize("times", [3])

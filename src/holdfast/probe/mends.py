@@ -23,10 +23,10 @@ _TRACED = 16  # so many traced frames in a row, and the rest was traced before
 def apply(pydevd: Any) -> None:
     mends = (quiet, quick_start, quick_exit, few_frames, quick_parents)
     for mend in (*mends, whole_comprehensions, told_first):
-        _try(mend, pydevd)
+        attempt(mend, pydevd)
 
 
-def _try(mend: Callable[[Any], None], pydevd: Any) -> None:
+def attempt(mend: Callable[[Any], None], pydevd: Any) -> None:
     try:
         mend(pydevd)
         TOOK[mend.__name__] = True

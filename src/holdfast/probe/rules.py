@@ -16,7 +16,7 @@ import threading
 import types
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
 
-from . import bounded, debugger, entries, monitor
+from . import bounded, debugger, entries, mends, monitor, passing
 
 _ASK = "holdfast"  # the condition given to pydevd: it makes it ask `_decide`
 _LIMIT = 2000
@@ -243,7 +243,7 @@ def _place(db: Any, file: str) -> None:
         watching.set_file(file, lines)
         return
     policy = "ALL" if db.multi_threads_single_notification else "NONE"
-    with db._main_lock, _every_file_exists():
+    with db._main_lock, _every_file_exists(), _all_at_once(db, file):
         api.remove_all_breakpoints(db, file)
         for line, sharing in lines.items():
             number = sharing[0].id
@@ -264,6 +264,26 @@ def _every_file_exists() -> Iterator[None]:
         yield
     finally:
         pydevd_file_utils.exists = real
+
+
+@contextlib.contextmanager
+def _all_at_once(db: Any, file: str) -> Iterator[None]:
+    """For each one that is added pydevd goes through all of the file, and through all threads."""
+    names = ("consolidate_breakpoints", "on_breakpoints_changed")
+    later = [getattr(db, name) for name in names]
+    for name in names:
+        setattr(db, name, lambda *_args, **_more: None)
+    try:
+        yield
+    finally:
+        for name in names:
+            delattr(db, name)
+        consolidate, changed = later
+        here = db.file_to_id_to_line_breakpoint.get(file)
+        if here is not None:
+            consolidate(file, here, db.breakpoints)
+        changed(removed=True)
+        changed()
 
 
 def set_functions(db: Any, specs: List[Dict[str, Any]]) -> None:
@@ -314,7 +334,10 @@ def _decide(db: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
         found = [r for r in BOOK.functions if r.is_for(frame.f_code) and not r.entry]
     else:
         found = BOOK.on_line.get(breakpoint.breakpoint_id, [])
-    stopping = asked(found, frame)
+    if len(found) == 1 and not found[0].entry:  # nearly always, and at every pass of a hot line
+        stopping = [found[0].id] if found[0].stops(frame) else []
+    else:
+        stopping = asked(found, frame)
     if stopping:
         _STOPPED[threading.get_ident()] = (breakpoint.breakpoint_id, stopping)
     return bool(stopping)
@@ -448,6 +471,7 @@ def install() -> None:
         return bool(filtered(db, frame, filename, force))
 
     pydevd.PyDB.apply_files_filter = apply_files_filter
+    mends.attempt(passing.quick_lines, pydevd)
     holding.install(pydevd)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 
 from holdfast.core import lines
@@ -65,6 +66,6 @@ def stamp_of(path: str) -> Stamp | None:
         found = os.stat(path)
     except (OSError, ValueError):
         return None
-    if not os.path.isfile(path):
+    if not stat.S_ISREG(found.st_mode):
         return None
     return found.st_mtime_ns, found.st_size
