@@ -44,7 +44,7 @@ def is_importable(thing: Any) -> bool:
     return found is thing
 
 
-def _by_value(thing: Any) -> bool:
+def is_private(thing: Any) -> bool:
     if isinstance(thing, type) and (
         not thing.__flags__ & _HEAP_TYPE or thing.__module__ == "builtins"
     ):
@@ -77,7 +77,7 @@ class Definitions:
         known = self._remembered(thing)
         if known is not None:
             return known
-        if not _by_value(thing):
+        if not is_private(thing):
             return None
         _Circles(self).store(thing)
         return self._remembered(thing, fresh=True)
@@ -108,7 +108,7 @@ class Definitions:
         return forget
 
     def dump(self, value: Any, refer: pickling.Refer) -> bytes:
-        return pickling.thorough(value, self._most, refer)
+        return pickling.thorough(value, self._most, refer, is_private)
 
 
 def state_of(thing: Any) -> bytes | None:
@@ -151,7 +151,7 @@ class _Circles:
         met: list[Any] = []
 
         def refer(other: Any) -> str | None:
-            if other is thing or not _by_value(other):
+            if other is thing or not is_private(other):
                 return None
             if self._definitions._remembered(other) is None:
                 met.append(other)
@@ -177,7 +177,7 @@ class _Circles:
         used: dict[str, Stored] = {}
 
         def refer(other: Any) -> str | None:
-            if any(other is each for each in inside) or not _by_value(other):
+            if any(other is each for each in inside) or not is_private(other):
                 return None
             stored = self._definitions._remembered(other, fresh=True)
             if stored is None:

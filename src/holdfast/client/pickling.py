@@ -15,6 +15,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.client import rebuilding
+
 PROTOCOL = 5
 REFERENCE = "holdfast"
 OMITTED = "omitted"
@@ -80,7 +82,7 @@ def plain(value: Any, most: int) -> bytes | None:
     return None if any(name in data for name in _PRIVATE_MODULES) else data
 
 
-def referring(value: Any, most: int, refer: Refer) -> bytes:
+def referring(value: Any, most: int, refer: Refer, is_private: Callable[[Any], bool]) -> bytes:
     """The bytes with classes and functions left out for which `refer` gives an id."""
     sink = _Sink(most)
     try:
@@ -89,13 +91,13 @@ def referring(value: Any, most: int, refer: Refer) -> bytes:
     except TooLarge:
         raise
     except Exception:
-        return thorough(value, most, refer)
+        return thorough(value, most, refer, is_private)
 
 
-def thorough(value: Any, most: int, refer: Refer) -> bytes:
-    """dill's bytes. What a function uses of its module goes with it (`recurse`)."""
+def thorough(value: Any, most: int, refer: Refer, is_private: Callable[[Any], bool]) -> bytes:
+    """dill's bytes, in which private functions and classes are written out."""
     sink = _Sink(most)
-    _dill_pickler()(sink, refer).dump(value)
+    _dill_pickler()(sink, refer, is_private).dump(value)
     return sink.bytes()
 
 
@@ -118,9 +120,11 @@ def _dill_pickler() -> Any:
     import dill
 
     class Thorough(dill.Pickler):  # type: ignore[misc]
-        def __init__(self, sink: _Sink, refer: Refer) -> None:
+        def __init__(self, sink: _Sink, refer: Refer, is_private: Callable[[Any], bool]) -> None:
             super().__init__(sink, PROTOCOL, recurse=True, byref=False)
             self._refer_to = refer
+            self._is_private = is_private
+            self._parts = rebuilding.Parts()
 
         def persistent_id(self, obj: Any) -> Any:
             cls = type(obj)
@@ -128,6 +132,16 @@ def _dill_pickler() -> Any:
                 cid = self._refer_to(obj)
                 return None if cid is None else (REFERENCE, cid)
             return None
+
+        def reducer_override(self, obj: Any) -> Any:
+            cls = type(obj)
+            if cls is types.CellType:
+                return rebuilding.cell_parts(obj)
+            if cls is types.FunctionType or issubclass(cls, type):
+                return self._parts.of(obj) if self._is_private(obj) else NotImplemented
+            if cls.__module__ == "dataclasses":
+                return rebuilding.sentinel(obj) or NotImplemented
+            return NotImplemented
 
     return Thorough
 

@@ -111,7 +111,8 @@ class Snapshots:
         if data is not None:
             return data, ()
         used: dict[str, Stored] = {}
-        data = pickling.referring(value, self._most, self.definitions.referrer(used))
+        refer = self.definitions.referrer(used)
+        data = pickling.referring(value, self._most, refer, definitions.is_private)
         return data, tuple(used.values())
 
     def restore(self, data: bytes, fetch: Callable[[str], bytes]) -> Any:
