@@ -138,6 +138,7 @@ class Recorder:
             "cwd": preview.clean(_cwd()),
             "python": sys.executable,
             "version": holdfast.__version__,
+            **_program(),
         }
         reply = self._ask("POST", "/api/call/session", json.dumps(about).encode())
         self._pid = os.getpid()
@@ -358,6 +359,17 @@ def _origin(function: Any) -> dict[str, Any]:
 
 def _text(value: Any) -> str | None:
     return preview.clean(value) if isinstance(value, str) else None
+
+
+def _program() -> dict[str, Any]:
+    """What was started and where it imports from, so that a call can be replayed."""
+    main = sys.modules.get("__main__")
+    spec = getattr(main, "__spec__", None)
+    return {
+        "script": _text(getattr(main, "__file__", None)),
+        "module": _text(getattr(spec, "name", None)),
+        "path": [preview.clean(each) for each in sys.path if isinstance(each, str)],
+    }
 
 
 def _cwd() -> str:

@@ -360,18 +360,19 @@ def text_of(body: Json, name: str) -> str:
 
 def about_of(body: Json) -> Json:
     """Who reports: kept as it is shown."""
-    given = {name: _text(body, name) for name in ("cwd", "python", "name")}
+    given = {name: _text(body, name) for name in ("cwd", "python", "name", "script", "module")}
     about: Json = {name: value for name, value in given.items() if value is not None}
     pid = body.get("pid")
     if pid is not None:
         if isinstance(pid, bool) or not isinstance(pid, int) or not 0 < pid < 2**31:
             raise _wrong("pid", "a process id")
         about["pid"] = pid
-    argv = body.get("argv")
-    if argv is not None:
-        if not isinstance(argv, list) or not all(isinstance(each, str) for each in argv):
-            raise _wrong("argv", "a list of texts")
-        about["argv"] = [_bounded(each) for each in argv[:100]]
+    for name in ("argv", "path"):
+        texts = body.get(name)
+        if texts is not None:
+            if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+                raise _wrong(name, "a list of texts")
+            about[name] = [_bounded(each) for each in texts[:100]]
     return about
 
 

@@ -141,7 +141,7 @@ def call_summary(session: CallSession) -> Json:
         "holds": sorted(session.holds),
         "last_event": session.journal.seq,
     }
-    for name in ("argv", "cwd", "python"):
+    for name in ("argv", "cwd", "python", "script", "module", "path"):
         if name in session.about:
             shown[name] = session.about[name]
     if session.over:
