@@ -110,15 +110,14 @@ class CallTables:
     # -- writing ---------------------------------------------------------------------------------
 
     def put_call(self, record: CallRecord) -> None:
-        """Keep this version of a call."""
+        """Keep a call, and count it."""
         with self._changed:
-            if record.status is CallStatus.RUNNING and record.number not in self._coming.calls:
-                self._coming.begun[record.function.id] += 1
+            self._coming.begun[record.function.id] += 1
             self._coming.calls[record.number] = record
             self._grown(_ROW_BYTES)
 
     def update_call(self, record: CallRecord) -> None:
-        """Keep a later version of a call that was kept before, without counting it again."""
+        """Keep a later version of a call."""
         with self._changed:
             self._coming.calls[record.number] = record
             self._grown(_ROW_BYTES)

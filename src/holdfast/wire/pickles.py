@@ -277,9 +277,11 @@ def _name(view: View) -> str:
     return "?"
 
 
-def _result(called: View, arguments: list[View]) -> Node:
+def _result(called: View, arguments: list[View]) -> View:
     """What a call would give, where that is well known; otherwise a note of the call."""
     name = _name(called)
+    if name == "_codecs.encode" and len(arguments) == 2 and isinstance(arguments[0], str):
+        return arguments[0].encode("latin-1")  # how protocols before 3 write bytes
     bare = name.removeprefix("builtins.").removeprefix("__builtin__.")
     if bare in ("set", "frozenset", "list", "tuple") and len(arguments) == 1:
         return Node(bare, items=_items(arguments[0]))

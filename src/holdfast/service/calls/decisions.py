@@ -94,9 +94,9 @@ class Decider:
         args, kwargs = options.get("modified_args"), options.get("modified_kwargs")
         if args is None and kwargs is None:
             raise _missing("modified_args or modified_kwargs", "modify")
-        if not isinstance(args or [], list):
+        if args is not None and not isinstance(args, list):
             raise errors.InvalidDecision("modified_args: a list is expected", field="modified_args")
-        if not isinstance(kwargs or {}, dict):
+        if kwargs is not None and not isinstance(kwargs, dict):
             raise errors.InvalidDecision(
                 "modified_kwargs: an object is expected", field="modified_kwargs"
             )
