@@ -45,7 +45,10 @@ def _check(name: str, value: Any) -> None:
         if value is not None:
             if not isinstance(value, str):
                 raise ValueError(f"server_url must be a string, not {value!r}")
-            place(value)
+            try:
+                place(value)
+            except ValueError as problem:
+                raise ValueError(f"server_url: {problem}") from None
     elif name == "capture_locals":
         if not isinstance(value, bool):
             raise ValueError(f"capture_locals must be True or False, not {value!r}")
