@@ -47,7 +47,7 @@ class Service:
         self.settings = Settings()
         self.projects = Projects(self.store)
         self.ledger = Ledger()
-        self.calls = Calls(self.store, self.ledger, lambda: self.settings)
+        self.calls = Calls(self.store, self.ledger, lambda: self.settings, data_dir)
         self.sources = Sources()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
 from holdfast.store.documents import decode_object, encode
 from holdfast.store.readers import Row
+from holdfast.wire import batches
 
 if TYPE_CHECKING:
     from holdfast.store.calls import CallQuery
@@ -105,9 +106,49 @@ def _positions(changed: Mapping[str, Any], at: _Positions) -> Json:
     return shown
 
 
-def decode_call(row: Row, functions: Mapping[int, Function]) -> CallRecord:
-    (number, session, function_id, call_type, status, parent, stack, duration_ns, cids, text) = row
-    document = decode_object(text)
+def decode_call(row: Row, functions: Mapping[int, Function]) -> tuple[CallRecord, dict[str, bytes]]:
+    """The call, and the values that its row has with their bytes."""
+    document = decode_object(row[9])
+    if "p" in document:
+        return _decode_packed(row, document, functions)
+    return _decode_plain(row, document, functions), {}
+
+
+def _decode_packed(
+    row: Row, document: Json, functions: Mapping[int, Function]
+) -> tuple[CallRecord, dict[str, bytes]]:
+    """A row of a leased application: `cids` is the body of its batch (`wire.batches`)."""
+    number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
+    found = batches.body_of(bytes(body))
+    more = found.more
+    record = CallRecord(
+        number=number,
+        session_id=session_id(session),
+        function=functions.get(function_id, _UNKNOWN),
+        call_type=call_type,
+        status=_STATUSES[status],
+        target=found.target,
+        args=found.args,
+        kwargs=found.kwargs,
+        result=None if found.raised else found.outcome,
+        exception=found.outcome if found.raised else None,
+        exception_type=more.get("et"),
+        exception_message=more.get("em"),
+        stack=stack,
+        parent=parent,
+        thread=document.get("th"),
+        task=more.get("ta"),
+        started_at=number / 1e9,
+        completed_at=(number + (duration_ns or 0)) / 1e9,
+        duration_ns=duration_ns,
+        changed=found.changed,
+        marker=more.get("m"),
+    )
+    return record, found.inline
+
+
+def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -> CallRecord:
+    number, session, function_id, call_type, status, parent, stack, duration_ns, cids, _text = row
     hexed = cids.hex()
     every = [hexed[at : at + 64] for at in range(0, len(hexed), 64)]
 

@@ -23,11 +23,13 @@ from holdfast.store.documents import decode, decode_object, encode, encode_objec
 from holdfast.store.problems import StoreProblem, Warnings
 from holdfast.store.readers import Readers, Row
 from holdfast.store.writer import Writer
+from holdfast.wire import pickles
 
 MOST_ROWS = 50_000
 MOST_BYTES = 64 * 1024 * 1024
 RETRY_SECONDS = 1.0
 ROOM_SECONDS = 10.0
+_MOST_SMALL = 50_000
 _ROW_BYTES = 400  # what a row without its contents is worth
 
 _INSERT_CALL = (
@@ -35,6 +37,10 @@ _INSERT_CALL = (
     "cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
     "status = excluded.status, duration_ns = excluded.duration_ns, cids = excluded.cids, "
     "document = excluded.document"
+)
+_INSERT_PACKED = (
+    "INSERT OR IGNORE INTO calls (id, session, function_id, call_type, status, parent, stack, "
+    "duration_ns, cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_USE = "INSERT OR IGNORE INTO uses (value, call_id) VALUES (?, ?)"
 _INSERT_CONTENT = "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)"
@@ -47,6 +53,15 @@ _COUNT_CALLS = "UPDATE functions SET calls = calls + ? WHERE id = ?"
 
 
 @dataclass
+class Packed:
+    """Rows of calls that are complete, as they are written, and which values each used."""
+
+    rows: list[Row] = field(default_factory=list)
+    uses: list[tuple[int, int]] = field(default_factory=list)
+    begun: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass
 class _Batch:
     """What waits to be written; later versions of a call replace earlier ones."""
 
@@ -55,6 +70,8 @@ class _Batch:
     functions: dict[int, str] = field(default_factory=dict)
     stacks: dict[int, str] = field(default_factory=dict)
     begun: Counter[int] = field(default_factory=Counter)
+    packed: list[Packed] = field(default_factory=list)
+    waiting: int = 0  # rows in `packed`
     size: int = 0
 
     def merge(self, later: _Batch) -> None:
@@ -63,6 +80,8 @@ class _Batch:
         self.functions.update(later.functions)
         self.stacks.update(later.stacks)
         self.begun.update(later.begun)
+        self.packed += later.packed
+        self.waiting += later.waiting
         self.size += later.size
 
     def write(self, connection: sqlite3.Connection) -> None:
@@ -76,7 +95,41 @@ class _Batch:
         connection.executemany(
             _INSERT_USE, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
         )
+        for packed in self.packed:
+            _write_packed(connection, packed)
         connection.executemany(_COUNT_CALLS, [(n, each) for each, n in self.begun.items()])
+
+
+def _write_packed(connection: sqlite3.Connection, packed: Packed) -> None:
+    before = connection.total_changes
+    connection.executemany(_INSERT_PACKED, packed.rows)
+    moved: dict[int, int] = {}
+    if connection.total_changes - before < len(packed.rows):
+        moved = _place_anew(connection, packed.rows)
+    uses = packed.uses
+    if moved:
+        uses = [(value, moved.get(number, number)) for value, number in uses]
+    connection.executemany(_INSERT_USE, uses)
+
+
+def _place_anew(connection: sqlite3.Connection, packed: list[Row]) -> dict[int, int]:
+    """Numbers that were taken: by the same call, which came before, or, once in a lifetime, by
+    one of another application that made it at the very same moment. That one moves on."""
+    moved: dict[int, int] = {}
+    for row in packed:
+        number = int(row[0])
+        while True:
+            there = connection.execute(
+                "SELECT session, cids FROM calls WHERE id = ?", (number,)
+            ).fetchone()
+            if there is None:
+                connection.execute(_INSERT_PACKED, (number, *row[1:]))
+            if there is None or there == (row[1], row[8]):
+                break
+            number += 1
+        if number != row[0]:
+            moved[int(row[0])] = number
+    return moved
 
 
 @dataclass(frozen=True)
@@ -106,6 +159,7 @@ class CallTables:
         self._scheduled = False
         self._trouble: Exception | None = None
         self._closed = False
+        self._small: dict[str, bytes] = {}  # values read from rows of calls, by their ids
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -121,6 +175,14 @@ class CallTables:
         with self._changed:
             self._coming.calls[record.number] = record
             self._grown(_ROW_BYTES)
+
+    def put_packed(self, packed: Packed) -> None:
+        """Keep calls that are complete, all of them in one transaction."""
+        with self._changed:
+            self._coming.packed.append(packed)
+            self._coming.begun.update(packed.begun)
+            self._coming.waiting += len(packed.rows)
+            self._grown(sum(len(row[8]) for row in packed.rows) + _ROW_BYTES * len(packed.rows))
 
     def put_content(self, cid: str, data: bytes, preview: Preview) -> None:
         with self._changed:
@@ -177,7 +239,7 @@ class CallTables:
     def has_room(self) -> bool:
         coming, going = self._coming, self._going
         return (
-            len(coming.calls) + len(going.calls) < MOST_ROWS
+            len(coming.calls) + len(going.calls) + coming.waiting + going.waiting < MOST_ROWS
             and coming.size + going.size < MOST_BYTES
         )
 
@@ -207,14 +269,35 @@ class CallTables:
         found = self._readers.rows(
             "SELECT CAST(preview AS BLOB) FROM contents WHERE cid = ?", (key,)
         )
-        return decode_object(found[0][0]) if found else None
+        if found:
+            return decode_object(found[0][0])
+        data = self._inline(cid)
+        return None if data is None else pickles.preview(data)
 
     def data(self, cid: str) -> bytes | None:
         key = bytes.fromhex(cid)
         if pending := self._pending_content(key):
             return pending[0]
         found = self._readers.rows("SELECT data FROM contents WHERE cid = ?", (key,))
-        return bytes(found[0][0]) if found else None
+        return bytes(found[0][0]) if found else self._inline(cid)
+
+    def _inline(self, cid: str) -> bytes | None:
+        """A value that is small enough to be in the rows of the calls that used it."""
+        data = self._small.get(cid)
+        if data is None:
+            [(sql, values)] = rows.selections(CallQuery(cid=cid))
+            for row in self._readers.rows(sql, (*values, 4)):
+                self._decoded(row, {})
+            data = self._small.get(cid)
+        return data
+
+    def _decoded(self, row: Row, functions: Mapping[int, Function]) -> CallRecord:
+        record, small = rows.decode_call(row, functions)
+        if small:
+            if len(self._small) > _MOST_SMALL:
+                self._small.clear()
+            self._small.update(small)
+        return record
 
     # -- calls -----------------------------------------------------------------------------------
 
@@ -228,8 +311,10 @@ class CallTables:
             pending = self._coming.calls.get(number) or self._going.calls.get(number)
         if pending is not None:
             return pending
+        if self._coming.waiting or self._going.waiting:
+            self._settle()
         found = self._readers.rows(f"{rows.SELECT} WHERE id = ?", (number,))
-        return rows.decode_call(found[0], functions) if found else None
+        return self._decoded(found[0], functions) if found else None
 
     def newest(
         self, query: CallQuery, most: int, functions: Mapping[int, Function]
@@ -237,7 +322,7 @@ class CallTables:
         """The newest `most` calls of the part of the query that an index answers."""
         self._settle()
         found = self._primary(query, most)
-        return [rows.decode_call(row, functions) for row in found]
+        return [self._decoded(row, functions) for row in found]
 
     def children(
         self, parent: int, most: int, functions: Mapping[int, Function]
@@ -245,7 +330,7 @@ class CallTables:
         """The calls made within a call, oldest first."""
         self._settle()
         found = self._readers.rows(rows.CHILDREN, (parent, most))
-        return [rows.decode_call(row, functions) for row in found]
+        return [self._decoded(row, functions) for row in found]
 
     def stack(self, stack: int) -> list[dict[str, Any]]:
         with self._changed:

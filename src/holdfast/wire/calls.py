@@ -54,6 +54,8 @@ class Start:
     task: str | None = None
     parent: int | None = None
     evaluates: bool = False
+    began: int | None = None
+    """The number of a call that is under way already: it is too late to hold it before."""
 
     @property
     def items(self) -> list[Item]:
@@ -122,8 +124,9 @@ def start_of(body: Json, limit: int) -> Start:
         module=_text(body, "module"),
         thread=_object(body, "thread") or None,
         task=_text(body, "task"),
-        parent=_parent(body.get("parent_call_id")),
+        parent=_call(body.get("parent_call_id"), "parent_call_id"),
         evaluates=body.get("evaluates") is True,
+        began=_call(body.get("began"), "began"),
     )
 
 
@@ -295,12 +298,12 @@ def _object(body: Json, name: str) -> Json:
     return given
 
 
-def _parent(given: Any) -> int | None:
+def _call(given: Any, where: str) -> int | None:
     if given is None:
         return None
     number = call_number(given) if isinstance(given, str) else None
     if number is None:
-        raise _wrong("parent_call_id", "a call_id")
+        raise _wrong(where, "a call_id")
     return number
 
 
@@ -360,7 +363,8 @@ def text_of(body: Json, name: str) -> str:
 
 def about_of(body: Json) -> Json:
     """Who reports: kept as it is shown."""
-    given = {name: _text(body, name) for name in ("cwd", "python", "name", "script", "module")}
+    names = ("cwd", "python", "name", "script", "module", "mode")
+    given = {name: _text(body, name) for name in names}
     about: Json = {name: value for name, value in given.items() if value is not None}
     pid = body.get("pid")
     if pid is not None:
@@ -405,3 +409,15 @@ def breakpoint_json(point: CallBreakpoint, hits: int) -> Json:
         if value is not None:
             shown[name] = value
     return {**shown, "when": point.when.value, "enabled": point.enabled, "hits": hits}
+
+
+def rule_json(point: CallBreakpoint) -> Json:
+    """As much of a breakpoint as tells whether it could concern a function."""
+    return {
+        "function": point.function,
+        "alias": point.alias,
+        "call_type": point.call_type,
+        "session_id": point.session_id,
+        "when": point.when.value,
+        "enabled": point.enabled,
+    }

@@ -12,8 +12,8 @@ import holdfast
 from holdfast import errors
 from holdfast.server.rest.common import patience_of, router, shows
 from holdfast.service.service import Service
+from holdfast.wire import batches, rest
 from holdfast.wire import calls as wire
-from holdfast.wire import rest
 
 Json = dict[str, Any]
 routes = router()
@@ -132,6 +132,41 @@ async def answer(request: Request, call_id: str) -> Response:
     return await flat(work)
 
 
+@routes.post(
+    "/call/records",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {batches.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+    responses=shows({"status": "ok", "taken": 500}),
+    response_model=None,
+)
+async def records(request: Request) -> Response:
+    """Calls of a leased application after the fact, in batches; kept whole or not at all."""
+    service: Service = request.app.state.service
+    limit = service.settings.call_max_value_bytes
+
+    async def work() -> Json:
+        body = await request.body()
+        await service.calls.room()
+        return service.calls.leased.take(body, limit)
+
+    return await flat(work)
+
+
+@routes.get(
+    "/call/rules",
+    responses=shows({"epoch": 1768298400123456789, "board": None, "rules": [{"function": "add"}]}),
+    response_model=None,
+)
+async def rules(request: Request, session_id: str | None = None) -> Response:
+    """What a leased application must ask about before it calls, and where it sees that change."""
+    service: Service = request.app.state.service
+    return said(service.calls.lease(session_id))
+
+
 _ABOUT = {"pid": 4321, "argv": ["main.py"], "cwd": "/code", "python": "3.12.1", "name": "shop"}
 
 
@@ -150,6 +185,7 @@ async def begin_session(request: Request) -> Response:
             "session_id": session.id,
             "server_pid": os.getpid(),
             "version": holdfast.__version__,
+            **(service.calls.lease(session.id) if session.is_leased else {}),
         }
     )
 

@@ -19,8 +19,9 @@ _TEXTS = ("function", "alias", "call_type", "condition", "session_id")
 
 
 class CallBreakpoints:
-    def __init__(self, tables: CallTables) -> None:
+    def __init__(self, tables: CallTables, on_change: Callable[[], None]) -> None:
         self._tables = tables
+        self._on_change = on_change  # called before anybody is told that something is in force
         self._armed: dict[str, Armed] = {}
         self._number = 0
 
@@ -82,6 +83,7 @@ class CallBreakpoints:
         return gone
 
     async def _save(self) -> None:
+        self._on_change()
         points = [armed.point for armed in self._armed.values()]
         await asyncio.wrap_future(self._tables.put_breakpoints(points))
 

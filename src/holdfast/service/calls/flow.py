@@ -9,6 +9,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from holdfast import errors
@@ -22,15 +23,18 @@ from holdfast.model.location import Location
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind
 from holdfast.service.calls import values
+from holdfast.service.calls.board import Board
 from holdfast.service.calls.breakpoints import CallBreakpoints
 from holdfast.service.calls.contents import Contents
 from holdfast.service.calls.decisions import Decider, Prepared
 from holdfast.service.calls.functions import Functions
 from holdfast.service.calls.holding import ALLOWED, Held
+from holdfast.service.calls.leased import Leased
 from holdfast.service.calls.session import CallSession
 from holdfast.service.holds import new_hold_id
 from holdfast.service.settings import Settings
 from holdfast.store import Store
+from holdfast.wire import calls as wire
 from holdfast.wire import rest
 from holdfast.wire.calls import IMPLICIT, Complete, Start
 
@@ -51,14 +55,18 @@ class _Running:
 class Calls:
     """Every call session, every call under way, and every call that is held."""
 
-    def __init__(self, store: Store, ledger: Ledger, settings: Callable[[], Settings]) -> None:
+    def __init__(
+        self, store: Store, ledger: Ledger, settings: Callable[[], Settings], folder: Path
+    ) -> None:
         self._store = store
         self.tables = store.calls
         self._ledger = ledger
         self._settings = settings
+        self.board = Board(folder)
+        self.leased = Leased(self)
         self.contents = Contents(self.tables)
         self.functions = Functions(self.tables)
-        self.breakpoints = CallBreakpoints(self.tables)
+        self.breakpoints = CallBreakpoints(self.tables, self.board.changed)
         self.decider = Decider(self.contents, lambda: settings().call_max_value_bytes)
         self.sessions: dict[str, CallSession] = {}
         self._running: dict[int, _Running] = {}
@@ -91,6 +99,7 @@ class Calls:
         for session in self.sessions.values():
             if not session.over:
                 self._end(session, "server_stopped")
+        self.board.close()
 
     def stop_waiting(self) -> None:
         for waiting in (*self.sessions.values(), *self._held.values()):
@@ -123,10 +132,12 @@ class Calls:
 
     def _live(self, session: CallSession, event: str) -> None:
         session.watch(lambda: self._end(session, "process_ended"))
+        if session.is_leased:
+            self.board.grant(session.id)
         session.event(event, name=session.name, pid=session.pid)
         session.save()
 
-    def _reporting(self, session_id: str) -> CallSession:
+    def reporting(self, session_id: str) -> CallSession:
         """The session that a report belongs to. One that only our restart ended goes on."""
         session = self.sessions.get(session_id)
         if session is None:
@@ -155,6 +166,7 @@ class Calls:
         for hold_id in list(session.holds):
             self._withdraw(self._held[hold_id], _WHY.get(reason, reason))
         session.end(reason)
+        self.board.release(session.id)
         if reason != "server_stopped":
             self._lose(session)
         session.save()
@@ -172,10 +184,24 @@ class Calls:
         await asyncio.wrap_future(self.tables.delete_session(session.id))
         await asyncio.wrap_future(self._store.delete_session(session.id))
 
+    def lease(self, session_id: str | None) -> Json:
+        """The rules, and the board on which their changes are seen; a session's lease is renewed.
+
+        The epoch is read before the rules: a rule that comes in between is pulled twice.
+        """
+        if session_id is not None:
+            session = self.reporting(session_id)
+            if session.is_leased:
+                self.board.grant(session.id)
+        epoch = self.board.epoch
+        rules = [wire.rule_json(each.point) for each in self.breakpoints.all()]
+        lane = 10 + int(session_id.rpartition("_")[2], 16) % 90 if session_id else 10
+        return {"epoch": epoch, "board": self.board.path, "lane": lane, "rules": rules}
+
     # -- functions --------------------------------------------------------------------------
 
     def register(self, session_id: str, name: str, facts: Mapping[str, Any]) -> Function:
-        session = self._reporting(session_id)
+        session = self.reporting(session_id)
         function, is_new = self.functions.seen(session.id, name, **facts)
         if is_new:
             session.event("function_registered", name=name, signature=function.signature)
@@ -192,7 +218,7 @@ class Calls:
             await asyncio.to_thread(self.tables.wait_for_room)
 
     def start(self, given: Start) -> Json:
-        session = self._reporting(given.session_id)
+        session = self.reporting(given.session_id)
         self.contents.take(given.items)
         function, _ = self.functions.seen(
             session.id,
@@ -203,14 +229,14 @@ class Calls:
             module=given.module,
         )
         record = CallRecord(
-            number=self._number(),
+            number=self._number() if given.began is None else given.began,
             session_id=session.id,
             function=function,
             call_type=given.call_type,
             target=given.target_cid,
             args=tuple([item.cid for item in given.args]),
             kwargs={name: item.cid for name, item in given.kwargs.items()},
-            stack=self._stack(given.frames),
+            stack=self.stack_of(given.frames),
             parent=given.parent,
             thread=given.thread,
             task=given.task,
@@ -219,7 +245,9 @@ class Calls:
         session.calls += 1
         running = _Running(record, given.evaluates)
         self._running[record.number] = running
-        answer = self._meet(running, When.BEFORE, given.session_id != IMPLICIT)
+        answer = None
+        if given.began is None:
+            answer = self._meet(running, When.BEFORE, given.session_id != IMPLICIT)
         self.tables.put_call(running.record)
         return {"call_id": record.id, **(answer or {"action": "continue"})}
 
@@ -229,7 +257,7 @@ class Calls:
         self._last = now if now > self._last else self._last + 1
         return self._last
 
-    def _stack(self, frames: list[Any]) -> int | None:
+    def stack_of(self, frames: list[Any]) -> int | None:
         """Calls from the same place share one stack."""
         if not frames:
             return None

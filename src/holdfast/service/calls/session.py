@@ -41,6 +41,7 @@ class CallSession(Waiting):
         self.over = False
         self.reason: str | None = None
         self.calls = 0
+        self.taken = 0  # the last batch of calls that was taken
         self.holds: set[str] = set()
         self.journal = Journal(session_id, store)
         self._store = store
@@ -56,6 +57,10 @@ class CallSession(Waiting):
     @property
     def pid(self) -> int | None:
         return self.about.get("pid")
+
+    @property
+    def is_leased(self) -> bool:
+        return self.about.get("mode") == "leased"
 
     @property
     def state(self) -> State:

@@ -21,6 +21,7 @@ CREATE TABLE stacks (
 
 -- The id is the time in microseconds times 1000, plus a number within the microsecond.
 -- `cids` holds the call's content ids, 32 bytes each; the document refers to them by position.
+-- Where the document has `p`, `cids` is the body of a leased application's batch: ids or values.
 CREATE TABLE calls (
   id          INTEGER PRIMARY KEY,
   session     INTEGER NOT NULL,
