@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from holdfast import errors
 from holdfast.model.session import State
 from holdfast.service import inspection
+from holdfast.service.calls.session import CallSession
 from holdfast.service.service import Service
 from holdfast.service.session import Session
 from holdfast.service.settings import Settings
@@ -42,7 +43,7 @@ def shows(example: Any) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": {"application/json": {"example": example}}}}
 
 
-# All three are `async` though they never wait: FastAPI sends plain functions to a thread.
+# They are `async` though they never wait: FastAPI sends plain functions to a thread.
 
 
 async def the_service(request: Request) -> Service:
@@ -59,9 +60,17 @@ async def a_look(session_id: str, request: Request) -> Session:
     return (await the_service(request)).session(session_id, touch=False)
 
 
+async def of_any_kind(session_id: str, request: Request) -> Session | CallSession:
+    """For what sessions of calls have too."""
+    service = await the_service(request)
+    found = service.calls.sessions.get(session_id)
+    return service.session(session_id) if found is None else found
+
+
 ServiceHere = Annotated[Service, Depends(the_service)]
 SessionHere = Annotated[Session, Depends(the_session)]
 SessionSeen = Annotated[Session, Depends(a_look)]
+AnySession = Annotated[Session | CallSession, Depends(of_any_kind)]
 
 
 # -- waiting --------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from holdfast import errors
 from holdfast.model.config import Watch
 from holdfast.model.session import State
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import Json, ServiceHere, SessionHere, router, shows
+from holdfast.server.rest.common import AnySession, Json, ServiceHere, SessionHere, router, shows
 from holdfast.service import inspection
+from holdfast.service.calls.session import CallSession
 from holdfast.service.session import Session
 from holdfast.wire import rest
 
@@ -226,14 +227,15 @@ async def set_variable(session: SessionHere, reference: int, body: bodies.SetVar
     "/sessions/{session_id}/evaluate",
     responses=shows({"result": "84", "type": "int", "variable_reference": 0}),
 )
-async def evaluate(service: ServiceHere, session_id: str, body: bodies.EvaluateAnywhere) -> Json:
+async def evaluate(
+    service: ServiceHere, session: AnySession, body: bodies.EvaluateAnywhere
+) -> Json:
     """Evaluate an expression (in a REPL, run a statement) in a frame of the paused program.
 
     In a session of calls: in the frame of whoever makes the held call."""
-    if session_id in service.calls.sessions:
-        hold_id = body.hold_id or service.calls.the_hold(session_id)
+    if isinstance(session, CallSession):
+        hold_id = body.hold_id or service.calls.the_hold(session.id)
         return await service.calls.evaluate(hold_id, body.expression, body.timeout)
-    session = service.session(session_id)
     return await inspection.evaluate(
         session, body.expression, body.frame_id, body.context, body.timeout
     )

@@ -14,6 +14,7 @@ from holdfast.model.launch import Attach
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import (
     DEFAULT_INCLUDE,
+    AnySession,
     Json,
     ServiceHere,
     SessionHere,
@@ -236,13 +237,13 @@ async def change_session(
 
 
 @routes.delete("/sessions/{session_id}", responses=shows({"deleted": True}))
-async def delete_session(service: ServiceHere, session_id: str) -> Json:
+async def delete_session(service: ServiceHere, session: AnySession) -> Json:
     """End the program and everything it started, and forget the session; or forget its calls."""
-    if session_id in service.calls.sessions:
-        await service.calls.delete(service.calls.session(session_id))
+    if isinstance(session, CallSession):
+        await service.calls.delete(session)
     else:
-        await service.delete(service.session(session_id))
-    return {"deleted": True, "session_id": session_id}
+        await service.delete(session)
+    return {"deleted": True, "session_id": session.id}
 
 
 @routes.get("/sessions/{session_id}/ping", responses=shows({"status": "paused"}))
