@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from holdfast import __version__
+from holdfast.cli import proofs
 from holdfast.cli.asking import AsJson, Url, ask, complain, complaints, console, where
 from holdfast.cli.calls import calls, holds
 from holdfast.client import discovery
@@ -96,5 +97,7 @@ def sessions(as_json: AsJson = False, url: Url = None) -> None:
     console.print(table if found["sessions"] else "no sessions")
 
 
+calls.command("replay")(proofs.replay)
+calls.command("test")(proofs.write_test)
 app.add_typer(calls, name="calls")
 app.add_typer(holds, name="holds")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import inspect
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -169,6 +170,9 @@ def _switched(mode: str) -> DebugInfo:
 
 
 def _on() -> DebugInfo:
+    if os.environ.get("HOLDFAST_CALLS", "").lower() == "off":
+        switch.asked = True
+        return _off()
     with _lock:
         url = discovery.server_url(switch.settings.server_url)
         place(url)  # what the environment names must be on this machine, too

@@ -8,6 +8,7 @@ from holdfast.client.settings import Settings
 
 class Switch:
     recorder: Recorder | None = None  # while it is on
+    asked: bool = False  # it was asked to be on, and HOLDFAST_CALLS=off said no
     settings: Settings = Settings()
 
 
