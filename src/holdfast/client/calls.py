@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import sys
 import threading
 import time
@@ -285,7 +284,7 @@ def _started(recorder: Recorder, call: Call, taken: _Taken) -> dict[str, Any]:
     else:
         stack = recorder.stacks.capture(call.frame)
 
-    def fill(parcel: Parcel) -> str:
+    def fill(parcel: Parcel) -> dict[str, Any]:
         values: dict[str, Any] = {
             "args": [
                 parcel.item(one, value) for one, value in zip(taken.args, call.args, strict=True)
@@ -301,12 +300,13 @@ def _started(recorder: Recorder, call: Call, taken: _Taken) -> dict[str, Any]:
         needs = parcel.needs()
         if needs:
             values["needs"] = needs
-        return (
-            f', {json.dumps(values)[1:-1]}, "call_site": {{"timestamp": {time.time():.6f}, '
-            f'"target_cid": "{taken.target.cid}", "stack_trace": {stack}}}'
-        )
+        return values
 
-    answer = recorder.send("/api/call/start", fields, fill)
+    site = (
+        f', "call_site": {{"timestamp": {time.time():.6f}, '
+        f'"target_cid": "{taken.target.cid}", "stack_trace": {stack}}}'
+    )
+    answer = recorder.send("/api/call/start", fields, fill, site)
     for field in ("call_id", "action"):
         if not isinstance(answer.get(field), str) or not answer[field]:
             raise DebugProtocolError(f"the server's answer to a call has no {field}")
@@ -340,7 +340,7 @@ def _report(
             fields["exception_type"] = exception_name(outcome.error)
             fields["exception_message"] = _message(outcome.error)
 
-        def fill(parcel: Parcel) -> str:
+        def fill(parcel: Parcel) -> dict[str, Any]:
             return _completion(parcel, outcome, result, changed)
 
         try:
@@ -394,7 +394,9 @@ def _changes(recorder: Recorder, call: Call, taken: _Taken, plan: Plan | None) -
     return found
 
 
-def _completion(parcel: Parcel, outcome: Outcome, result: Snapshot, changed: Changes) -> str:
+def _completion(
+    parcel: Parcel, outcome: Outcome, result: Snapshot, changed: Changes
+) -> dict[str, Any]:
     kind = "result" if outcome.error is None else "exception"
     item = parcel.item(result, outcome.value if outcome.error is None else outcome.error)
     values: dict[str, Any] = {f"{kind}_{name}": each for name, each in item.items()}
@@ -410,7 +412,7 @@ def _completion(parcel: Parcel, outcome: Outcome, result: Snapshot, changed: Cha
     needs = parcel.needs()
     if needs:
         values["needs"] = needs
-    return f", {json.dumps(values)[1:-1]}"
+    return values
 
 
 def exception_name(error: BaseException) -> str:

@@ -200,16 +200,23 @@ class Recorder:
     # -- requests ---------------------------------------------------------------------------
 
     def send(
-        self, path: str, fields: dict[str, Any], fill: Callable[[Parcel], str]
+        self,
+        path: str,
+        fields: dict[str, Any],
+        fill: Callable[[Parcel], dict[str, Any]],
+        tail: str = "",
     ) -> dict[str, Any]:
-        """Post `fields` and the values that `fill` adds; send again what the server lacks."""
+        """Post `fields`, the values that `fill` adds, and `tail`, which is JSON already.
+
+        What the server lacks is sent again.
+        """
         self._in_this_process()
         again: frozenset[str] = frozenset()
         for last in (False, False, True):
             parcel = Parcel(self.sent, again)
-            text = fill(parcel)
+            values = fill(parcel)
             try:
-                found = self._checked(self._told(path, fields, text))
+                found = self._checked(self._told(path, {**fields, **values}, tail))
             except _Missing as missing:
                 self.sent.forget(missing.cids)
                 if last or missing.cids <= again:

@@ -10,6 +10,7 @@ values there is `equality.key`.
 from __future__ import annotations
 
 import hashlib
+import pickle
 import types
 from collections.abc import Callable
 from typing import Any
@@ -40,6 +41,8 @@ _FIXED_BY_NAME = {
     "datetime": ("date", "datetime", "time", "timedelta", "timezone"),
     "pathlib": ("PosixPath", "PurePosixPath"),
 }
+_SMALL = frozenset((int, str, bool, type(None), bytes))
+_MOST_SMALL = 10_000
 _MOST_PARTS = 16  # of a tuple; looking at more costs as much as pickling it
 
 
@@ -65,10 +68,13 @@ class Snapshots:
         self.definitions = Definitions(max_bytes)
         self._most = max_bytes
         self._placeholders = placeholders
+        self._small: dict[tuple[type, Any], Snapshot] = {}
 
     def take(self, value: Any, *, lenient: bool = False) -> Snapshot:
         """The value now. Unless `lenient`, one that cannot be stored is an error."""
         value = target_of(value)
+        if type(value) in _SMALL:
+            return self._small_one(value)
         if type(value) in ONE_SHOT:
             return marked(value, ONE_SHOT[type(value)], "it is used up by reading it")
         try:
@@ -82,6 +88,22 @@ class Snapshots:
                 f"a {type(value).__name__} cannot be stored: {said(problem)}"
             ) from problem
         return Snapshot(data, needs, is_fixed(value))
+
+    def _small_one(self, value: Any) -> Snapshot:
+        """Numbers and words come again and again; each is pickled and hashed once."""
+        key = (type(value), value)
+        known = self._small.get(key)
+        if known is not None:
+            return known
+        data = pickle.dumps(value, pickling.PROTOCOL)
+        if len(data) > self._most:
+            return marked(value, "too_large", f"it takes more than {self._most} bytes")
+        made = Snapshot(data, (), True)
+        if len(data) < 200:
+            if len(self._small) >= _MOST_SMALL:
+                self._small.clear()
+            self._small[key] = made
+        return made
 
     def again(self, before: Snapshot, value: Any) -> Snapshot | None:
         """A new snapshot if the value has changed since, else None."""

@@ -5,8 +5,6 @@ This is apart from `proxy` so that snapshots and previews, which proxies need, c
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -32,11 +30,13 @@ def target_of(value: Any) -> Any:
     return _target.__get__(value) if issubclass(type(value), Wrapped) else value
 
 
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
+class undisturbed:  # noqa: N801 - read as a word: `with undisturbed():`
     """Within this nothing is intercepted: a value's repr may use a proxy and is not held for it."""
-    before = quiet.set(True)
-    try:
-        yield
-    finally:
-        quiet.reset(before)
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = quiet.set(True)
+
+    def __exit__(self, *problem: object) -> None:
+        quiet.reset(self._before)
