@@ -21,8 +21,8 @@ PROTOCOL = 5
 REFERENCE = "holdfast"
 OMITTED = "omitted"
 
-# What a name that cannot be found from another process looks like in a pickle.
-_PRIVATE_MODULES = (b"__main__", b"__mp_main__")
+# A name that cannot be found from another process has this in it: `__main__`, `__mp_main__`.
+_PRIVATE_MODULE = b"_main__"
 
 Refer = Callable[[Any], "str | None"]
 
@@ -79,7 +79,38 @@ def plain(value: Any, most: int) -> bytes | None:
     except Exception:  # whatever the value's own code raises: dill may know better
         return None
     data = sink.bytes()
-    return None if any(name in data for name in _PRIVATE_MODULES) else data
+    return None if _PRIVATE_MODULE in data else data
+
+
+class _Changed(Exception):
+    pass
+
+
+class _Comparing:
+    """Where a pickler writes what should be the same as before; nothing is kept."""
+
+    __slots__ = ("at", "expected")
+
+    def __init__(self, expected: bytes) -> None:
+        self.expected = expected
+        self.at = 0
+
+    def write(self, data: Any) -> int:
+        start = self.at
+        self.at += len(data)
+        if self.expected[start : self.at] != data:
+            raise _Changed
+        return len(data)
+
+
+def is_same(value: Any, data: bytes) -> bool:
+    """Whether C pickle writes exactly these bytes. False is no proof that it has changed."""
+    sink = _Comparing(data)
+    try:
+        pickle.Pickler(sink, PROTOCOL).dump(value)
+    except Exception:  # it is different, or C pickle cannot tell
+        return False
+    return sink.at == len(data)
 
 
 def referring(value: Any, most: int, refer: Refer, is_private: Callable[[Any], bool]) -> bytes:

@@ -110,6 +110,8 @@ class Snapshots:
         if before.fixed or before.marker is not None:
             return None
         value = target_of(value)
+        if not before.needs and pickling.is_same(value, before.data):
+            return None
         try:
             data, needs = self._bytes(value)
         except Exception:
