@@ -57,6 +57,13 @@ def test_pages_follow_each_other_without_gap_or_repetition(
         assert found == wanted[::-1]
 
 
+def test_a_pattern_may_mean_many_functions(server: Server, app: Application) -> None:
+    ids = [app.call(f"many_{number}") for number in range(80)]
+    app.call("other")
+    assert listed(server, app, function="many_*") == ids[::-1]
+    assert listed(server, app, function="many_*", limit=3) == ids[:-4:-1]
+
+
 def test_lists_are_narrowed(server: Server, app: Application) -> None:
     plain = app.call("f", 1, result=10)
     inline = app.call("f", 2, call_type="inline", alias="named", result=20)

@@ -106,6 +106,34 @@ def test_a_session_ends_with_its_process(server: Server) -> None:
     assert (ended["event"], ended["reason"]) == ("terminated", "process_ended")
 
 
+def test_a_report_proves_that_its_application_lives(server: Server) -> None:
+    """An application in a container says a pid that is somebody else's here, who may go."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    app = Application(server, pid=process.pid)
+    path = f"/sessions/{app.session_id}"
+    since = server.get(path)["last_event"]
+    process.communicate(b"\n")
+    server.get(f"{path}/events?since={since}&wait=30")
+    app.call("f")
+    assert server.get(path)["status"] == "running"
+
+
+def test_of_sessions_that_are_over_only_so_many_are_shown(tmp_path: Path) -> None:
+    running = Server(tmp_path / "data")
+    try:
+        running.patch("/config", {"max_sessions": 2})
+        apps = [Application(running, name=str(number)) for number in range(5)]
+        call = apps[0].call("f")
+        for app in apps:
+            running.post("/api/call/session/end", {"session_id": app.session_id})
+        newest = Application(running, name="newest")
+        shown = [each["session_id"] for each in running.get("/sessions")["sessions"]]
+        assert shown == [apps[3].session_id, apps[4].session_id, newest.session_id]
+        assert running.get(f"/api/calls/{call}")["status"] == "success"
+    finally:
+        running.stop()
+
+
 def test_after_a_restart_the_calls_are_there_and_the_application_goes_on(tmp_path: Path) -> None:
     first = Server(tmp_path / "data")
     app = Application(first, pid=os.getpid(), name="survivor")

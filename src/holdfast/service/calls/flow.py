@@ -126,9 +126,17 @@ class Calls:
 
     def _begin(self, session_id: str, about: Mapping[str, Any]) -> CallSession:
         session = CallSession(session_id, self._store, about)
+        self._forget_oldest()
         self.sessions[session_id] = session
         self._live(session, "session_started")
         return session
+
+    def _forget_oldest(self) -> None:
+        """Of sessions that are over so many are shown, and no more; their calls stay."""
+        over = [each for each in self.sessions.values() if each.over]
+        for session in over[: len(over) - self._settings().max_sessions]:
+            del self.sessions[session.id]
+            self._store.delete_session(session.id)
 
     def _live(self, session: CallSession, event: str) -> None:
         session.watch(lambda: self._end(session, "process_ended"))
@@ -138,7 +146,10 @@ class Calls:
         session.save()
 
     def reporting(self, session_id: str) -> CallSession:
-        """The session that a report belongs to. One that only our restart ended goes on."""
+        """The session that a report belongs to; a report proves that its application lives.
+
+        So one that our restart ended goes on, and one whose process looked gone from here (it has
+        another pid where it runs) goes on unwatched."""
         session = self.sessions.get(session_id)
         if session is None:
             if session_id == IMPLICIT:
@@ -149,8 +160,9 @@ class Calls:
                 session_id=session_id,
             )
         if session.over:
-            if session.reason != "server_stopped":
+            if session.reason not in ("server_stopped", "process_ended"):
                 session.require_open()
+            session.watched = session.reason != "process_ended"
             session.over, session.reason = False, None
             self._live(session, "session_resumed")
         return session

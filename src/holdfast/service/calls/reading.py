@@ -26,6 +26,7 @@ from holdfast.wire.calls import cid_of
 Json = dict[str, Any]
 MOST_LOOKED_AT = 20_000
 _CHUNK = 1000
+_MANY = 64
 _TREE_DEPTH = 20
 
 
@@ -66,8 +67,10 @@ async def listed(calls: Calls, wanted: Wanted) -> Page:
 def _query(calls: Calls, wanted: Wanted) -> tuple[CallQuery, list[Callable[[CallRecord], bool]]]:
     """What an index answers, and what is to be looked at in every call."""
     expression = filters.parse(wanted.filter) if wanted.filter else None
+    functions = _functions(calls, wanted)
+    many = functions is not None and len(functions) > _MANY
     query = CallQuery(
-        functions=_functions(calls, wanted),
+        functions=None if many else functions,
         session_id=_session(wanted.session),
         status=_status(wanted.status),
         call_type=wanted.call_type,
@@ -75,7 +78,11 @@ def _query(calls: Calls, wanted: Wanted) -> tuple[CallQuery, list[Callable[[Call
         below=_below(wanted),
         above=None if wanted.since is None else _moment(wanted.since, "since") - 1,
     )
-    return query, _checks(calls, query, expression)
+    checks = _checks(calls, query, expression)
+    if many and functions is not None:
+        # Each function is a question of its own to the index; so many are better looked for.
+        checks.insert(0, lambda call: call.function.id in functions)
+    return query, checks
 
 
 def _checks(

@@ -40,6 +40,7 @@ class CallSession(Waiting):
         self.created_at = time.time() if created_at is None else created_at
         self.over = False
         self.reason: str | None = None
+        self.watched = True
         self.calls = 0
         self.taken = 0  # the last batch of calls that was taken
         self.holds: set[str] = set()
@@ -84,7 +85,7 @@ class CallSession(Waiting):
 
     def watch(self, on_end: Callable[[], None]) -> None:
         """Hear of the end of its process, if it is one of this machine that we can see."""
-        if self.pid is not None:
+        if self.pid is not None and self.watched:
             self._watch = ProcessWatch.begun(self.pid, self.about.get("process_started"), on_end)
             if self._watch is not None:
                 self.about["process_started"] = self._watch.started
