@@ -186,9 +186,17 @@ class Connection:
         host = f"[{self.host}]" if ":" in self.host else self.host
         self._tail = f" HTTP/1.1\r\nHost: {host}:{self.port}\r\n".encode()
 
-    def ask(self, method: str, path: str, body: bytes = b"", *, wait: float = 0.0) -> Reply:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        *,
+        wait: float = 0.0,
+        kind: bytes = b"application/json",
+    ) -> Reply:
         """One request. `wait` is how much longer than usual the server may take."""
-        request = self.request(method, path, body)
+        request = self.request(method, path, body, kind)
         mine = self._mine
         reused = self._is_open(mine)
         try:
@@ -220,11 +228,14 @@ class Connection:
     def unreachable(self, problem: OSError) -> DebugServerError:
         return DebugServerError(f"no server answers at {self.url}: {problem}")
 
-    def request(self, method: str, path: str, body: bytes = b"") -> bytes:
+    def request(
+        self, method: str, path: str, body: bytes = b"", kind: bytes = b"application/json"
+    ) -> bytes:
         head = b"%s %s%s" % (method.encode(), path.encode(), self._tail)
         if not body and method == "GET":
             return head + b"\r\n"
-        return head + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
+        return head + b"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s" % (
+            kind,
             len(body),
             body,
         )

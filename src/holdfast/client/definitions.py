@@ -22,12 +22,18 @@ _HEAP_TYPE = 1 << 9  # a class made by a class statement, or by C code that imit
 class Stored:
     """Bytes under their content id, and what else is needed to load them."""
 
-    __slots__ = ("cid", "data", "needs")
+    __slots__ = ("_cid", "data", "needs")
 
     def __init__(self, data: bytes, needs: tuple[Stored, ...] = ()) -> None:
-        self.cid = hashlib.sha256(data).hexdigest()
+        self._cid: str | None = None
         self.data = data
         self.needs = needs
+
+    @property
+    def cid(self) -> str:
+        if self._cid is None:
+            self._cid = hashlib.sha256(self.data).hexdigest()
+        return self._cid
 
 
 def is_importable(thing: Any) -> bool:

@@ -10,6 +10,8 @@ out, each stored once under an id of its own (`definitions`) and referred to by 
 from __future__ import annotations
 
 import functools
+import io
+import operator
 import pickle
 import types
 from collections.abc import Callable
@@ -205,8 +207,6 @@ class _Part:
         self._group, self._index = group, index
 
     def __reduce__(self) -> Any:
-        import operator
-
         return operator.getitem, (_Note((REFERENCE, self._group)), self._index)
 
 
@@ -224,13 +224,30 @@ def loads(data: bytes, refer: Callable[[str], Any]) -> Any:
             return Omitted(*pid[2:5])
         return refer(pid[1])
 
-    import io
+    loader = _dill_loader() if b"dill" in data else _Loader
+    return loader(io.BytesIO(data), found).load()
 
-    if b"dill" in data:
-        import dill
 
-        loader = dill.Unpickler(io.BytesIO(data))
-    else:
-        loader = pickle.Unpickler(io.BytesIO(data))
-    loader.persistent_load = found
-    return loader.load()
+class _Loader(pickle.Unpickler):
+    # A method of the class, because since Python 3.13 it cannot be set on an instance.
+    def __init__(self, data: io.BytesIO, found: Callable[[Any], Any]) -> None:
+        super().__init__(data)
+        self._found = found
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._found(pid)
+
+
+@functools.cache
+def _dill_loader() -> Any:
+    import dill
+
+    class Loader(dill.Unpickler):  # type: ignore[misc]
+        def __init__(self, data: io.BytesIO, found: Callable[[Any], Any]) -> None:
+            super().__init__(data)
+            self._found = found
+
+        def persistent_load(self, pid: Any) -> Any:
+            return self._found(pid)
+
+    return Loader

@@ -16,7 +16,7 @@ class Settings:
     request_timeout: float = 30.0  # seconds for the server to answer a request
     eq: str = "strict"  # or "transparent": a proxy equals what its target equals
     on_unpicklable: str = "raise"  # or "placeholder": the call goes on, its record says so
-    mode: str = "strict"  # the server is asked before every call
+    mode: str = "strict"  # ask before every call; "leased": only where a rule could match
     max_value_bytes: int = MAX_BYTES  # a value that takes more is recorded as too large
     capture_locals: bool = False  # the variables of every frame go with each call
 
@@ -24,7 +24,7 @@ class Settings:
 _CHOICES = {
     "eq": ("strict", "transparent"),
     "on_unpicklable": ("raise", "placeholder"),
-    "mode": ("strict",),
+    "mode": ("strict", "leased"),
 }
 
 
@@ -58,8 +58,6 @@ def _check(name: str, value: Any) -> None:
 
 def _choose(name: str, value: Any) -> None:
     if value not in _CHOICES[name]:
-        if (name, value) == ("mode", "leased"):
-            raise ValueError('mode "leased" is not available yet; there is "strict"')
         choices = " or ".join(f'"{each}"' for each in _CHOICES[name])
         raise ValueError(f"{name} must be {choices}, not {value!r}")
 

@@ -49,7 +49,7 @@ _MOST_PARTS = 16  # of a tuple; looking at more costs as much as pickling it
 class Snapshot(Stored):
     """One value at one moment."""
 
-    __slots__ = ("fixed", "marker")
+    __slots__ = ("fixed", "marker", "packed", "state")
 
     def __init__(
         self,
@@ -61,6 +61,8 @@ class Snapshot(Stored):
         super().__init__(data, needs)
         self.fixed = fixed  # it cannot change, so there is no need to look again
         self.marker = marker  # why the value itself is not in the bytes
+        self.packed: tuple[int, bytes] | None = None  # as it is in a batch, if it is small
+        self.state: tuple[Any, ...] | None = None  # what it was made of, if that is plain
 
 
 class Snapshots:

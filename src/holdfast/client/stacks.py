@@ -41,7 +41,7 @@ class Stacks:
             self._known.clear()
         frames = _frames(frame)
         text = json.dumps([_place(each) for each in frames if not is_ours(each.f_code)])
-        self._known[where] = (text, [each.f_code for each in _every(frame)])
+        self._known[where] = (text, codes(frame))
         return text
 
 
@@ -58,6 +58,10 @@ def with_locals(frame: types.FrameType | None) -> str:
 
 def is_ours(code: types.CodeType) -> bool:
     return code.co_filename.startswith(_HERE)
+
+
+def codes(frame: types.FrameType | None) -> list[types.CodeType]:
+    return [each.f_code for each in _every(frame)]
 
 
 def _every(frame: types.FrameType | None) -> list[types.FrameType]:
