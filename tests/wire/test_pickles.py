@@ -64,7 +64,6 @@ class Opens:
         (collections.OrderedDict(a=1), "OrderedDict(a=1)", "collections.OrderedDict"),
         (Slotted(), "Slotted(a=5)", f"{__name__}.Slotted"),
     ],
-    ids=str,
 )
 @pytest.mark.parametrize("protocol", [2, 4, 5])
 def test_what_is_seen(value: Any, text: str, kind: str, protocol: int) -> None:
@@ -85,7 +84,9 @@ def test_dills_own_forms_are_understood() -> None:
     assert pickles.preview(dill.dumps(local()))["type"] == "Local"
 
 
-@pytest.mark.parametrize("value", [1, "x", None, True, 0.5, [1, ["a"]], {"a": {"b": [None]}}, [], ""])
+@pytest.mark.parametrize(
+    "value", [1, "x", None, True, 0.5, [1, ["a"]], {"a": {"b": [None]}}, [], ""]
+)
 def test_small_plain_values_come_as_json(value: Any) -> None:
     assert pickles.preview(dill.dumps(value))["json"] == value
 
