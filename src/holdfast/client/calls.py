@@ -31,9 +31,10 @@ from holdfast.client.preview import clean
 from holdfast.client.recorder import Parcel, Recorder, logger
 from holdfast.client.snapshots import Snapshot, marked, one_shot
 from holdfast.client.wrapped import undisturbed
+from holdfast.model.call import call_id
 
 # The call in which we are, so that those made in it know their parent.
-current: ContextVar[str | None] = ContextVar("holdfast_call", default=None)
+current: ContextVar[str | int | None] = ContextVar("holdfast_call", default=None)
 
 
 class Call:
@@ -91,18 +92,26 @@ class Call:
 _UNDER_WAY = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 
 
-class _Taken:
+class Taken:
     """The values of a call before it ran."""
 
     __slots__ = ("args", "kwargs", "target")
 
-    def __init__(self, recorder: Recorder, call: Call) -> None:
-        self.target = recorder.snapshots.current(call.seen, call.target)
-        self.args = [_argument(recorder, value) for value in call.args]
-        self.kwargs = {name: _argument(recorder, each) for name, each in call.kwargs.items()}
+    def __init__(self, target: Snapshot, args: list[Snapshot], kwargs: dict[str, Snapshot]) -> None:
+        self.target = target
+        self.args = args
+        self.kwargs = kwargs
+
+    @classmethod
+    def now(cls, recorder: Recorder, call: Call) -> Taken:
+        return cls(
+            recorder.snapshots.current(call.seen, call.target),
+            [argument(recorder, value) for value in call.args],
+            {name: argument(recorder, each) for name, each in call.kwargs.items()},
+        )
 
 
-def _argument(recorder: Recorder, value: Any) -> Snapshot:
+def argument(recorder: Recorder, value: Any) -> Snapshot:
     """A traceback passes, because `__exit__` is given one; what is under way does not."""
     if type(value) in _UNDER_WAY and recorder.settings.on_unpicklable != "placeholder":
         raise DebugSerializationError(f"a {type(value).__name__} cannot be stored")
@@ -153,10 +162,10 @@ Life = Generator[Step, Any, Outcome]
 
 def run(recorder: Recorder, call: Call) -> Any:
     """The call, blocking while it is held."""
-    return _through(_life(recorder, call)).deliver()
+    return through(_life(recorder, call)).deliver()
 
 
-def _through(life: Life) -> Outcome:
+def through(life: Life) -> Outcome:
     try:
         step = next(life)
         while True:
@@ -173,10 +182,10 @@ def _through(life: Life) -> Outcome:
 
 async def run_async(recorder: Recorder, call: Call) -> Any:
     """The call, awaited; while it is held everything else in its loop goes on."""
-    return (await _through_async(_life(recorder, call))).deliver()
+    return (await through_async(_life(recorder, call))).deliver()
 
 
-async def _through_async(life: Life) -> Outcome:
+async def through_async(life: Life) -> Outcome:
     try:
         step = next(life)
         while True:
@@ -204,7 +213,7 @@ def run_until_awaited(recorder: Recorder, call: Call) -> Any:
     outcome = step.now()
     if outcome.error is None and inspect.iscoroutine(outcome.value):
         return _awaited(life, outcome.value, step.call_id)
-    return _through(_rest(life, outcome)).deliver()
+    return through(_rest(life, outcome)).deliver()
 
 
 def _stepped(life: Life, step: Step) -> Step:
@@ -217,7 +226,7 @@ def _stepped(life: Life, step: Step) -> Step:
 
 async def _awaited(life: Life, coroutine: Any, call_id: str) -> Any:
     step = Run(Plan(lambda: coroutine, (), {}), call_id)
-    return (await _through_async(_rest(life, await step.soon()))).deliver()
+    return (await through_async(_rest(life, await step.soon()))).deliver()
 
 
 def _rest(life: Life, outcome: Outcome) -> Life:
@@ -238,7 +247,7 @@ def _rest(life: Life, outcome: Outcome) -> Life:
 
 def _life(recorder: Recorder, call: Call) -> Life:
     with undisturbed():
-        taken = _Taken(recorder, call)
+        taken = Taken.now(recorder, call)
         decision = _started(recorder, call, taken)
     call_id = decision["call_id"]
     what = ""
@@ -257,6 +266,12 @@ def _life(recorder: Recorder, call: Call) -> Life:
     ran = plan if isinstance(plan, Plan) else None
     outcome: Outcome = plan if isinstance(plan, Outcome) else (yield Run(plan, call_id))
     answer = _report(recorder, call, call_id, taken, outcome, ran, what)
+    return (yield from _ended(recorder, call, call_id, outcome, answer))
+
+
+def _ended(
+    recorder: Recorder, call: Call, call_id: str, outcome: Outcome, answer: dict[str, Any]
+) -> Life:
     while answer.get("action") == "poll":
         answer = yield Hold(recorder, call_id, answer, call.frame)
         if answer.get("action") != "poll":
@@ -265,7 +280,18 @@ def _life(recorder: Recorder, call: Call) -> Life:
     return outcome
 
 
-def _started(recorder: Recorder, call: Call, taken: _Taken) -> dict[str, Any]:
+def late(recorder: Recorder, call: Call, taken: Taken, call_id: str, outcome: Outcome) -> Life:
+    """The rest of a call that ran before a rule concerned it: only its end can be decided about."""
+    with undisturbed():
+        _started(recorder, call, taken, call_id)
+    plan = Plan(call.function, call.args, call.kwargs)
+    answer = _report(recorder, call, call_id, taken, outcome, plan, "")
+    return (yield from _ended(recorder, call, call_id, outcome, answer))
+
+
+def _started(
+    recorder: Recorder, call: Call, taken: Taken, began: str | None = None
+) -> dict[str, Any]:
     thread = threading.current_thread()
     fields = {
         "method_name": clean(call.name),
@@ -275,8 +301,9 @@ def _started(recorder: Recorder, call: Call, taken: _Taken) -> dict[str, Any]:
         "qualname": call.qualname,
         "signature": recorder.signature(call.function, (type(call.target), call.name)),
         "thread": {"id": thread.ident, "name": clean(thread.name)},
-        "task": _task_name(),
-        "parent_call_id": current.get(),
+        "task": task_name(),
+        "parent_call_id": _parent(),
+        "began": began,
         "evaluates": True,
     }
     if recorder.settings.capture_locals:
@@ -319,14 +346,14 @@ def _report(
     recorder: Recorder,
     call: Call,
     call_id: str,
-    taken: _Taken,
+    taken: Taken,
     outcome: Outcome,
     plan: Plan | None,
     what: str,
 ) -> dict[str, Any]:
     """Tell the server how the call ended. If that fails, its result is still delivered."""
     with undisturbed():
-        result, refused = _result(recorder, outcome)
+        ended, refused = result(recorder, outcome)
         changed = _changes(recorder, call, taken, plan)
         fields: dict[str, Any] = {
             "call_id": call_id,
@@ -334,14 +361,14 @@ def _report(
             "status": "success" if outcome.error is None else "exception",
             "duration_ns": outcome.nanoseconds,
             "action": what if what not in ("", "continue") else None,
-            "marker": result.marker,
+            "marker": ended.marker,
         }
         if outcome.error is not None:
             fields["exception_type"] = exception_name(outcome.error)
-            fields["exception_message"] = _message(outcome.error)
+            fields["exception_message"] = message(outcome.error)
 
         def fill(parcel: Parcel) -> dict[str, Any]:
-            return _completion(parcel, outcome, result, changed)
+            return _completion(parcel, outcome, ended, changed)
 
         try:
             answer = recorder.send("/api/call/complete", fields, fill)
@@ -354,9 +381,7 @@ def _report(
     return answer
 
 
-def _result(
-    recorder: Recorder, outcome: Outcome
-) -> tuple[Snapshot, DebugSerializationError | None]:
+def result(recorder: Recorder, outcome: Outcome) -> tuple[Snapshot, DebugSerializationError | None]:
     value = outcome.value if outcome.error is None else outcome.error
     try:
         # An exception must reach its handler, whatever it carries.
@@ -370,7 +395,7 @@ def _result(
 Changes = list[tuple[str, str, Snapshot, Any]]
 
 
-def _changes(recorder: Recorder, call: Call, taken: _Taken, plan: Plan | None) -> Changes:
+def _changes(recorder: Recorder, call: Call, taken: Taken, plan: Plan | None) -> Changes:
     """What the call did to its arguments and its target. What did not run changed nothing."""
     if plan is None:
         return []
@@ -422,14 +447,19 @@ def exception_name(error: BaseException) -> str:
     return name if cls.__module__ == "builtins" else f"{clean(str(cls.__module__))}.{name}"
 
 
-def _message(error: BaseException) -> str:
+def message(error: BaseException) -> str:
     try:
         return clean(str(error))[:10_000]
     except Exception:
         return ""
 
 
-def _task_name() -> str | None:
+def _parent() -> str | None:
+    found = current.get()
+    return call_id(found) if isinstance(found, int) else found
+
+
+def task_name() -> str | None:
     if asyncio._get_running_loop() is None:
         return None
     task = asyncio.current_task()

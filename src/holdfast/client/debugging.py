@@ -52,7 +52,8 @@ def configure_debug(**options: Any) -> None:
     request_timeout: seconds for the server to answer
     eq: "strict" (a proxy equals no other object) or "transparent" (what its target equals)
     on_unpicklable: "raise", or "placeholder" to go on with a value that cannot be stored
-    mode: "strict" (the server is asked before every call)
+    mode: "strict" (the server is asked before every call), or "leased" (only where a breakpoint
+        could match; everything is recorded all the same, a few milliseconds later)
     max_value_bytes: a value that takes more is recorded as too large
     capture_locals: whether the variables of every frame are recorded with each call
     """
@@ -90,8 +91,21 @@ def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
     call = _inline(recorder, alias, function, args, kwargs, sys._getframe(1))
     if is_coroutine_function(call.function):
-        return run_async(recorder, call)
+        return _asynchronously(recorder, call)
+    if recorder.lease is not None:
+        return recorder.lease.run_until_awaited(
+            *(call.name, call.function, args, kwargs, alias, call.qualname, call.frame)
+        )
     return run_until_awaited(recorder, call)
+
+
+def _asynchronously(recorder: Recorder, call: Call) -> Any:
+    if recorder.lease is None:
+        return run_async(recorder, call)
+    return recorder.lease.run_async(
+        *(None, call.name, call.function, call.args, call.kwargs, call.target, call.kind),
+        *(call.alias, call.qualname, call.frame),
+    )
 
 
 async def async_debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -102,7 +116,7 @@ async def async_debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) 
         result = function(*args, **kwargs)
         return await result if inspect.isawaitable(result) else result
     call = _inline(recorder, alias, function, args, kwargs, sys._getframe(1))
-    return await run_async(recorder, call)
+    return await _asynchronously(recorder, call)
 
 
 def name_of(function: Any) -> str:

@@ -348,7 +348,8 @@ class Lease:
         begun.outer = current.get()
         begun.number = (now + self._offset) // 1000 * 1000 + self._lane + next(self._numbers) % 10
         begun.kept = begun.watched = None
-        begun.taken = taken = []
+        taken: list[Snapshot | None] = []
+        begun.taken = taken
         snapshot = begun.snapshot = self._target(begun, proxy, target)
         small = snapshot.packed
         if small is None:
@@ -693,13 +694,14 @@ class Lease:
             self._words = _NOWHERE
 
     def flush(self) -> None:
-        """Everything recorded so far is the server's after this, or an error says that it is not."""
+        """Everything recorded so far is the server's after this, or there is an error."""
         with self._sending:
             while self._buffer:
                 self._send()
 
     def _send(self) -> None:
-        records, size = [], 0
+        records: list[tuple[Site, bytes, Kept | None]] = []
+        size = 0
         with contextlib.suppress(IndexError):
             while len(records) < BATCH and size < _BATCH_BYTES:
                 record = self._buffer.popleft()

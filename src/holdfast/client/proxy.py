@@ -20,6 +20,7 @@ from typing import Any
 
 from holdfast.client import operators
 from holdfast.client.calls import Call, run, run_async
+from holdfast.client.recorder import Recorder
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.switch import switch
 from holdfast.client.wrapped import Wrapped, is_wrapped, quiet, target_of, undisturbed
@@ -156,6 +157,43 @@ def _called(
     )
 
 
+def _run(
+    recorder: Recorder,
+    proxy: Any,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: types.FrameType,
+    qualname: str | None,
+) -> Any:
+    lease = recorder.lease
+    if lease is None:
+        return run(recorder, _called(proxy, name, function, args, kwargs, frame, qualname))
+    alias, target = _alias(proxy), _target(proxy)
+    return lease.run(proxy, name, function, args, kwargs, target, "proxy", alias, qualname, frame)
+
+
+async def _run_async(
+    recorder: Recorder,
+    proxy: Any,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: types.FrameType,
+    qualname: str | None,
+) -> Any:
+    lease = recorder.lease
+    if lease is None:
+        call = _called(proxy, name, function, args, kwargs, frame, qualname)
+        return await run_async(recorder, call)
+    alias, target = _alias(proxy), _target(proxy)
+    return await lease.run_async(
+        proxy, name, function, args, kwargs, target, "proxy", alias, qualname, frame
+    )
+
+
 def _method(name: str, qualname: str) -> Any:
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         function = getattr(_target(self), name)
@@ -163,7 +201,7 @@ def _method(name: str, qualname: str) -> Any:
         if recorder is None or quiet.get():
             return function(*args, **kwargs)
         frame = sys._getframe(1)
-        return run(recorder, _called(self, name, function, args, kwargs, frame, qualname))
+        return _run(recorder, self, name, function, args, kwargs, frame, qualname)
 
     return method
 
@@ -175,9 +213,7 @@ def _async_method(name: str, qualname: str) -> Any:
         if recorder is None or quiet.get():
             return await function(*args, **kwargs)
         frame = sys._getframe(1)
-        return await run_async(
-            recorder, _called(self, name, function, args, kwargs, frame, qualname)
-        )
+        return await _run_async(recorder, self, name, function, args, kwargs, frame, qualname)
 
     return method
 
@@ -194,7 +230,7 @@ def _special(name: str, qualname: str, sees_through: bool) -> Any:
         if recorder is None or quiet.get():
             return function(*args, **kwargs)
         frame = sys._getframe(1)
-        return run(recorder, _called(self, name, function, args, kwargs, frame, qualname))
+        return _run(recorder, self, name, function, args, kwargs, frame, qualname)
 
     return method
 
@@ -206,9 +242,7 @@ def _async_special(name: str, qualname: str) -> Any:
         if recorder is None or quiet.get():
             return await function(*args, **kwargs)
         frame = sys._getframe(1)
-        return await run_async(
-            recorder, _called(self, name, function, args, kwargs, frame, qualname)
-        )
+        return await _run_async(recorder, self, name, function, args, kwargs, frame, qualname)
 
     return method
 
@@ -221,7 +255,7 @@ def _operator(name: str, qualname: str, operate: operators.Binary) -> Any:
         if recorder is None or quiet.get():
             return function(other)
         frame = sys._getframe(1)
-        return run(recorder, _called(self, name, function, (other,), {}, frame, qualname))
+        return _run(recorder, self, name, function, (other,), {}, frame, qualname)
 
     return method
 
@@ -255,7 +289,7 @@ def _call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     if recorder is None or quiet.get():
         return target(*args, **kwargs)
     name, frame = _call_name(self, target), sys._getframe(1)
-    return run(recorder, _called(self, name, target, args, kwargs, frame, _full_name(target)))
+    return _run(recorder, self, name, target, args, kwargs, frame, _full_name(target))
 
 
 async def _async_call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -264,9 +298,7 @@ async def _async_call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     if recorder is None or quiet.get():
         return await target(*args, **kwargs)
     name, frame = _call_name(self, target), sys._getframe(1)
-    return await run_async(
-        recorder, _called(self, name, target, args, kwargs, frame, _full_name(target))
-    )
+    return await _run_async(recorder, self, name, target, args, kwargs, frame, _full_name(target))
 
 
 def _await(self: Any, /) -> Any:
@@ -279,8 +311,8 @@ async def _awaiting(proxy: Any) -> Any:
     recorder = switch.recorder
     if recorder is None or quiet.get():
         return await target
-    call = _called(proxy, "__await__", lambda: target, (), {}, sys._getframe(1), None)
-    return await run_async(recorder, call)
+    frame = sys._getframe(1)
+    return await _run_async(recorder, proxy, "__await__", lambda: target, (), {}, frame, None)
 
 
 def _intercepting(proxy: Any, name: str, function: Any) -> Any:
@@ -292,16 +324,14 @@ def _intercepting(proxy: Any, name: str, function: Any) -> Any:
         if recorder is None or quiet.get():
             return function(*args, **kwargs)
         frame = sys._getframe(1)
-        return run(recorder, _called(proxy, name, function, args, kwargs, frame, qualname))
+        return _run(recorder, proxy, name, function, args, kwargs, frame, qualname)
 
     async def async_call(*args: Any, **kwargs: Any) -> Any:
         recorder = switch.recorder
         if recorder is None or quiet.get():
             return await function(*args, **kwargs)
         frame = sys._getframe(1)
-        return await run_async(
-            recorder, _called(proxy, name, function, args, kwargs, frame, qualname)
-        )
+        return await _run_async(recorder, proxy, name, function, args, kwargs, frame, qualname)
 
     return functools.wraps(function)(async_call if is_coroutine_function(function) else call)
 

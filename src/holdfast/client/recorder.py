@@ -16,7 +16,7 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import holdfast
 from holdfast.client import preview, stacks
@@ -31,6 +31,9 @@ from holdfast.client.exceptions import (
 )
 from holdfast.client.settings import Settings
 from holdfast.client.snapshots import Snapshot, Snapshots, cid_of
+
+if TYPE_CHECKING:
+    from holdfast.client.leased import Lease
 
 logger = logging.getLogger("holdfast")
 
@@ -123,6 +126,7 @@ class Recorder:
         self.functions: dict[str, list[tuple[str | None, Any]]] = {}
         self.registered: set[tuple[str, int]] = set()
         self.session_id: str | None = None
+        self.lease: Lease | None = None
         self.status = "disconnected"
         self._signatures: dict[tuple[Any, ...], str | None] = {}
         self._pid = os.getpid()
@@ -138,18 +142,31 @@ class Recorder:
             "cwd": preview.clean(_cwd()),
             "python": sys.executable,
             "version": holdfast.__version__,
+            "mode": self.settings.mode,
             **_program(),
         }
         reply = self._ask("POST", "/api/call/session", json.dumps(about).encode())
         self._pid = os.getpid()
         self.session_id = None
         if reply.status not in (404, 405, 501):
-            found = self._checked(reply).get("session_id")
+            answer = self._checked(reply)
+            found = answer.get("session_id")
             self.session_id = found if isinstance(found, str) else None
+            if self.settings.mode == "leased" and self.session_id is not None:
+                self._lease().granted(answer)
+
+    def _lease(self) -> Lease:
+        if self.lease is None:
+            from holdfast.client.leased import Lease
+
+            self.lease = Lease(self)
+        return self.lease
 
     def end(self) -> None:
         """Say goodbye, if anybody listens."""
         if self.session_id is not None and self._pid == os.getpid():
+            if self.lease is not None:
+                self.lease.close()
             self.connection.timeout = min(self.connection.timeout, 2.0)
             body = json.dumps({"session_id": self.session_id}).encode()
             try:
@@ -158,7 +175,7 @@ class Recorder:
                 logger.debug("the server did not hear that the session ended", exc_info=True)
         self.connection.close()
 
-    def _in_this_process(self) -> None:
+    def in_this_process(self) -> None:
         """After a fork the child is a session of its own."""
         if self._pid != os.getpid():
             with self._lock:
@@ -210,7 +227,9 @@ class Recorder:
 
         What the server lacks is sent again.
         """
-        self._in_this_process()
+        self.in_this_process()
+        if self.lease is not None:
+            self.lease.flush()
         again: frozenset[str] = frozenset()
         for last in (False, False, True):
             parcel = Parcel(self.sent, again)
@@ -231,15 +250,52 @@ class Recorder:
                 return found
         raise AssertionError("unreachable")
 
+    def report(self, batch: Callable[[], bytes]) -> None:
+        """Post a batch of calls; again with what the server lacks, or to a new session."""
+        for last in (False, False, True):
+            body = batch()
+            reply = self._ask("POST", "/api/call/records", body, kind=b"application/octet-stream")
+            try:
+                self._checked(reply)
+            except _Missing as missing:
+                self.sent.forget(missing.cids)
+                if last:
+                    raise DebugCIDNotFoundError(_lacking(missing.cids)) from None
+            except _SessionGone:
+                if last:
+                    raise DebugServerError("the server keeps forgetting the session") from None
+                self.open()
+            else:
+                return
+
+    def rules(self) -> dict[str, Any]:
+        """What a leased application must ask about; also where it sees that this has changed."""
+        for last in (False, True):
+            reply = self._ask("GET", f"/api/call/rules?session_id={self.session_id}")
+            try:
+                return self._checked(reply)
+            except _SessionGone:
+                if last:
+                    raise DebugServerError("the server keeps forgetting the session") from None
+                self.open()
+        raise AssertionError("unreachable")
+
     def _told(self, path: str, fields: dict[str, Any], more: str = "") -> Reply:
         if self.session_id is not None:
             fields = {"session_id": self.session_id, **fields}
         text = json.dumps({name: each for name, each in fields.items() if each is not None})
         return self._ask("POST", path, (text[:-1] + more + "}").encode() if more else text.encode())
 
-    def _ask(self, method: str, path: str, body: bytes = b"", wait: float = 0.0) -> Reply:
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        wait: float = 0.0,
+        kind: bytes = b"application/json",
+    ) -> Reply:
         try:
-            reply = self.connection.ask(method, path, body, wait=wait)
+            reply = self.connection.ask(method, path, body, wait=wait, kind=kind)
         except DebugError:
             self.status = "error"
             raise
