@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -97,11 +98,11 @@ def write_test(
 
 def tested(url: str | None, call: Json, session: Json, timeout: float) -> testing.Recorded:
     """Replay the call in processes of their own, twice or more, to see whether it is repeatable."""
-    first = run(url, call, session, timeout, test=True, PYTHONHASHSEED="1")
-    reason = _unrepeatable(first)
-    if reason is None:
-        second = run(url, call, session, timeout, test=True, PYTHONHASHSEED="2")
-        reason = _unstable(first, second)
+    with ThreadPoolExecutor(2) as both:
+        seeds = [{"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"}]
+        work = [both.submit(run, url, call, session, timeout, test=True, **seed) for seed in seeds]
+        first, second = (each.result() for each in work)
+    reason = _unrepeatable(first) or _unstable(first, second)
     if reason is None and first["clock"] and first["status"] == "equal":
         later = run(url, call, session, timeout, test=True, shift=True)
         if later["status"] != "equal":

@@ -149,12 +149,17 @@ def _test_name(each: Recorded, used: set[str]) -> str:
     return free
 
 
+def _where(each: Recorded) -> str:
+    """The place in the program; an event loop may be nearer, and says nothing."""
+    frames = (each.call.get("call_site") or {}).get("stack_trace") or []
+    home = os.path.join(each.session["cwd"], "")
+    own = [frame for frame in frames if str(frame["filename"]).startswith(home)]
+    place = next(iter(own or frames), None)
+    return f", made at {os.path.basename(place['filename'])}:{place['lineno']}" if place else ""
+
+
 def _test(file: _File, each: Recorded, name: str) -> str:
-    place = (each.call.get("call_site") or {}).get("stack_trace") or []
-    where = ""
-    if place:
-        where = f", made at {os.path.basename(str(place[0]['filename']))}:{place[0]['lineno']}"
-    lines = [f"def {name}():", f'    """Call {each.call["call_id"]}{where}."""']
+    lines = [f"def {name}():", f'    """Call {each.call["call_id"]}{_where(each)}."""']
     if each.skip is not None:
         reason = expressions.quoted(each.skip)
         mark = expressions.laid(

@@ -27,7 +27,7 @@ from holdfast.client.replay.restoring import Restorer
 Node = Any
 Naming = Callable[[str, str], str]
 WIDTH = 88
-_LONGEST = 2000
+_LONGEST = 1000
 _PIECE = 72
 # Their reprs are calls of the class with plain arguments.
 _TELLING = {
@@ -83,9 +83,9 @@ class _Writer:
 
     def node(self, value: Any) -> Node:
         cls = type(value)
-        if value is None or cls in (bool, int, complex, bytes):
+        if value is None or cls in (bool, int, complex):
             return repr(value)
-        if cls is str:
+        if cls is str or cls is bytes:
             return quoted(value)
         if cls is float:
             return repr(value) if math.isfinite(value) else f'float("{value}")'
@@ -161,12 +161,14 @@ def attributes(value: Any) -> Node:
     return _Writer().node(vars(value))
 
 
-def quoted(text: str) -> str:
-    """With double quotes, as the formatters want them, if that costs no escapes."""
+def quoted(text: str | bytes) -> str:
+    """With double quotes, as the formatters want them, unless that costs more escapes."""
     written = repr(text)
-    if written[0] == "'" and '"' not in written and "\\'" not in written:
-        return f'"{written[1:-1]}"'
-    return written
+    start, _, body = written.partition("'")
+    if start not in ("", "b") or written.count('"') > written.count("\\'"):
+        return written
+    body = body[:-1].replace("\\'", "'").replace('"', '\\"')
+    return f'{start}"{body}"'
 
 
 # -- what it means -------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def state(value: Any, inside: tuple[int, ...] = ()) -> Any:
         return "..."
     inside = (*inside, id(value))
     cls: Any = type(value)
-    if isinstance(value, float) and value != value:
+    if cls is float and repr(value) == "nan":
         return "nan"
     if cls is dict:
         return {key: state(each, inside) for key, each in value.items()}

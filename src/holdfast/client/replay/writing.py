@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import keyword
 import re
 import types
 from typing import Any
@@ -140,7 +141,7 @@ class Test:
             if way.kind == "operator":
                 raise NotSource("an operator of a class")
             return {"form": "call", "function": [*node[:2], f"{node[2]}.{name}"]}
-        return {**self._on_object(target, changed), **_form(way, name)}
+        return {**self._on_object(target, changed), **_form(way, name, target)}
 
     def _on_object(self, target: Any, changed: Json | None) -> Json:
         whole = isinstance(self._way.target, types.MethodType)
@@ -172,8 +173,8 @@ class Test:
         return {"raises": node, "message": call["exception_message"] or ""}
 
 
-def _form(way: calling.Way, name: str) -> Json:
-    if way.kind == "itself" and name == way.name:
+def _form(way: calling.Way, name: str, target: Any) -> Json:
+    if way.kind == "itself" and target is way.target:
         return {"form": "itself"}
     bare = name[2:-2] if way._is_special() else ""
     if way.kind == "operator":
@@ -204,7 +205,8 @@ def _name(thing: Any) -> Node:
 
 
 def _variable(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    found = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return "target" if hasattr(builtins, found) or keyword.iskeyword(found) else found
 
 
 def _is_built(node: Node) -> bool:
