@@ -25,7 +25,9 @@ def held(app: Application, method: str, *args: Any, **more: Any) -> bool:
 
 
 def test_a_breakpoint_is_made_listed_changed_and_removed(server: Server, app: Application) -> None:
-    made = server.post("/api/breakpoints", {"function": "f", "condition": "args[0] > 1"}, expect=201)
+    made = server.post(
+        "/api/breakpoints", {"function": "f", "condition": "args[0] > 1"}, expect=201
+    )
     assert made["id"] == made["breakpoint_id"]
     assert (made["when"], made["enabled"], made["hits"]) == ("before", True, 0)
     path = f"/api/breakpoints/{made['id']}"

@@ -131,7 +131,12 @@ def test_replace_takes_what_was_registered_with_the_same_signature(
         ("skip", {"fake_result": {"cid": "0" * 64, "data": "AAAA"}}, 400, "cid_mismatch"),
         ("raise", {}, 400, "invalid_decision"),
         ("raise", {"exception_type": "not a name"}, 400, "invalid_decision"),
-        ("raise", {"exception_type": "ValueError", "exception_message": 5}, 400, "invalid_decision"),
+        (
+            "raise",
+            {"exception_type": "ValueError", "exception_message": 5},
+            400,
+            "invalid_decision",
+        ),
         ("modify", {}, 400, "invalid_decision"),
         ("modify", {"modified_args": {}}, 400, "invalid_decision"),
         ("modify", {"modified_args": [{"cid": "0" * 64}]}, 404, "cid_not_found"),

@@ -84,7 +84,9 @@ def test_every_answer_is_shown(document: Json) -> None:
 
 def body_examples(document: Json, operation: Json) -> list[Any]:
     """The examples of a request's body: its own, or those of its schema."""
-    content = operation["requestBody"]["content"]["application/json"]
+    [(media, content)] = operation["requestBody"]["content"].items()
+    if media != "application/json":  # bytes: shown in words
+        return [content.get("example", "bytes")]
     found = [content["example"]] if "example" in content else []
     found += content.get("examples", [])
     schema = content["schema"]
@@ -126,6 +128,8 @@ def test_every_shown_body_is_taken(server: Server, document: Json) -> None:
 def _is_taken(server: Server, method: str, path: str, examples: list[Any]) -> None:
     """Ids in an example name nothing here, and that is the only complaint."""
     for example in examples:
+        if isinstance(example, str):
+            continue  # bytes, told in words
         answer = server.http.request(method, path.replace("{call_id}", "1"), json=example)
         assert answer.status_code in (200, 404), (path, answer.text)
 
@@ -202,7 +206,8 @@ def bodies_of(document: Json, operation: Json) -> st.SearchStrategy[Any]:
 
 
 def _properties(document: Json, operation: Json) -> set[str]:
-    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    [content] = operation["requestBody"]["content"].values()
+    schema = content["schema"]
     found: set[str] = set()
     for name in re.findall(r"#/components/schemas/(\w+)", json.dumps(schema)):
         found |= set(document["components"]["schemas"][name].get("properties", {}))
@@ -237,7 +242,8 @@ def test_nothing_that_is_sent_makes_the_server_fail(
         targets = [
             (method, path, operation)
             for method, path, operation in operations(document)
-            if "requestBody" in operation and path not in NEVER
+            if "application/json" in operation.get("requestBody", {}).get("content", {})
+            and path not in NEVER
         ]
         for method, path, operation in targets:
             _bombard(apart, session, prefix, method, path, bodies_of(document, operation))
