@@ -67,7 +67,15 @@ _is = operator.is_
 _seen: Any = Wrapped.__dict__["_holdfast_seen"]
 _ATOMS = frozenset((int, str, float, bool, bytes, type(None)))
 _INLINE = batches.INLINE
-_HEADS = [struct.Struct(f"<IIqqqBHH{count}I") for count in range(64)]
+
+
+def _head(count: int) -> struct.Struct:
+    """What comes before the bytes of so many values."""
+    return struct.Struct(f"<IIqqqBHH{count}I")
+
+
+_HEADS = [_head(count) for count in range(64)]
+_running_loop = asyncio._get_running_loop
 _NOWHERE = memoryview(bytes(SIZE)).cast("Q")
 _RETURNED = batches.HAS_TARGET | batches.HAS_OUTCOME
 
@@ -78,15 +86,22 @@ Kept = list[tuple["Stored", bytes]]
 class Site:
     """What the calls of one function, from one stack, in one thread, have in common."""
 
-    __slots__ = ("epoch", "hot", "keeps", "named", "number", "text")
+    __slots__ = ("clear", "keeps", "named", "number", "outside", "text")
 
-    def __init__(self, number: int, text: bytes, named: tuple[Any, ...], keeps: Any) -> None:
+    def __init__(
+        self,
+        number: int,
+        text: bytes,
+        named: tuple[Any, ...],
+        keeps: Any,
+        outside: list[tuple[types.CodeType, int]],
+    ) -> None:
         self.number = number
         self.text = text
         self.named = named
         self.keeps = keeps  # the code objects, so that their ids stay theirs
-        self.epoch = 0
-        self.hot = True
+        self.outside = outside  # the frames beyond the caller's
+        self.clear = -1  # the epoch in which no rule is known to concern it
 
 
 class _Mine(threading.local):
@@ -138,12 +153,12 @@ class Lease:
         self._rules = Rules((), None)
         self._refused_at = 0
         self._offset = time.time_ns() - _now()
-        self._lane = 100
-        self._numbers = itertools.count()
+        self._numbers = itertools.cycle(range(100, 110))
         self._site_numbers = itertools.count(1)
         self._sequence = time.time_ns()
         self._mine = _Mine()
         self._sites: dict[tuple[Any, ...], Site] = {}
+        self._near: dict[tuple[Any, ...], Site] = {}  # by the caller's frame alone: the last
         self._fixed: dict[int, tuple[Any, Snapshot]] = {}
         self._plain: dict[type, bool] = {}
         self._buffer: deque[tuple[Site, bytes, Kept | None]] = deque()
@@ -172,7 +187,8 @@ class Lease:
     def granted(self, answer: dict[str, Any]) -> None:
         """What the server said: the rules, and where changes of them will be seen."""
         path, lane = answer.get("board"), answer.get("lane")
-        self._lane = lane * 10 if isinstance(lane, int) and 10 <= lane < 100 else 100
+        first = lane * 10 if isinstance(lane, int) and 10 <= lane < 100 else 100
+        self._numbers = itertools.cycle(range(first, first + 10))
         words = self._words
         if path != self._path or words is _NOWHERE:
             words = _mapped(path) if isinstance(path, str) else _NOWHERE
@@ -214,8 +230,106 @@ class Lease:
         qualname: str | None,
         frame: types.FrameType | None,
     ) -> Any:
+        now = _now()
+        words, epoch = self._words, self._epoch
+        site = None
+        if words[EPOCH_AT] == epoch and now - words[HEARTBEAT_AT] <= LEASE_NS and frame is not None:
+            site = self._site(name, alias, qualname, kind, function, target, frame)
+            if site.clear == epoch and not kwargs:
+                # The usual call: plain small values, and a target that is as it was.
+                known = self._fixed.get(id(target))
+                snapshot: Snapshot | None
+                fields: dict[str, Any] | None
+                if known is not None and known[0] is target:
+                    snapshot, fields = known[1], None
+                else:
+                    snapshot = None if proxy is None else _seen.__get__(proxy)
+                    fields = _fields(target, snapshot)
+                    if fields is None:
+                        snapshot = None
+                if snapshot is not None and (small := snapshot.packed) and not snapshot.needs:
+                    sizes, parts = [small[0]], [small[1]]
+                    for value in args:
+                        if type(value) not in _ATOMS:
+                            break
+                        data = _dumps(value, PROTOCOL)
+                        if len(data) > _INLINE:
+                            break
+                        sizes.append(len(data))
+                        parts.append(data)
+                    else:
+                        number = (now + self._offset) // 1000 * 1000 + next(self._numbers)
+                        outer = current.get()
+                        current.set(number)
+                        began = _now()
+                        try:
+                            value = function(*args)
+                        except BaseException as error:
+                            duration = _now() - began
+                            current.set(outer)
+                            begun = self._as_begun(
+                                *(site, epoch, proxy, frame, function, target, args),
+                                *(outer, number, snapshot, sizes, parts),
+                            )
+                            late = self._raised(begun, error, duration)
+                            if late is None:
+                                raise
+                            return calls.through(late).deliver()
+                        duration = _now() - began
+                        current.set(outer)
+                        if (
+                            type(value) in _ATOMS
+                            and len(data := _dumps(value, PROTOCOL)) <= _INLINE
+                            and (fields is None or _is_same(fields, snapshot.state))
+                            and self._words[EPOCH_AT] == epoch
+                            and _running_loop() is None
+                        ):
+                            sizes.append(len(data))
+                            parts.append(data)
+                            if outer is None:
+                                outer = 0
+                            elif type(outer) is str:
+                                outer = call_number(outer) or 0
+                            count = len(sizes)
+                            head = _HEADS[count] if count < 64 else _head(count)
+                            body = b"".join(parts)
+                            record = head.pack(
+                                *(head.size + len(body), site.number, number, duration, outer),
+                                *(_RETURNED, count, count - 2, *sizes),
+                            )
+                            buffer = self._buffer
+                            buffer.append((site, record + body, None))
+                            if not self._awake:
+                                self._awaken()
+                            if len(buffer) >= MOST_WAITING:
+                                self._relieve()
+                            return value
+                        begun = self._as_begun(
+                            *(site, epoch, proxy, frame, function, target, args),
+                            *(outer, number, snapshot, sizes, parts),
+                        )
+                        late = self._returned(begun, value, duration)
+                        return value if late is None else calls.through(late).deliver()
+        return self._run_unusual(
+            *(proxy, name, function, args, kwargs, target, kind, alias, qualname, frame, site)
+        )
+
+    def _run_unusual(
+        self,
+        proxy: Any,
+        name: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        target: Any,
+        kind: str,
+        alias: str | None,
+        qualname: str | None,
+        frame: types.FrameType | None,
+        site: Site | None,
+    ) -> Any:
         begun = self._begin(
-            proxy, name, function, args, kwargs, target, kind, alias, qualname, frame
+            proxy, name, function, args, kwargs, target, kind, alias, qualname, frame, site
         )
         if begun is None:
             call = _strict(
@@ -315,6 +429,30 @@ class Lease:
         late = self._returned(begun, value, duration)
         return value if late is None else (await calls.through_async(late)).deliver()
 
+    def _as_begun(
+        self,
+        site: Site,
+        epoch: int,
+        proxy: Any,
+        frame: types.FrameType | None,
+        function: Any,
+        target: Any,
+        args: tuple[Any, ...],
+        outer: Any,
+        number: int,
+        snapshot: Snapshot,
+        sizes: list[int],
+        parts: list[bytes],
+    ) -> _Begun:
+        """A usual call that turned out to end in an unusual way."""
+        begun = _Begun()
+        begun.site, begun.epoch, begun.proxy, begun.frame = site, epoch, proxy, frame
+        begun.function, begun.target, begun.args, begun.kwargs = function, target, args, {}
+        begun.outer, begun.number, begun.snapshot = outer, number, snapshot
+        begun.sizes, begun.parts, begun.kept, begun.watched = sizes, parts, None, None
+        begun.state, begun.taken = snapshot.state, [None] * len(args)
+        return begun
+
     # -- before ---------------------------------------------------------------------------------
 
     def _begin(
@@ -329,6 +467,7 @@ class Lease:
         alias: str | None,
         qualname: str | None,
         frame: types.FrameType | None,
+        site: Site | None = None,
     ) -> _Begun | None:
         """The call as it is before it runs, or None when the server has to be asked."""
         now = _now()
@@ -337,16 +476,17 @@ class Lease:
             if not self._renewed():
                 return None
             epoch = self._epoch
-        site = self._site(name, alias, qualname, kind, function, target, frame)
-        if site.epoch != epoch:
-            site.hot, site.epoch = self._rules.concern(*site.named), epoch
-        if site.hot:
-            return None
+        if site is None:
+            site = self._site(name, alias, qualname, kind, function, target, frame)
+        if site.clear != epoch:
+            if self._rules.concern(*site.named):
+                return None
+            site.clear = epoch
         begun = _Begun()
         begun.site, begun.epoch, begun.proxy, begun.frame = site, epoch, proxy, frame
         begun.function, begun.target, begun.args, begun.kwargs = function, target, args, kwargs
         begun.outer = current.get()
-        begun.number = (now + self._offset) // 1000 * 1000 + self._lane + next(self._numbers) % 10
+        begun.number = (now + self._offset) // 1000 * 1000 + next(self._numbers)
         begun.kept = begun.watched = None
         taken: list[Snapshot | None] = []
         begun.taken = taken
@@ -382,8 +522,22 @@ class Lease:
         frame: types.FrameType | None,
     ) -> Site:
         code = getattr(function, "__code__", None)
-        key = [name, alias, qualname, kind, type(target), id(code), self._mine.number]
-        add, each = key.append, frame
+        about = (name, alias, qualname, kind, type(target), id(code), self._mine.number)
+        if frame is None:
+            return self._sites.get(about) or self._new_site(about, code, function, target, None)
+        caller = (*about, id(frame.f_code), frame.f_lasti)
+        found = self._near.get(caller)
+        if found is not None:
+            each = frame.f_back
+            for outside, instruction in found.outside:
+                if each is None or each.f_code is not outside or each.f_lasti != instruction:
+                    break
+                each = each.f_back
+            else:
+                if each is None:
+                    return found
+        key = [*caller]
+        add, each = key.append, frame.f_back
         while each is not None:
             add(id(each.f_code))
             add(each.f_lasti)
@@ -391,6 +545,8 @@ class Lease:
         found = self._sites.get(tuple(key))
         if found is None:
             found = self._new_site(tuple(key), code, function, target, frame)
+        if not self._recorder.settings.capture_locals:
+            self._near[caller] = found
         return found
 
     def _new_site(
@@ -416,10 +572,13 @@ class Lease:
             frames = stacks.with_locals(frame) if whole else recorder.stacks.capture(frame)
             text = f'{json.dumps(about)[:-1]}, "frames": {frames}}}'.encode()
         keeps = (code, stacks.codes(frame))
-        site = Site(next(self._site_numbers), text, (name, alias, qualname, kind), keeps)
+        outside = [] if frame is None else stacks.instructions(frame.f_back)
+        named = (name, alias, qualname, kind)
+        site = Site(next(self._site_numbers), text, named, keeps, outside)
         if not whole:
             if len(self._sites) >= _MOST_SITES:
                 self._sites.clear()
+                self._near.clear()
             self._sites[key] = site
         return site
 
@@ -464,15 +623,12 @@ class Lease:
         if not is_plain:
             return None
         fields = target.__dict__
-        if not fields:
-            return ()
         if len(fields) > 16:
             return None
-        values = tuple(fields.values())
-        for value in values:
+        for value in fields.values():
             if type(value) not in _ATOMS:
                 return None
-        return (*fields, *values)
+        return (cls, *fields, *fields.values())
 
     def _general(self, begun: _Begun, part: str, name: str, value: Any) -> None:
         if type(value) in _ATOMS:
@@ -560,11 +716,10 @@ class Lease:
 
     def _record(self, begun: _Begun, duration: int, flags: int, more: dict[str, Any]) -> None:
         sizes, parts = begun.sizes, begun.parts
-        if begun.watched is not None or begun.state is None or begun.state:
-            self._changes(begun, more)
+        self._changes(begun, more)
         if begun.kwargs:
             more["k"] = [preview.clean(key) for key in begun.kwargs]
-        if asyncio._get_running_loop() is not None and (task := calls.task_name()) is not None:
+        if _running_loop() is not None and (task := calls.task_name()) is not None:
             more["ta"] = task
         if more:
             flags |= batches.HAS_MORE
@@ -575,7 +730,7 @@ class Lease:
         elif type(outer) is str:
             outer = call_number(outer) or 0
         count = len(sizes)
-        head = _HEADS[count] if count < 64 else struct.Struct(f"<IIqqqBHH{count}I")
+        head = _HEADS[count] if count < 64 else _head(count)
         body = b"".join(parts)
         site = begun.site
         record = head.pack(
@@ -637,9 +792,7 @@ class Lease:
             self._renewed()
         except DebugServerError:
             return False  # the call was made; its result is delivered, as in strict mode
-        site = begun.site
-        site.hot, site.epoch = self._rules.concern(*site.named), self._epoch
-        return site.hot
+        return self._rules.concern(*begun.site.named)
 
     def _late(self, begun: _Begun, outcome: Outcome) -> calls.Life:
         """Tell of the call the strict way: that it began, and now how it ended."""
@@ -815,6 +968,20 @@ def _strict(
         seen=None if proxy is None else _seen.__get__(proxy),
         remember=None if proxy is None else lambda seen: _seen.__set__(proxy, seen),
     )
+
+
+def _fields(target: Any, snapshot: Snapshot | None) -> dict[str, Any] | None:
+    """The fields of an ordinary object, if it is as it was; else None."""
+    if snapshot is None or snapshot.state is None or snapshot.state[0] is not type(target):
+        return None
+    fields: dict[str, Any] = target.__dict__
+    return fields if _is_same(fields, snapshot.state) else None
+
+
+def _is_same(fields: dict[str, Any], state: tuple[Any, ...] | None) -> bool:
+    if state is None or 2 * len(fields) + 1 != len(state):
+        return False
+    return not fields or all(map(_is, (*fields, *fields.values()), state[1:]))
 
 
 def _same(before: tuple[Any, ...] | None, after: tuple[Any, ...]) -> bool:

@@ -200,8 +200,13 @@ def _method(name: str, qualname: str) -> Any:
         recorder = switch.recorder
         if recorder is None or quiet.get():
             return function(*args, **kwargs)
-        frame = sys._getframe(1)
-        return _run(recorder, self, name, function, args, kwargs, frame, qualname)
+        frame, lease = sys._getframe(1), recorder.lease
+        if lease is not None:
+            target, alias = _target(self), _alias(self)
+            return lease.run(
+                self, name, function, args, kwargs, target, "proxy", alias, qualname, frame
+            )
+        return run(recorder, _called(self, name, function, args, kwargs, frame, qualname))
 
     return method
 

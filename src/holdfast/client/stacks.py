@@ -64,6 +64,11 @@ def codes(frame: types.FrameType | None) -> list[types.CodeType]:
     return [each.f_code for each in _every(frame)]
 
 
+def instructions(frame: types.FrameType | None) -> list[tuple[types.CodeType, int]]:
+    """Where each frame from here outwards stands."""
+    return [(each.f_code, each.f_lasti) for each in _every(frame)]
+
+
 def _every(frame: types.FrameType | None) -> list[types.FrameType]:
     found = []
     while frame is not None:

@@ -9,9 +9,9 @@ All numbers are little-endian. A batch is complete in itself:
 
 The body: flags, how many values, how many of them are arguments, the length of each, their bytes,
 and to the end JSON with what few calls have (`k` names of keyword arguments, `ch` what changed,
-`ta` task, `et` and `em` type and message of an exception, `m` marker). A small value is there with its
-bytes, another by its content id, which its length says. In order: the target, the arguments, the
-keyword arguments, the outcome, what changed. Nothing here loads a value.
+`ta` task, `et` and `em` type and message of an exception, `m` marker). A small value is there with
+its bytes, another by its content id, which its length says. In order: the target, the arguments,
+the keyword arguments, the outcome, what changed. Nothing here loads a value.
 """
 
 from __future__ import annotations
