@@ -15,7 +15,7 @@ import typer
 
 import holdfast
 from holdfast.cli import testing
-from holdfast.cli.asking import AsJson, Url, ask, complain, complaints
+from holdfast.cli.asking import AsJson, Url, ask, complaints
 from holdfast.client import discovery
 
 Json = dict[str, Any]
@@ -51,7 +51,10 @@ def replay(
 
     Ends with 0 when nothing is, 1 when something is, and 2 when the call cannot be made.
     """
-    call, session = recorded(url, call_id, python, cwd)
+    try:
+        call, session = recorded(url, call_id, python, cwd)
+    except typer.Exit:  # it was said why, and 1 would mean a difference
+        raise typer.Exit(CANNOT) from None
     found = run(url, call, session, timeout)
     found = {"call_id": call_id, **{key: each for key, each in found.items() if key in _SHOWN}}
     print(json.dumps(found) if as_json else _text(call, found))
@@ -193,10 +196,8 @@ def run(url: str | None, call: Json, session: Json, timeout: float, **options: A
     except subprocess.TimeoutExpired:
         return _cannot(f"it did not end within {timeout:g} s")
     except OSError as problem:
-        complain(
-            f"{session['python']} cannot be started in {session['cwd']}: {problem.strerror}",
-            "Name others with --python and --cwd.",
-        )
+        where = f"{session['python']} cannot be started in {session['cwd']}"
+        return _cannot(f"{where}: {problem.strerror} (--python and --cwd name others)")
     try:
         found: Json = json.loads(ran.stdout)
     except ValueError:

@@ -89,7 +89,8 @@ class Way:
         owner = type(target) if self._is_special() else target
         found = inspect.getattr_static(owner, self.name, None) if owner is not target else 1
         if found is None or not hasattr(owner, self.name):
-            raise CannotReplay(f"{describe(target)} has no {self.name} now")
+            named = target if hasattr(target, "__qualname__") else type(target)
+            raise CannotReplay(f"{describe(named)} has no {self.name} now")
         function = getattr(owner, self.name)
         return functools.partial(function, target) if owner is not target else function
 

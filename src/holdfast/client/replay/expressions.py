@@ -123,6 +123,8 @@ class _Writer:
             head, bracket, rest = repr(value).partition("(")
             if bracket and "." not in rest.replace("'", "").partition("=")[2]:
                 rest = rest.replace("'", '"') if rest.count("'") == 2 else rest
+                if cls.__name__ == "Decimal" and rest[1:-2].lstrip("-").isdecimal():
+                    rest = rest.replace('"', "")
                 return ["group", _named(cls), "(", [rest[:-1]] if rest != ")" else [], ")"]
             raise NotSource(head)
         if not is_importable(cls):

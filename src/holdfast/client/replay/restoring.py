@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import pickling
-from holdfast.client.pickling import Omitted
+from holdfast.client.references import Omitted
 from holdfast.client.snapshots import said
 
 _MAIN = ("__main__", "__mp_main__")
