@@ -25,7 +25,7 @@ from holdfast import (
     DebugSerializationError,
     with_debug,
 )
-from holdfast.client import equality, pickling
+from holdfast.client import equality, references
 from holdfast.client.definitions import Stored, all_needed
 from holdfast.client.recorder import MOST_SENT, Sent
 from holdfast.client.snapshots import Snapshot, Snapshots, cid_of, restore
@@ -171,7 +171,7 @@ def test_a_placeholder_may_stand_for_what_cannot_be_stored() -> None:
     shot = Snapshots(placeholders=True).take(Refuses())
     assert shot.marker == "unpicklable"
     found = restore(shot.data, _nothing)
-    assert isinstance(found, pickling.Omitted)
+    assert isinstance(found, references.Omitted)
     assert "Refuses" in repr(found)
     assert "I shall not be pickled" in repr(found)
 

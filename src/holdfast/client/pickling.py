@@ -3,14 +3,13 @@
 C pickle comes first: it is 30 to 80 times faster than dill and right for nearly everything. It is
 wrong where it writes a name that only this process knows (`__main__`), and it refuses lambdas,
 closures and local classes. Such values are written again with those classes and functions left
-out, each stored once under an id of its own (`definitions`) and referred to by the persistent id
-`("holdfast", cid)`; and what C pickle cannot do even then, dill does.
+out, each stored once under an id of its own (`definitions`) and referred to by that
+(`references`); and what C pickle cannot do even then, dill does.
 """
 
 from __future__ import annotations
 
 import functools
-import io
 import operator
 import pickle
 import types
@@ -18,10 +17,9 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import rebuilding
+from holdfast.client.references import Look, Omitted, Reference, looking, stored
 
 PROTOCOL = 5
-REFERENCE = "holdfast"
-OMITTED = "omitted"
 
 # A name that cannot be found from another process has this in it: `__main__`, `__mp_main__`.
 _PRIVATE_MODULE = b"_main__"
@@ -31,23 +29,6 @@ Refer = Callable[[Any], "str | None"]
 
 class TooLarge(Exception):
     """The bytes would be more than the cap."""
-
-
-class Omitted:
-    """Stands, in a restored value, for what was not stored; it says what that was, and why."""
-
-    def __init__(self, type_name: str, why: str, size: int | None = None) -> None:
-        self.type = type_name
-        self.why = why
-        self.size = size
-
-    def __repr__(self) -> str:
-        return f"<{self.type} not stored: {self.why}>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Omitted) and vars(self) == vars(other)
-
-    __hash__ = object.__hash__
 
 
 class _Sink:
@@ -139,12 +120,12 @@ class _Referring(pickle.Pickler):
         super().__init__(sink, PROTOCOL)
         self._refer = refer
 
-    def persistent_id(self, obj: Any) -> Any:
+    def reducer_override(self, obj: Any) -> Any:
         cls = type(obj)
         if cls is types.FunctionType or issubclass(cls, type):
             cid = self._refer(obj)
-            return None if cid is None else (REFERENCE, cid)
-        return None
+            return NotImplemented if cid is None else (stored, (cid,))
+        return NotImplemented
 
 
 @functools.cache
@@ -159,18 +140,14 @@ def _dill_pickler() -> Any:
             self._is_private = is_private
             self._parts = rebuilding.Parts()
 
-        def persistent_id(self, obj: Any) -> Any:
-            cls = type(obj)
-            if cls is types.FunctionType or issubclass(cls, type):
-                cid = self._refer_to(obj)
-                return None if cid is None else (REFERENCE, cid)
-            return None
-
         def reducer_override(self, obj: Any) -> Any:
             cls = type(obj)
             if cls is types.CellType:
                 return rebuilding.cell_parts(obj)
             if cls is types.FunctionType or issubclass(cls, type):
+                cid = self._refer_to(obj)
+                if cid is not None:
+                    return stored, (cid,)
                 return self._parts.of(obj) if self._is_private(obj) else NotImplemented
             if cls.__module__ == "dataclasses":
                 return rebuilding.sentinel(obj) or NotImplemented
@@ -179,25 +156,9 @@ def _dill_pickler() -> Any:
     return Thorough
 
 
-class _Note:
-    def __init__(self, pid: tuple[Any, ...]) -> None:
-        self.pid = pid
-
-
-class _Notes(pickle.Pickler):
-    def persistent_id(self, obj: Any) -> Any:
-        return obj.pid if type(obj) is _Note else None
-
-
-def noted(value: Any) -> bytes:
-    sink = _Sink(1 << 30)
-    _Notes(sink, PROTOCOL).dump(value)
-    return sink.bytes()
-
-
 def omission(type_name: str, why: str, size: int | None = None, digest: str = "") -> bytes:
-    """Bytes that say what is not stored; they load, as an `Omitted`, without our code or theirs."""
-    return noted(_Note((REFERENCE, OMITTED, type_name, why, size, digest)))
+    """Bytes that say what is not stored; they load as an `Omitted`."""
+    return pickle.dumps(Omitted(type_name, why, size, digest), PROTOCOL)
 
 
 class _Part:
@@ -207,47 +168,18 @@ class _Part:
         self._group, self._index = group, index
 
     def __reduce__(self) -> Any:
-        return operator.getitem, (_Note((REFERENCE, self._group)), self._index)
+        return operator.getitem, (Reference(self._group), self._index)
 
 
 def part(group: str, index: int) -> bytes:
-    return noted(_Part(group, index))
+    return pickle.dumps(_Part(group, index), PROTOCOL)
 
 
-def loads(data: bytes, refer: Callable[[str], Any]) -> Any:
-    """The value again; `refer` gives what is stored under another id."""
+def loads(data: bytes, look: Look) -> Any:
+    """The value again; `look` gives what is stored under another id."""
+    with looking(look):
+        if b"dill" in data:
+            import dill
 
-    def found(pid: Any) -> Any:
-        if type(pid) is not tuple or len(pid) < 2 or pid[0] != REFERENCE:
-            raise pickle.UnpicklingError(f"a reference of an unknown kind: {pid!r}")
-        if pid[1] == OMITTED:
-            return Omitted(*pid[2:5])
-        return refer(pid[1])
-
-    loader = _dill_loader() if b"dill" in data else _Loader
-    return loader(io.BytesIO(data), found).load()
-
-
-class _Loader(pickle.Unpickler):
-    # A method of the class, because since Python 3.13 it cannot be set on an instance.
-    def __init__(self, data: io.BytesIO, found: Callable[[Any], Any]) -> None:
-        super().__init__(data)
-        self._found = found
-
-    def persistent_load(self, pid: Any) -> Any:
-        return self._found(pid)
-
-
-@functools.cache
-def _dill_loader() -> Any:
-    import dill
-
-    class Loader(dill.Unpickler):  # type: ignore[misc]
-        def __init__(self, data: io.BytesIO, found: Callable[[Any], Any]) -> None:
-            super().__init__(data)
-            self._found = found
-
-        def persistent_load(self, pid: Any) -> Any:
-            return self._found(pid)
-
-    return Loader
+            return dill.loads(data)
+        return pickle.loads(data)

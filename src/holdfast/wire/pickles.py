@@ -289,6 +289,8 @@ def _result(called: View, arguments: list[View]) -> View:
         return Node("object", _name(arguments[0]))
     if name == "copyreg.__newobj__" and arguments:
         return Node("object", _name(arguments[0]), items=arguments[1:_SHOWN])
+    if name == "holdfast.client.references.stored" and arguments:
+        return Node("reference", _text_of(arguments[0]))
     if name == "dill._dill._create_type" and len(arguments) > 1:
         return Node("class", _text_of(arguments[1]))
     if name == "dill._dill._create_function":
