@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from applications import Application
+from harness import Server
 from holdfast import (
     DebugCIDMismatchError,
     DebugCIDNotFoundError,
@@ -301,6 +302,39 @@ def test_what_main_defines_restores_in_a_fresh_interpreter(tmp_path: Path) -> No
     stored = _ran([sys.executable, str(program)], env, "")
     assert len(json.loads(stored)) == 16
     assert _ran([sys.executable, "-c", LOADER], env, stored) == ""
+
+
+APPLICATION = """
+from holdfast import with_debug
+
+class Item:
+    def __init__(self, price): self.price = price
+    def doubled(self): return self.price * 2
+
+def total(items): return sum(each.doubled() for each in items)
+
+with_debug("ON")
+with_debug(total)([Item(2), Item(3)])
+"""
+READER = """
+import sys, urllib.request, dill
+from holdfast.client.discovery import server_url
+data = urllib.request.urlopen(f"{server_url()}/api/cid/{sys.argv[1]}").read()
+print([each.doubled() for each in dill.loads(data)])
+"""
+
+
+def test_dill_alone_restores_what_the_server_holds(server: Server, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(APPLICATION)
+    path = os.pathsep.join(path for path in sys.path if path)
+    env = {**os.environ, "PYTHONPATH": path, "HOLDFAST_SERVER_URL": server.url}
+
+    _ran([sys.executable, str(program)], env, "")
+
+    [call] = server.get("/api/calls?function=total&limit=1")["calls"]
+    [argument] = server.get(f"/api/calls/{call['call_id']}")["args"]
+    assert _ran([sys.executable, "-c", READER, argument["cid"]], env, "") == "[4, 6]\n"
 
 
 def _ran(command: list[str], env: dict[str, str], given: str) -> str:
