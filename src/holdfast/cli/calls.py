@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from holdfast.cli.asking import AsJson, Url, ask, complain, console, where
 
@@ -42,7 +42,8 @@ def list_calls(
     if as_json:
         print(json.dumps(found))
         return
-    table = Table("call", "what", "status", "result", "ms", box=None)
+    call = Column("call", no_wrap=True, min_width=21)  # whole: `show` and `replay` ask for it
+    table = Table(call, "what", "status", "result", "ms", box=None)
     for each in found["calls"]:
         took = each["duration_ms"]
         shown = "" if took is None else f"{took:.3g}"
