@@ -4,13 +4,16 @@
     ├── InvalidInput      the request cannot be honoured as written
     │   ├── FileMissing  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
     │   ├── ProgramSyntaxError  InterpreterMissing  AttachFailed  UnknownSetting  NotAllowed
-    │   └── EvaluationFailed  AssignmentFailed
+    │   ├── EvaluationFailed  AssignmentFailed
+    │   └── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  CidMismatch
     ├── NotFound          the id names nothing (any more)
     │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
-    │   └── FrameNotFound  ReferenceNotFound  ThreadNotFound  SourceNotFound  ProcessNotFound
+    │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  SourceNotFound  ProcessNotFound
+    │   └── CallNotFound  CidNotFound  CallBreakpointNotFound
     ├── WrongState        the right request at the wrong time
-    │   └── AlreadyDecided
-    ├── TimedOut          the debugger did not answer in time
+    │   └── AlreadyDecided  CallCompleted
+    ├── TimedOut          the debugger, or the application, did not answer in time
+    │   └── EvaluationTimedOut
     ├── Failure           something of ours, or the target, broke
     │   └── SessionCrashed  LaunchFailed  NotStored
     └── Refused           who may come in, and with what
@@ -114,6 +117,37 @@ class EvaluationFailed(InvalidInput):
     default_hint = "The expression raised in the target; correct it and evaluate again."
 
 
+class InvalidFilter(InvalidInput):
+    code = "FILTER_INVALID"
+    short = "invalid_condition"
+    default_hint = (
+        "A filter is one expression, for instance `args[0] > 10 and kwargs.get('c') == 5`; its "
+        "names are args, kwargs, function, alias, call_type, status, result, exception, duration, "
+        "thread and task."
+    )
+
+
+class InvalidDecision(InvalidInput):
+    code = "DECISION_INVALID"
+    short = "invalid_decision"
+    default_hint = (
+        'A value is {"value": json}, {"literal": "python literal"}, {"cid": …} or '
+        '{"cid": …, "data": base64}.'
+    )
+
+
+class InvalidCallBreakpoint(InvalidInput):
+    code = "CALL_BREAKPOINT_INVALID"
+    short = "invalid_breakpoint"
+    default_hint = 'For instance {"function": "add", "condition": "args[0] > 10"}.'
+
+
+class CidMismatch(InvalidInput):
+    code = "CID_MISMATCH"
+    short = "cid_mismatch"
+    default_hint = "A content id is the SHA-256 of the bytes, in lower-case hex."
+
+
 class AssignmentFailed(InvalidInput):
     code = "VARIABLE_NOT_SET"
     short = "set_variable_failed"
@@ -177,6 +211,24 @@ class ProcessNotFound(NotFound):
     default_hint = "GET /processes lists the Python processes there are."
 
 
+class CallNotFound(NotFound):
+    code = "CALL_NOT_FOUND"
+    short = "call_not_found"
+    default_hint = "GET /api/calls lists the calls there are."
+
+
+class CidNotFound(NotFound):
+    code = "CID_NOT_FOUND"
+    short = "cid_not_found"
+    default_hint = "Resend with full data."
+
+
+class CallBreakpointNotFound(NotFound):
+    code = "CALL_BREAKPOINT_NOT_FOUND"
+    short = "breakpoint_not_found"
+    default_hint = "GET /api/breakpoints lists the breakpoints there are."
+
+
 class SourceNotFound(NotFound):
     code = "SOURCE_NOT_FOUND"
     short = "source_not_found"
@@ -202,6 +254,14 @@ class AlreadyDecided(WrongState):
     default_hint = "The first decision won; GET the session's status to see where it is now."
 
 
+class CallCompleted(WrongState):
+    """A call ends once."""
+
+    code = "CALL_ALREADY_COMPLETED"
+    short = "call_already_completed"
+    default_hint = "GET /api/calls/{call_id} shows how it ended."
+
+
 # -- no answer in time ---------------------------------------------------------------------------
 
 
@@ -209,6 +269,12 @@ class TimedOut(HoldfastError):
     code = "DEBUGPY_TIMEOUT"
     short = "debugpy_timeout"
     default_hint = "Retry with a longer timeout, or pause, continue or terminate the session."
+
+
+class EvaluationTimedOut(TimedOut):
+    code = "EVALUATE_TIMEOUT"
+    short = "evaluate_timeout"
+    default_hint = "The call is still held: retry with a longer timeout, or decide it."
 
 
 # -- something broke -----------------------------------------------------------------------------

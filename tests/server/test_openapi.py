@@ -15,11 +15,13 @@ from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from calling import Application, cid, decide
 from harness import Server, Session
 from holdfast.server import rest
 from situations import LOOP, brought_to
 
 Json = dict[str, Any]
+UNDER_API = ("holds", "calls", "call_breakpoints", "call_records")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def served() -> dict[tuple[str, str], APIRoute]:
         router = getattr(importlib.import_module(f"{rest.__name__}.{module.name}"), "routes", None)
         for route in router.routes if router is not None else ():
             assert isinstance(route, APIRoute)
-            prefix = "/api" if module.name == "holds" else ""
+            prefix = "/api" if module.name in UNDER_API else ""
             found |= {(method, prefix + route.path): route for method in route.methods or ()}
     return found
 
@@ -82,7 +84,9 @@ def test_every_answer_is_shown(document: Json) -> None:
 
 def body_examples(document: Json, operation: Json) -> list[Any]:
     """The examples of a request's body: its own, or those of its schema."""
-    content = operation["requestBody"]["content"]["application/json"]
+    [(media, content)] = operation["requestBody"]["content"].items()
+    if media != "application/json":  # bytes: shown in words
+        return [content.get("example", "bytes")]
     found = [content["example"]] if "example" in content else []
     found += content.get("examples", [])
     schema = content["schema"]
@@ -104,19 +108,30 @@ def test_every_body_is_shown(document: Json) -> None:
     assert missing == []
 
 
-def test_every_shown_body_is_taken(document: Json) -> None:
+def test_every_shown_body_is_taken(server: Server, document: Json) -> None:
     routes = served()
     checked = 0
     for method, path, operation in operations(document):
         if "requestBody" not in operation:
             continue
         field = routes[method, path].body_field
-        assert field is not None
+        if field is None:  # it reads its body itself: ask it
+            _is_taken(server, method, path, body_examples(document, operation))
+            continue
         for example in body_examples(document, operation):
             _value, problems = field.validate(example, loc=("body",))
             assert not problems, (method, path, example, problems)
             checked += 1
     assert checked > 15
+
+
+def _is_taken(server: Server, method: str, path: str, examples: list[Any]) -> None:
+    """Ids in an example name nothing here, and that is the only complaint."""
+    for example in examples:
+        if isinstance(example, str):
+            continue  # bytes, told in words
+        answer = server.http.request(method, path.replace("{call_id}", "1"), json=example)
+        assert answer.status_code in (200, 404), (path, answer.text)
 
 
 def test_what_is_shown_is_what_is_answered(server: Server, document: Json) -> None:
@@ -130,21 +145,36 @@ def test_what_is_shown_is_what_is_answered(server: Server, document: Json) -> No
         thread, hold = (session.get("/status")[name] for name in ("thread_id", "hold_id"))
         ids = {"session_id": session.id, "thread_id": thread, "frame_id": 0, "hold_id": hold}
         ids |= {"reference": reference, "breakpoint_id": "bp_1", "name": "shown"}
+        point = server.post("/api/breakpoints", {"function": "shown", "condition": "args[0] == 1"})
+        app = Application(server, name="shown")
+        call = app.start("shown", 1)
+        ids |= {"call_id": call["call_id"], "cid": cid(1)}
         for method, path, operation in operations(document):
             if method != "GET" or path.endswith("/stream"):
                 continue
+            if path.startswith("/api/breakpoints/"):
+                ids["breakpoint_id"] = point["id"]
             concrete = re.sub(r"\{(\w+)\}", lambda found: str(ids[found[1]]), path)
             if path.endswith("/source"):
                 concrete += "?frame_id=0"
+            if path.endswith("/diff"):
+                concrete += f"?left={cid(1)}&right={cid(1)}"
+            if path.endswith("/cid/{cid}"):
+                assert server.http.get(concrete).content
+                continue
             answer = server.get(concrete)
             example = operation["responses"]["200"]["content"]["application/json"]["example"]
             assert set(example) <= set(answer), path
         server.delete("/breakpoint-profiles/shown")
+        server.delete(f"/api/breakpoints/{point['id']}")
+        decide(server, call, "continue")
 
 
 # -- whatever anybody sends ----------------------------------------------------------------------
 
 NEVER = {"/shutdown", "/sessions/{session_id}/attach"}
+# What applications have to act on is said to them in a body of one level.
+FLAT = {"/api/call/start", "/api/call/complete", "/api/poll/{call_id}/answer"}
 texts = st.one_of(
     st.text(max_size=20),
     st.sampled_from(["", "\0", "x", "number", "9" * 400, LOOP.path, "/", "..", "bp_1", "continue"]),
@@ -176,7 +206,8 @@ def bodies_of(document: Json, operation: Json) -> st.SearchStrategy[Any]:
 
 
 def _properties(document: Json, operation: Json) -> set[str]:
-    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    [content] = operation["requestBody"]["content"].values()
+    schema = content["schema"]
     found: set[str] = set()
     for name in re.findall(r"#/components/schemas/(\w+)", json.dumps(schema)):
         found |= set(document["components"]["schemas"][name].get("properties", {}))
@@ -211,7 +242,8 @@ def test_nothing_that_is_sent_makes_the_server_fail(
         targets = [
             (method, path, operation)
             for method, path, operation in operations(document)
-            if "requestBody" in operation and path not in NEVER
+            if "application/json" in operation.get("requestBody", {}).get("content", {})
+            and path not in NEVER
         ]
         for method, path, operation in targets:
             _bombard(apart, session, prefix, method, path, bodies_of(document, operation))
@@ -250,7 +282,9 @@ def _bombard(
         )
         assert answer.status_code < 500, (method, concrete, body, answer.text)
         if answer.status_code >= 400:
-            assert set(answer.json()) == {"error", "error_code"}
+            said = answer.json()
+            flat = path in FLAT and isinstance(said["error"], str) and "message" in said
+            assert flat or set(said) == {"error", "error_code"}
 
     attempt()
 

@@ -1,4 +1,4 @@
-"""The command line: `holdfast serve`, `demo`, `sessions`, `holds`.
+"""The command line: `holdfast serve`, `demo`, `sessions`, `holds`, `calls`.
 
 Each command prints text for people, and with `--json` one JSON document for programs.
 """

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from holdfast import __version__
+from holdfast.cli import proofs
+from holdfast.cli.asking import AsJson, Url, ask, complain, complaints, console, where
+from holdfast.cli.calls import calls, holds
 from holdfast.cli.patience import PatientHandler
 from holdfast.client import discovery
-from holdfast.client.http import Client, ServerProblem, Unreachable
 from holdfast.errors import HoldfastError
 
 app = typer.Typer(
@@ -24,10 +24,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-console = Console()
-complaints = Console(stderr=True)
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
-Url = Annotated[str | None, typer.Option("--url", help="The server; found by itself if left out.")]
 
 
 def _version(wanted: bool) -> None:
@@ -79,14 +75,7 @@ def serve(
     try:
         uvloop.run(run(options, say))
     except HoldfastError as problem:
-        _complain(problem.message, problem.hint)
-
-
-def _complain(message: str, hint: str = "") -> None:
-    complaints.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
-    if hint:
-        complaints.print(hint, markup=False, highlight=False, soft_wrap=True)
-    raise typer.Exit(1)
+        complain(problem.message, problem.hint)
 
 
 @app.command()
@@ -102,41 +91,18 @@ def demo(
 @app.command()
 def sessions(as_json: AsJson = False, url: Url = None) -> None:
     """The sessions of the server that runs."""
-    found = _ask(url, "/sessions")
+    found = ask(url, "GET", "/sessions")
     if as_json:
         print(json.dumps(found))
         return
-    table = Table("session", "name", "status", "where", box=None)
+    table = Table("session", "kind", "name", "status", "where", box=None)
     for each in found["sessions"]:
         status = each["status"] + (f" ({each['reason']})" if each.get("reason") else "")
-        table.add_row(each["session_id"], each["name"] or "", status, _where(each))
+        table.add_row(each["session_id"], each["kind"], each["name"] or "", status, where(each))
     console.print(table if found["sessions"] else "no sessions")
 
 
-@app.command()
-def holds(as_json: AsJson = False, url: Url = None) -> None:
-    """What waits for a decision now."""
-    found = _ask(url, "/api/holds")
-    if as_json:
-        print(json.dumps(found))
-        return
-    table = Table("hold", "session", "reason", "where", "allows", box=None)
-    for each in found["holds"]:
-        allows = ", ".join(each["allows"])
-        table.add_row(each["hold_id"], each["session_id"], each["reason"], _where(each), allows)
-    console.print(table if found["holds"] else "nothing is held")
-
-
-def _where(shown: dict[str, Any]) -> str:
-    place = shown.get("location")
-    return f"{place['file']}:{place['line']}" if place else ""
-
-
-def _ask(url: str | None, path: str) -> Any:
-    try:
-        token = os.environ.get("HOLDFAST_TOKEN")
-        return Client(discovery.server_url(url), token=token).get(path)
-    except ServerProblem as problem:
-        return _complain(str(problem), problem.hint)
-    except Unreachable as problem:
-        return _complain(str(problem), "Start one with `holdfast serve`.")
+calls.command("replay")(proofs.replay)
+calls.command("test")(proofs.write_test)
+app.add_typer(calls, name="calls")
+app.add_typer(holds, name="holds")

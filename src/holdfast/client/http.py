@@ -32,6 +32,13 @@ class Client:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
+        return _parsed(self._answered(method, path, body))
+
+    def raw(self, path: str) -> bytes:
+        """What is there, as it is."""
+        return self._answered("GET", path).read()
+
+    def _answered(self, method: str, path: str, body: Any = None) -> http.client.HTTPResponse:
         data = None if body is None else json.dumps(body).encode()
         headers = dict(self._headers)
         if data is not None:
@@ -42,7 +49,7 @@ class Client:
             raise Unreachable(f"no Holdfast server answers at {self.url}: {problem}") from None
         if answer.status >= 400:
             raise ServerProblem(answer.status, _parsed(answer))
-        return _parsed(answer)
+        return answer
 
     def _ask(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str]

@@ -19,6 +19,9 @@ from holdfast import errors
 from holdfast.server.answers import error_body, status_of
 from holdfast.server.rest import (
     breakpoints,
+    call_breakpoints,
+    call_records,
+    calls,
     execution,
     holds,
     inspection,
@@ -32,8 +35,13 @@ from holdfast.server.trust import left
 from holdfast.service.service import Service
 
 log = logging.getLogger(__name__)
-_ROUTERS = (sessions, execution, breakpoints, inspection, streams, holds, management)
+_ROUTERS = (
+    *(sessions, execution, breakpoints, inspection, streams, holds),
+    *(calls, call_breakpoints, call_records, management),
+)
 _PREFIX = "/api/v1"
+# Holds are of every kind of session, and calls keep the addresses that applications know.
+_UNDER_API = (holds, calls, call_breakpoints, call_records)
 
 
 def create_app(service: Service) -> FastAPI:
@@ -49,7 +57,7 @@ def create_app(service: Service) -> FastAPI:
         title="Holdfast",
         version=holdfast.__version__,
         description=(
-            "Debug Python programs over HTTP. Every route is also served under /api/v1. "
+            "Debug Python programs and calls over HTTP. Every route is also served under /api/v1. "
             "Errors are {error: {code, message, hint, details}, error_code}."
         ),
         lifespan=lifespan,
@@ -61,8 +69,7 @@ def create_app(service: Service) -> FastAPI:
     shortcuts = Shortcuts()
     app.router.routes.insert(0, shortcuts)
     for module in _ROUTERS:
-        # Holds are of every kind of session; they stand with the routes that all kinds share.
-        prefix = "/api" if module is holds else ""
+        prefix = "/api" if module in _UNDER_API else ""
         app.include_router(module.routes, prefix=prefix, tags=[_tag(module)["name"]])
         app.include_router(module.routes, prefix=_PREFIX, include_in_schema=False)
         shortcuts.add(prefix, module.routes.routes)

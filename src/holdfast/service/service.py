@@ -21,7 +21,9 @@ from holdfast.model.config import SessionConfig
 from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
 from holdfast.model.records import SessionRecord
-from holdfast.model.session import State
+from holdfast.model.session import Kind, State
+from holdfast.service.calls.flow import Calls
+from holdfast.service.calls.session import CallSession
 from holdfast.service.projects import Projects
 from holdfast.service.session import Session
 from holdfast.service.settings import Settings
@@ -47,6 +49,7 @@ class Service:
         self.settings = Settings()
         self.projects = Projects(self.store)
         self.ledger = Ledger()
+        self.calls = Calls(self.store, self.ledger, lambda: self.settings, data_dir)
         self.sources = Sources()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
@@ -66,8 +69,13 @@ class Service:
             self.settings = self.settings.changed(self.store.settings())
         except errors.HoldfastError as problem:
             self._warn("SETTINGS_IGNORED", f"stored settings ignored: {problem.message}")
+        for wrong in self.calls.start_up():
+            self._warn("BREAKPOINT_IGNORED", f"stored call breakpoint ignored: {wrong.message}")
         for record in self.store.sessions():
-            self._recover(record)
+            if record.kind == Kind.CALLS.value:
+                self.calls.recover(record)
+            else:
+                self._recover(record)
         await self.warden.start()
         size = self.settings.pool_size if self._pool_size is None else self._pool_size
         self.pool = Pool(self._warm, self._unwatch, size)
@@ -78,6 +86,7 @@ class Service:
         """End every target; keep every configuration."""
         if self._sweeper is not None:
             self._sweeper.cancel()
+        self.calls.close()
         await self.pool.close()
         await self.end_targets()
         await asyncio.gather(*(each.saved() for each in self._sessions.values()))
@@ -203,6 +212,8 @@ class Service:
 
     def session(self, session_id: str, *, touch: bool = True) -> Session:
         session = self._sessions.get(session_id)
+        if session is None and session_id in self.calls.sessions:
+            raise _not_a_program(self.calls.sessions[session_id])
         if session is None or (session.expired and touch):
             raise errors.SessionNotFound(
                 f"no session {session_id}", id=session_id, session_id=session_id
@@ -210,6 +221,16 @@ class Service:
         if touch:
             session.touch()
         return session
+
+    def every_session(self) -> list[Session | CallSession]:
+        """Sessions of every kind, oldest first."""
+        every: list[Session | CallSession] = [*self.sessions(), *self.calls.sessions.values()]
+        return sorted(every, key=lambda each: each.created_at)
+
+    def any_session(self, session_id: str) -> Session | CallSession:
+        """A session of any kind, for what all kinds have."""
+        found = self.calls.sessions.get(session_id)
+        return self.session(session_id, touch=False) if found is None else found
 
     def last_look(self, session: Session) -> None:
         """An expired session has been read once, saying so: it is gone now."""
@@ -372,12 +393,24 @@ class Service:
         """The server stops: whoever waits gets its answer now."""
         for session in self._sessions.values():
             session.stop_waiting()
+        self.calls.stop_waiting()
 
     def children_of(self, session: Session) -> list[Session]:
         return [self._sessions[each] for each in session.children if each in self._sessions]
 
     def holds(self) -> list[Hold]:
         return self.ledger.open_holds()
+
+
+def _not_a_program(session: CallSession) -> errors.WrongState:
+    return errors.WrongState(
+        f"session {session.id} is of kind {session.kind.value}: it has no program to steer",
+        hint="Its calls are at GET /api/calls?session=…, what it holds at GET /api/holds.",
+        session_id=session.id,
+        kind=session.kind.value,
+        state=session.state.value,
+        possible=["evaluate", "events", "delete"],
+    )
 
 
 def _config(stored: Mapping[str, Any]) -> SessionConfig:

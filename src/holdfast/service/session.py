@@ -23,6 +23,7 @@ from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.breakpoints import BreakpointSet
+from holdfast.service.holds import new_hold_id
 from holdfast.service.journal import Journal
 from holdfast.service.output import OutputBuffer
 from holdfast.service.processes import Processes
@@ -40,7 +41,6 @@ ACTIONS = ("continue", "step-over", "step-into", "step-out")
 SETTLED = frozenset({State.PAUSED, State.WAITING_FOR_INPUT, State.TERMINATED, State.FAILED})
 BUSY = frozenset({State.LAUNCHING, State.RUNNING})
 _THREAD_FRAMES = 1_000_000
-_hold_numbers = itertools.count(1)
 
 
 class Session(Waiting):
@@ -249,7 +249,7 @@ class Session(Waiting):
         self.standing.shown(stop)
         self._other_threads = {}
         self.hold = Hold(
-            id=f"hold_{next(_hold_numbers)}",
+            id=new_hold_id(),
             session_id=self.id,
             kind=self.kind,
             reason=stop.reason,

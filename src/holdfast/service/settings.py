@@ -37,6 +37,13 @@ class Settings:
     pool_size: int = 2
     """How many interpreters of each Python wait, started, for a program; from the next start on."""
 
+    call_hold_timeout_ms: int = 3_600_000
+    """How long a held call waits for its decision before its application gives up."""
+    call_poll_interval_ms: int = 100
+    """How often an application that cannot wait in a request asks again."""
+    call_max_value_bytes: int = 16 * 1024 * 1024
+    """The largest value of a call that is kept."""
+
     def changed(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some values replaced, each checked."""
         known = {field.name: field for field in dataclasses.fields(self)}

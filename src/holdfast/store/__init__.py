@@ -1,4 +1,4 @@
-"""What outlives the server: settings, sessions, breakpoints, profiles and events.
+"""What outlives the server: settings, sessions, breakpoints, profiles, events and calls.
 
 `open_store` takes a directory, holds it against a second server, sets a damaged database aside
 (nothing is ever deleted), brings the schema up to date and returns a `Store`. Reads are plain
@@ -9,8 +9,9 @@ queue merged with those on disk. When the disk fails, writes say so, events are 
 the next attempt, and whatever had to be dropped is counted. SQL stays in this room.
 """
 
+from holdfast.store.calls import CallQuery, CallTables, Packed
 from holdfast.store.interface import Store
 from holdfast.store.problems import StoreInUse, StoreProblem
 from holdfast.store.sqlite import open_store
 
-__all__ = ["Store", "StoreInUse", "StoreProblem", "open_store"]
+__all__ = ["CallQuery", "CallTables", "Packed", "Store", "StoreInUse", "StoreProblem", "open_store"]

@@ -33,6 +33,8 @@ class Write:
     future: Future[None] = field(default_factory=Future)
     # A session deleted by this write: its events need not be kept any more.
     forgets: str | None = None
+    # Nobody waits for it: it may gather company, as events do.
+    lazy: bool = False
 
 
 Item = Write | EventRow
@@ -71,6 +73,11 @@ class Backlog:
         with self._changed:
             if self._closed:
                 return False
+            if write.lazy:
+                if not self._items:
+                    self._changed.notify_all()
+                self._items.append(write)
+                return True
             self._items.append(write)
             self._writes += 1
             self._last_write = write.future
@@ -110,7 +117,7 @@ class Backlog:
             if not self._items and self._closed:
                 return None
             taken = [self._items.popleft() for _ in range(min(most, len(self._items)))]
-            self._writes -= sum(isinstance(item, Write) for item in taken)
+            self._writes -= sum(isinstance(item, Write) and not item.lazy for item in taken)
             return taken
 
     def settle(self, rows: Iterable[EventRow]) -> None:

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from holdfast.model.records import EventRecord, SessionRecord
+from holdfast.store.calls import CallTables
 
 
 class Store(Protocol):
@@ -20,6 +21,11 @@ class Store(Protocol):
     @property
     def warnings(self) -> list[dict[str, Any]]:
         """Problems the store worked around: each has a code, a message and details."""
+        ...
+
+    @property
+    def calls(self) -> CallTables:
+        """Intercepted calls and their values: too many to wait for one by one."""
         ...
 
     @property

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from holdfast.model.records import EventRecord, SessionRecord
 from holdfast.store.backlog import EventRow
+from holdfast.store.calls import CallTables
 from holdfast.store.documents import decode, decode_object, encode, encode_object
 from holdfast.store.health import COMPANIONS, companion, ensure_usable
 from holdfast.store.interface import Store
@@ -106,6 +107,7 @@ class SqliteStore:
         self._closing = threading.Lock()
         self._readers = Readers(path)
         self._writer = Writer(connection, warnings)
+        self.calls = CallTables(self._writer, self._readers, warnings)
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
@@ -258,6 +260,7 @@ class SqliteStore:
 
     def close(self) -> None:
         with self._closing:
+            self.calls.close()
             self._readers.close()
             self._writer.close()
             self._lock.release()

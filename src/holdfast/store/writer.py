@@ -64,9 +64,13 @@ class Writer:
         self._thread.start()
 
     def submit(
-        self, run: Callable[[sqlite3.Connection], None], *, forgets: str | None = None
+        self,
+        run: Callable[[sqlite3.Connection], None],
+        *,
+        forgets: str | None = None,
+        lazy: bool = False,
     ) -> Future[None]:
-        write = Write(run, forgets=forgets)
+        write = Write(run, forgets=forgets, lazy=lazy)
         # Running from the start: a caller that stops waiting does not undo what it asked for.
         write.future.set_running_or_notify_cancel()
         if not self.backlog.put_write(write):

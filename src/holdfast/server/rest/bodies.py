@@ -292,6 +292,19 @@ class Evaluate(Body):
     timeout: float | None = Field(None, gt=0, le=3600)
 
 
+class EvaluateAnywhere(Evaluate):
+    """`hold_id` says which of a session's held calls is meant."""
+
+    hold_id: str | None = None
+
+
+class ContinueAll(Body):
+    model_config = _example(session_id="calls_1a2b3c4d", by="ann")
+
+    session_id: str | None = None
+    by: str | None = None
+
+
 class WatchExpression(Body):
     model_config = _example(expression="len(queue)")
 
@@ -388,3 +401,26 @@ class DecisionBody(BaseModel):
     by: str | None = None
     wait: Wait | None = None
     include: list[str] | str | None = None
+
+
+class CallBreakpointBody(Body):
+    """Which calls to hold. `action` is a decision made beforehand."""
+
+    model_config = _example(enabled=False)
+
+    function: str | None = None
+    alias: str | None = None
+    call_type: str | None = None
+    condition: str | None = None
+    hit_condition: str | int | None = None
+    when: Literal["before", "after", "exception"] = "before"
+    enabled: bool = True
+    session_id: str | None = None
+    action: dict[str, Any] | None = None
+
+    def given(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class NewCallBreakpoint(CallBreakpointBody):
+    model_config = _example(function="add", condition="args[0] > 10")

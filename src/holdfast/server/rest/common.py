@@ -11,8 +11,10 @@ from fastapi.responses import JSONResponse
 from holdfast import errors
 from holdfast.model.session import State
 from holdfast.service import inspection
+from holdfast.service.calls.session import CallSession
 from holdfast.service.service import Service
 from holdfast.service.session import Session
+from holdfast.service.settings import Settings
 from holdfast.service.sources import stamp_of
 from holdfast.wire import rest
 
@@ -41,7 +43,7 @@ def shows(example: Any) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": {"application/json": {"example": example}}}}
 
 
-# All three are `async` though they never wait: FastAPI sends plain functions to a thread.
+# They are `async` though they never wait: FastAPI sends plain functions to a thread.
 
 
 async def the_service(request: Request) -> Service:
@@ -58,9 +60,17 @@ async def a_look(session_id: str, request: Request) -> Session:
     return (await the_service(request)).session(session_id, touch=False)
 
 
+async def of_any_kind(session_id: str, request: Request) -> Session | CallSession:
+    """For what sessions of calls have too."""
+    service = await the_service(request)
+    found = service.calls.sessions.get(session_id)
+    return service.session(session_id) if found is None else found
+
+
 ServiceHere = Annotated[Service, Depends(the_service)]
 SessionHere = Annotated[Session, Depends(the_session)]
 SessionSeen = Annotated[Session, Depends(a_look)]
+AnySession = Annotated[Session | CallSession, Depends(of_any_kind)]
 
 
 # -- waiting --------------------------------------------------------------------------------------
@@ -68,9 +78,13 @@ SessionSeen = Annotated[Session, Depends(a_look)]
 
 def seconds(given: Any, session: Session, default: float) -> float:
     """How long to wait: what the request says, in words or in numbers."""
+    return patience_of(given, session.settings, default)
+
+
+def patience_of(given: Any, settings: Settings, default: float) -> float:
     if given is None:
         return default
-    most = session.settings.max_wait
+    most = settings.max_wait
     if isinstance(given, bool):
         return most if given else 0.0
     if isinstance(given, str):

@@ -12,8 +12,9 @@ from holdfast import errors
 from holdfast.model.config import Watch
 from holdfast.model.session import State
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import Json, SessionHere, router, shows
+from holdfast.server.rest.common import AnySession, Json, ServiceHere, SessionHere, router, shows
 from holdfast.service import inspection
+from holdfast.service.calls.session import CallSession
 from holdfast.service.session import Session
 from holdfast.wire import rest
 
@@ -226,8 +227,15 @@ async def set_variable(session: SessionHere, reference: int, body: bodies.SetVar
     "/sessions/{session_id}/evaluate",
     responses=shows({"result": "84", "type": "int", "variable_reference": 0}),
 )
-async def evaluate(session: SessionHere, body: bodies.Evaluate) -> Json:
-    """Evaluate an expression (in a REPL, run a statement) in a frame of the paused program."""
+async def evaluate(
+    service: ServiceHere, session: AnySession, body: bodies.EvaluateAnywhere
+) -> Json:
+    """Evaluate an expression (in a REPL, run a statement) in a frame of the paused program.
+
+    In a session of calls: in the frame of whoever makes the held call."""
+    if isinstance(session, CallSession):
+        hold_id = body.hold_id or service.calls.the_hold(session.id)
+        return await service.calls.evaluate(hold_id, body.expression, body.timeout)
     return await inspection.evaluate(
         session, body.expression, body.frame_id, body.context, body.timeout
     )

@@ -27,19 +27,20 @@ CAPABILITIES = (
     *("function_breakpoints", "exception_breakpoints", "breakpoint_profiles"),
     *("evaluate", "set_variable", "watch", "completions", "hover", "paging", "asyncio_tasks"),
     *("stdin", "output_stream", "events", "holds", "subprocesses", "export_import"),
+    *("calls", "call_breakpoints", "call_records", "call_decisions"),
 )
 
 
 @routes.get("/health", responses=shows({"status": "ok", "sessions": 1, "warnings": []}))
 async def health(service: ServiceHere) -> Json:
     """Is the server well? `degraded`: it works, but not all could be written to disk yet."""
-    sessions = service.sessions()
-    live = [s for s in sessions if s.state not in (State.CREATED, State.TERMINATED, State.FAILED)]
+    every = service.every_session()
+    live = [s for s in every if s.state not in (State.CREATED, State.TERMINATED, State.FAILED)]
     return {
         "status": "degraded" if service.behind else "ok",
         "version": holdfast.__version__,
         "uptime_seconds": round(time.time() - _STARTED, 3),
-        "sessions": len(sessions),
+        "sessions": len(every),
         "active_sessions": len(live),
         "dropped_events": service.store.dropped_events,
         "warnings": service.warnings,

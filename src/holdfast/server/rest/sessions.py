@@ -14,6 +14,7 @@ from holdfast.model.launch import Attach
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import (
     DEFAULT_INCLUDE,
+    AnySession,
     Json,
     ServiceHere,
     SessionHere,
@@ -28,6 +29,7 @@ from holdfast.server.rest.common import (
 )
 from holdfast.server.rest.execution import launch_of
 from holdfast.service import children
+from holdfast.service.calls.session import CallSession
 from holdfast.service.session import Session
 from holdfast.wire import rest
 
@@ -120,9 +122,32 @@ async def list_sessions(
 ) -> Json:
     """Every session with its status; those of a server that is gone can be restarted."""
     found = [
-        summary(each) for each in service.sessions() if status is None or each.state.value == status
+        call_summary(each) if isinstance(each, CallSession) else summary(each)
+        for each in service.every_session()
+        if status is None or each.state.value == status
     ]
     return {"sessions": found, "total": len(found)}
+
+
+def call_summary(session: CallSession) -> Json:
+    """A session of calls, in a list and on its own."""
+    shown: Json = {
+        "session_id": session.id,
+        "status": session.state.value,
+        "kind": session.kind.value,
+        "name": session.name,
+        "created_at": rest.timestamp(session.created_at),
+        "pid": session.pid,
+        "calls": session.calls,
+        "holds": sorted(session.holds),
+        "last_event": session.journal.seq,
+    }
+    for name in ("argv", "cwd", "python", "script", "module", "path"):
+        if name in session.about:
+            shown[name] = session.about[name]
+    if session.over:
+        shown["reason"] = session.reason
+    return shown
 
 
 def summary(session: Session) -> Json:
@@ -169,8 +194,11 @@ async def detail(session: Session) -> Json:
 
 
 @routes.get("/sessions/{session_id}", responses=shows(_DETAIL))
-async def get_session(service: ServiceHere, session: SessionSeen) -> Json:
+async def get_session(service: ServiceHere, session_id: str) -> Json:
     """Detailed state: all of `/status`, and the configuration."""
+    if session_id in service.calls.sessions:
+        return call_summary(service.calls.session(session_id))
+    session = service.session(session_id, touch=False)
     shown = await detail(session)
     service.last_look(session)
     return shown
@@ -209,9 +237,12 @@ async def change_session(
 
 
 @routes.delete("/sessions/{session_id}", responses=shows({"deleted": True}))
-async def delete_session(service: ServiceHere, session: SessionHere) -> Json:
-    """End the program and everything it started, and forget the session."""
-    await service.delete(session)
+async def delete_session(service: ServiceHere, session: AnySession) -> Json:
+    """End the program and everything it started, and forget the session; or forget its calls."""
+    if isinstance(session, CallSession):
+        await service.calls.delete(session)
+    else:
+        await service.delete(session)
     return {"deleted": True, "session_id": session.id}
 
 

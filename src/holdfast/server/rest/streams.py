@@ -12,8 +12,10 @@ from holdfast import errors
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import (
     Json,
+    ServiceHere,
     SessionHere,
     SessionSeen,
+    patience_of,
     router,
     seconds,
     shows,
@@ -147,14 +149,16 @@ _EVENTS = {
 
 @routes.get("/sessions/{session_id}/events", responses=shows(_EVENTS))
 async def get_events(
-    session: SessionSeen,
+    service: ServiceHere,
+    session_id: str,
     since: str | None = None,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     wait: str | None = None,
 ) -> Json:
     """Everything that happened after a number; with `wait`, waits for the next."""
     start = _cursor(since)
-    patience = seconds(wait, session, 0.0)
+    session = service.any_session(session_id)
+    patience = patience_of(wait, service.settings, 0.0)
     if patience:
         await session.until(lambda: session.journal.seq > start, patience)
     found = session.journal.after(start, limit)

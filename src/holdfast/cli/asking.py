@@ -1,0 +1,40 @@
+"""What the commands share: asking the server, and saying what it answered."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from holdfast.client import discovery
+from holdfast.client.http import Client, ServerProblem, Unreachable
+
+console = Console()
+complaints = Console(stderr=True)
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
+Url = Annotated[str | None, typer.Option("--url", help="The server; found by itself if left out.")]
+
+
+def ask(url: str | None, method: str, path: str, body: Any = None) -> Any:
+    try:
+        token = os.environ.get("HOLDFAST_TOKEN")
+        client = Client(discovery.server_url(url), token=token)
+        return client.request(method, path, body)
+    except ServerProblem as problem:
+        complain(str(problem), problem.hint)
+    except Unreachable as problem:
+        complain(str(problem), "Start one with `holdfast serve`.")
+
+
+def complain(message: str, hint: str = "") -> NoReturn:
+    complaints.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
+    if hint:
+        complaints.print(hint, markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(1)
+
+
+def where(shown: dict[str, Any]) -> str:
+    place = shown.get("location")
+    return f"{place['file']}:{place['line']}" if place else ""

@@ -1,0 +1,40 @@
+"""What an application under call debugging can meet, and nothing else.
+
+DebugError
+├── DebugServerError         nobody answers, it answers with 5xx, or it takes too long
+├── DebugTimeoutError        a held call was not decided in its time
+├── DebugProtocolError       an answer that makes no sense
+├── DebugSerializationError  a value that cannot be stored
+├── DebugCIDNotFoundError    the server does not have a value, not even when it was sent again
+└── DebugCIDMismatchError    bytes that are not those their content id names
+"""
+
+from __future__ import annotations
+
+
+class DebugError(Exception):
+    """Something about the debugging of a call, not about the call."""
+
+
+class DebugServerError(DebugError):
+    """The server cannot be reached, fails, or does not answer in time."""
+
+
+class DebugTimeoutError(DebugError):
+    """Nobody decided about a held call in the time that it may be held."""
+
+
+class DebugProtocolError(DebugError):
+    """The server's answer is malformed, incomplete, or asks for something unknown."""
+
+
+class DebugSerializationError(DebugError):
+    """A value cannot be stored; `configure_debug(on_unpicklable="placeholder")` lets it pass."""
+
+
+class DebugCIDNotFoundError(DebugError):
+    """The server has no bytes under a content id, and there are none to send."""
+
+
+class DebugCIDMismatchError(DebugError):
+    """Bytes do not have the SHA-256 that their content id says."""

@@ -1,0 +1,62 @@
+"""Operators of a proxy's target, as functions of the target and the other operand.
+
+`proxy + 2.5` has to be `target + 2.5`, not `type(target).__add__(target, 2.5)`: only the whole
+operator asks the other operand when the first does not know what to do.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+Binary = Callable[[Any, Any], Any]
+
+_ARITHMETIC: dict[str, Binary] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "matmul": operator.matmul,
+    "truediv": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "divmod": divmod,
+    "lshift": operator.lshift,
+    "rshift": operator.rshift,
+    "and": operator.and_,
+    "xor": operator.xor,
+    "or": operator.or_,
+}
+_INPLACE: dict[str, Binary] = {
+    "add": operator.iadd,
+    "sub": operator.isub,
+    "mul": operator.imul,
+    "matmul": operator.imatmul,
+    "truediv": operator.itruediv,
+    "floordiv": operator.ifloordiv,
+    "mod": operator.imod,
+    "pow": operator.ipow,
+    "lshift": operator.ilshift,
+    "rshift": operator.irshift,
+    "and": operator.iand,
+    "xor": operator.ixor,
+    "or": operator.ior,
+}
+_COMPARISONS: dict[str, Binary] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def _swapped(function: Binary) -> Binary:
+    return lambda mine, other: function(other, mine)
+
+
+BINARY: dict[str, Binary] = {
+    **{f"__{name}__": function for name, function in {**_ARITHMETIC, **_COMPARISONS}.items()},
+    **{f"__r{name}__": _swapped(function) for name, function in _ARITHMETIC.items()},
+    "__rpow__": _swapped(operator.pow),
+}
+INPLACE: dict[str, Binary] = {f"__i{name}__": function for name, function in _INPLACE.items()}

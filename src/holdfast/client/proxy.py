@@ -1,0 +1,490 @@
+"""Objects that stand for others and let the server decide about every call.
+
+There is one generated class for each type of target. It has the methods and the special methods
+that the type has, and no others, so that `callable`, `iter`, `len`, `await` and the rest find on a
+proxy what they would find on the object itself; everything else is looked up in the target. Calls
+give what the target's give, never proxies.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import operator
+import sys
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.client import operators
+from holdfast.client.calls import Call, run, run_async
+from holdfast.client.recorder import Recorder
+from holdfast.client.snapshots import Snapshot
+from holdfast.client.switch import switch
+from holdfast.client.wrapped import Wrapped, is_wrapped, quiet, target_of, undisturbed
+
+_target: Any = Wrapped.__dict__["_holdfast_target"].__get__
+_alias: Any = Wrapped.__dict__["_holdfast_alias"].__get__
+_seen: Any = Wrapped.__dict__["_holdfast_seen"]
+_mro_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
+_dict_of: Callable[[type], Any] = type.__dict__["__dict__"].__get__
+
+
+class DebugProxy(Wrapped):
+    """A stand-in whose calls the server decides about."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        target = _target(self)
+        value = getattr(target, name)
+        if switch.recorder is None or quiet.get() or not _is_method(type(target), name, value):
+            return value
+        return _intercepting(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(_target(self), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(_target(self), name)
+
+    def __dir__(self) -> list[str]:
+        return dir(_target(self))
+
+    def __eq__(self, other: object) -> Any:
+        if is_wrapped(other) or switch.settings.eq == "transparent":
+            return _target(self) == target_of(other)
+        return False
+
+    def __ne__(self, other: object) -> Any:
+        if is_wrapped(other) or switch.settings.eq == "transparent":
+            return _target(self) != target_of(other)
+        return True
+
+    def __hash__(self) -> int:
+        return hash(_target(self))
+
+    # A copy or a pickle is the target's: what leaves the application has no proxies in it.
+
+    def __copy__(self) -> Any:
+        return copy.copy(_target(self))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(_target(self), memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return operator.getitem, ((_target(self),), 0)
+
+    def __reduce__(self) -> Any:
+        return self.__reduce_ex__(2)
+
+    @property
+    def _target(self) -> Any:
+        """The object itself, unless that has an attribute of this name."""
+        return _own(self, "_target", _target(self))
+
+    @property
+    def _cid(self) -> Any:
+        """The content id of the object as it was last known."""
+        return _own(self, "_cid", None) or _seen.__get__(self).cid
+
+
+class AsyncDebugProxy(DebugProxy):
+    """A stand-in for something with asynchronous methods."""
+
+    __slots__ = ()
+
+
+def _own(proxy: Any, name: str, default: Any) -> Any:
+    return getattr(_target(proxy), name, default)
+
+
+def wrap(target: Any, alias: str | None, seen: Snapshot) -> Any:
+    """A proxy for `target`."""
+    proxy: Any = object.__new__(proxy_class(target))
+    Wrapped.__dict__["_holdfast_target"].__set__(proxy, target)
+    Wrapped.__dict__["_holdfast_alias"].__set__(proxy, alias)
+    _seen.__set__(proxy, seen)
+    return proxy
+
+
+_classes: weakref.WeakKeyDictionary[type, dict[bool, type]] = weakref.WeakKeyDictionary()
+
+
+def proxy_class(target: Any) -> type:
+    """The class of proxies for things like this."""
+    cls = type(target)
+    is_async = callable(target) and is_coroutine_function(target)
+    made = _classes.setdefault(cls, {})
+    if is_async not in made:
+        made[is_async] = _generated(cls, is_async)
+    return made[is_async]
+
+
+def is_coroutine_function(function: Any) -> bool:
+    with undisturbed():
+        if inspect.iscoroutinefunction(function):
+            return True
+        return inspect.iscoroutinefunction(_members(type(function)).get("__call__"))
+
+
+# -- what a call through a proxy does ------------------------------------------------------------
+
+
+def _called(
+    proxy: Any,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: types.FrameType,
+    qualname: str | None,
+) -> Call:
+    return Call(
+        name=name,
+        function=function,
+        args=args,
+        kwargs=kwargs,
+        target=_target(proxy),
+        kind="proxy",
+        frame=frame,
+        alias=_alias(proxy),
+        qualname=qualname,
+        seen=_seen.__get__(proxy),
+        remember=functools.partial(_seen.__set__, proxy),
+    )
+
+
+def _run(
+    recorder: Recorder,
+    proxy: Any,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: types.FrameType,
+    qualname: str | None,
+) -> Any:
+    lease = recorder.lease
+    if lease is None:
+        return run(recorder, _called(proxy, name, function, args, kwargs, frame, qualname))
+    alias, target = _alias(proxy), _target(proxy)
+    return lease.run(proxy, name, function, args, kwargs, target, "proxy", alias, qualname, frame)
+
+
+async def _run_async(
+    recorder: Recorder,
+    proxy: Any,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: types.FrameType,
+    qualname: str | None,
+) -> Any:
+    lease = recorder.lease
+    if lease is None:
+        call = _called(proxy, name, function, args, kwargs, frame, qualname)
+        return await run_async(recorder, call)
+    alias, target = _alias(proxy), _target(proxy)
+    return await lease.run_async(
+        proxy, name, function, args, kwargs, target, "proxy", alias, qualname, frame
+    )
+
+
+def _method(name: str, qualname: str) -> Any:
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        function = getattr(_target(self), name)
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return function(*args, **kwargs)
+        frame, lease = sys._getframe(1), recorder.lease
+        if lease is not None:
+            target, alias = _target(self), _alias(self)
+            return lease.run(
+                self, name, function, args, kwargs, target, "proxy", alias, qualname, frame
+            )
+        return run(recorder, _called(self, name, function, args, kwargs, frame, qualname))
+
+    return method
+
+
+def _async_method(name: str, qualname: str) -> Any:
+    async def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        function = getattr(_target(self), name)
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return await function(*args, **kwargs)
+        frame = sys._getframe(1)
+        return await _run_async(recorder, self, name, function, args, kwargs, frame, qualname)
+
+    return method
+
+
+def _special(name: str, qualname: str, sees_through: bool) -> Any:
+    """A special method is looked up in the type, as the interpreter does."""
+
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        target = _target(self)
+        if sees_through:
+            args = tuple(map(target_of, args))
+        function = _bound(target, name)
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return function(*args, **kwargs)
+        frame = sys._getframe(1)
+        return _run(recorder, self, name, function, args, kwargs, frame, qualname)
+
+    return method
+
+
+def _async_special(name: str, qualname: str) -> Any:
+    async def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        function = _bound(_target(self), name)
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return await function(*args, **kwargs)
+        frame = sys._getframe(1)
+        return await _run_async(recorder, self, name, function, args, kwargs, frame, qualname)
+
+    return method
+
+
+def _operator(name: str, qualname: str, operate: operators.Binary) -> Any:
+    def method(self: Any, other: Any, /) -> Any:
+        other = target_of(other)
+        function = functools.partial(operate, _target(self))
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return function(other)
+        frame = sys._getframe(1)
+        return _run(recorder, self, name, function, (other,), {}, frame, qualname)
+
+    return method
+
+
+def _inplace(name: str, qualname: str, operate: operators.Binary) -> Any:
+    plain = _operator(name, qualname, operate)
+
+    def method(self: Any, other: Any, /) -> Any:
+        result = plain(self, other)
+        return self if result is _target(self) else result
+
+    return method
+
+
+def _call_name(proxy: Any, target: Any) -> str:
+    """A function is known by its name, any other callable by what is called."""
+    alias = _alias(proxy)
+    if alias is not None:
+        return str(alias)
+    name = getattr(target, "__name__", None)
+    return name if isinstance(name, str) and _is_named(target) else "__call__"
+
+
+def _is_named(target: Any) -> bool:
+    return isinstance(target, type) or inspect.isroutine(target)
+
+
+def _call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    target = _target(self)
+    recorder = switch.recorder
+    if recorder is None or quiet.get():
+        return target(*args, **kwargs)
+    name, frame = _call_name(self, target), sys._getframe(1)
+    return _run(recorder, self, name, target, args, kwargs, frame, _full_name(target))
+
+
+async def _async_call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    target = _target(self)
+    recorder = switch.recorder
+    if recorder is None or quiet.get():
+        return await target(*args, **kwargs)
+    name, frame = _call_name(self, target), sys._getframe(1)
+    return await _run_async(recorder, self, name, target, args, kwargs, frame, _full_name(target))
+
+
+def _await(self: Any, /) -> Any:
+    """Awaiting is the call, and what is awaited its result."""
+    return _awaiting(self).__await__()
+
+
+async def _awaiting(proxy: Any) -> Any:
+    target = _target(proxy)
+    recorder = switch.recorder
+    if recorder is None or quiet.get():
+        return await target
+    frame = sys._getframe(1)
+    return await _run_async(recorder, proxy, "__await__", lambda: target, (), {}, frame, None)
+
+
+def _intercepting(proxy: Any, name: str, function: Any) -> Any:
+    """A callable that the instance or its module has, rather than its type."""
+    qualname = _full_name(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return function(*args, **kwargs)
+        frame = sys._getframe(1)
+        return _run(recorder, proxy, name, function, args, kwargs, frame, qualname)
+
+    async def async_call(*args: Any, **kwargs: Any) -> Any:
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return await function(*args, **kwargs)
+        frame = sys._getframe(1)
+        return await _run_async(recorder, proxy, name, function, args, kwargs, frame, qualname)
+
+    return functools.wraps(function)(async_call if is_coroutine_function(function) else call)
+
+
+def _full_name(function: Any) -> str | None:
+    found = getattr(function, "__qualname__", None)
+    return found if type(found) is str else None
+
+
+def _bound(target: Any, name: str) -> Any:
+    cls = type(target)
+    for base in _mro_of(cls):
+        members = _dict_of(base)
+        if name in members:
+            raw = members[name]
+            bind = getattr(type(raw), "__get__", None)
+            if target is None:  # which `__get__` takes for "no instance"
+                return functools.partial(raw, None)
+            return raw if bind is None else bind(raw, target, cls)
+    raise AttributeError(name)
+
+
+# -- the class -----------------------------------------------------------------------------------
+
+# Special names that are not calls on the object: how it is made, stored, described and found.
+_NOT_CALLS = frozenset(
+    """__new__ __init__ __del__ __class__ __class_getitem__ __init_subclass__ __subclasshook__
+    __getattribute__ __getattr__ __setattr__ __delattr__ __dir__ __dict__ __slots__ __weakref__
+    __doc__ __module__ __annotations__ __annotate__ __annotate_func__ __eq__ __ne__ __hash__
+    __reduce__ __reduce_ex__ __getstate__ __setstate__ __getnewargs__ __getnewargs_ex__ __copy__
+    __deepcopy__ __sizeof__ __match_args__ __abstractmethods__ __set_name__ __get__ __set__
+    __delete__ __instancecheck__ __subclasscheck__ __prepare__ __mro_entries__ __subclasses__
+    __call__ __await__ __buffer__ __release_buffer__ __static_attributes__ __firstlineno__
+    __post_init__ __dataclass_fields__ __dataclass_params__ __replace__ __orig_bases__
+    __parameters__ __wrapped__""".split()  # noqa: SIM905 - a list would be a page long
+)
+_ASYNC = ("__aenter__", "__aexit__", "__anext__")
+_SCALARS = (str, bytes, int, float, complex, bool)
+_PROPERTIES = (property, functools.cached_property)
+_FIELDS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+
+
+def _members(cls: type) -> dict[str, Any]:
+    """What the type has under each name, past any metaclass; what every object has is no matter."""
+    found: dict[str, Any] = {}
+    for base in reversed(_mro_of(cls)):
+        if base is not object:
+            found.update(_dict_of(base))
+    return found
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _is_method(cls: type, name: str, value: Any) -> bool:
+    """Whether an attribute that was found by name is to be intercepted when it is called."""
+    if _is_special(name) or is_wrapped(value) or isinstance(value, type) or not callable(value):
+        return False
+    for base in _mro_of(cls):
+        if name in _dict_of(base):
+            return not isinstance(_dict_of(base)[name], _PROPERTIES)
+    return True
+
+
+def _raw_function(member: Any) -> Any:
+    return member.__func__ if isinstance(member, (staticmethod, classmethod)) else member
+
+
+def _generated(cls: type, is_async_call: bool) -> type:
+    members = _members(cls)
+    space: dict[str, Any] = {"__slots__": ()}
+    is_async = is_async_call or "__aiter__" in members
+    for name, member in members.items():
+        made, waits = _generated_member(cls, name, member)
+        if made is not None:
+            space[name] = _dressed(made, member)
+        is_async = is_async or waits
+    for name in ("__str__", "__repr__", "__format__"):
+        space.setdefault(name, _special(name, f"{cls.__qualname__}.{name}", False))
+    if "__add__" in space and "__radd__" not in space:  # [0] + proxy: lists leave it to the other
+        made = operators.BINARY["__radd__"]
+        space["__radd__"] = _operator("__radd__", f"{cls.__qualname__}.__radd__", made)
+    if "__call__" in members:
+        space["__call__"] = _async_call if is_async_call else _call
+    if "__await__" in members:
+        space["__await__"], is_async = _await, True
+    _add_standing(space, cls, members)
+    base = AsyncDebugProxy if is_async else DebugProxy
+    return type(f"{base.__name__}[{cls.__name__}]", (base,), space)
+
+
+def _generated_member(cls: type, name: str, member: Any) -> tuple[Any, bool]:
+    """A method for the proxy's class, or None; and whether it is to be awaited."""
+    qualname = f"{cls.__qualname__}.{name}"
+    if _is_special(name):
+        if name in _NOT_CALLS or member is None or not callable(_raw_function(member)):
+            return None, False
+        if name in _ASYNC:
+            return _async_special(name, qualname), True
+        if name in operators.BINARY:
+            return _operator(name, qualname, operators.BINARY[name]), False
+        if name in operators.INPLACE:
+            return _inplace(name, qualname, operators.INPLACE[name]), False
+        return _special(name, qualname, cls in _SCALARS), False
+    function = _raw_function(member)
+    if isinstance(member, (*_PROPERTIES, *_FIELDS, type)) or not callable(function):
+        return None, False
+    if is_wrapped(member):
+        return None, False
+    if is_coroutine_function(function):
+        return _async_method(name, qualname), True
+    return _method(name, qualname), False
+
+
+def _dressed(made: Any, member: Any) -> Any:
+    """With the name, the documentation and the signature of what it stands for."""
+    try:
+        return functools.wraps(_raw_function(member))(made)
+    except Exception:  # attributes that raise are the member's own business
+        return made
+
+
+def _add_standing(space: dict[str, Any], cls: type, members: dict[str, Any]) -> None:
+    """What a proxy says about itself is what its target says."""
+    for name in ("__class__", "__doc__", "__module__", "__dict__"):
+        space[name] = property(functools.partial(_passed, name))
+    space["__hash__"] = None if getattr(cls, "__hash__", None) is None else DebugProxy.__hash__
+    if issubclass(cls, type):
+        space["__mro_entries__"] = lambda self, bases: (_target(self),)
+        space["__instancecheck__"] = lambda self, other: isinstance(other, _target(self))
+        space["__subclasscheck__"] = lambda self, other: issubclass(other, _target(self))
+    if cls is types.FunctionType:
+        space["__get__"] = _bind
+    elif "__get__" in members:
+        for name in ("__get__", "__set__", "__delete__"):
+            if name in members:
+                space[name] = functools.partialmethod(_straight, name)
+
+
+def _passed(name: str, proxy: Any) -> Any:
+    return getattr(_target(proxy), name)
+
+
+def _bind(self: Any, instance: Any, owner: Any = None) -> Any:
+    """A wrapped function in a class body is still a method."""
+    return self if instance is None else types.MethodType(self, instance)
+
+
+def _straight(self: Any, name: str, *args: Any) -> Any:
+    return _bound(_target(self), name)(*args)

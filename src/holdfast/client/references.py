@@ -1,0 +1,87 @@
+"""How stored bytes name what is stored by itself.
+
+A class or function that no other process can import is stored once, under a content id of its own.
+The bytes of whatever uses it call `stored` with that id, so that `pickle.loads` and `dill.loads`
+restore them wherever Holdfast is installed and its server is found. `looking` gives another place
+to look than the server.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+Look = Callable[[str], Any]
+_look: ContextVar[Look | None] = ContextVar("holdfast_look", default=None)
+
+
+class Omitted:
+    """Stands, in a restored value, for what was not stored; it says what that was, and why."""
+
+    def __init__(self, type_name: str, why: str, size: int | None = None, digest: str = "") -> None:
+        self.type = type_name
+        self.why = why
+        self.size = size
+        self.digest = digest
+
+    def __reduce__(self) -> Any:
+        return Omitted, (self.type, self.why, self.size, self.digest)
+
+    def __repr__(self) -> str:
+        return f"<{self.type} not stored: {self.why}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Omitted) and vars(self) == vars(other)
+
+    __hash__ = object.__hash__
+
+
+def stored(cid: str) -> Any:
+    """The class, function or group of them that is stored under this id."""
+    return (_look.get() or _asked)(cid)
+
+
+class Reference:
+    """Becomes, in a pickle, a call of `stored`."""
+
+    def __init__(self, cid: str) -> None:
+        self._cid = cid
+
+    def __reduce__(self) -> Any:
+        return stored, (self._cid,)
+
+
+@contextmanager
+def looking(look: Look) -> Iterator[None]:
+    """While bytes are loaded, what they refer to is found by `look`."""
+    before = _look.set(look)
+    try:
+        yield
+    finally:
+        _look.reset(before)
+
+
+@functools.lru_cache(maxsize=1000)
+def _asked(cid: str) -> Any:
+    """Loaded from the server that the environment, or its announcement, names."""
+    import http.client
+    from urllib.parse import urlsplit
+
+    from holdfast.client import discovery
+    from holdfast.client.pickling import loads
+
+    parts = urlsplit(discovery.server_url())
+    connection = http.client.HTTPConnection(parts.hostname or "localhost", parts.port, timeout=30)
+    try:
+        connection.request("GET", f"/api/cid/{cid}")
+        answer = connection.getresponse()
+        data = answer.read()
+    finally:
+        connection.close()
+    if answer.status != 200 or hashlib.sha256(data).hexdigest() != cid:
+        raise LookupError(f"the server at {parts.netloc} has nothing under {cid}")
+    return loads(data, _asked)

@@ -1,0 +1,207 @@
+"""A value as it is now: the bytes that restore it, under their SHA-256.
+
+`Snapshots.take` makes one, `again` says whether the value has changed since (comparing bytes, so
+that an unchanged value is hashed once), `restore` makes the value of the bytes. The same unmutated
+object has the same id as long as the process lives. Equal values of different processes may well
+have different ids (sets and shared parts are written as they are in memory): to search for equal
+values there is `equality.key`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import types
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.client import definitions, pickling
+from holdfast.client.definitions import Definitions, Stored
+from holdfast.client.exceptions import DebugSerializationError
+from holdfast.client.wrapped import target_of
+
+MAX_BYTES = 16 << 20
+
+# Things that are under way or belong to one process; a call's record says that there was one.
+ONE_SHOT: dict[type, str] = {
+    types.GeneratorType: "generator",
+    types.CoroutineType: "coroutine",
+    types.AsyncGeneratorType: "async_generator",
+    types.TracebackType: "traceback",
+    types.FrameType: "frame",
+}
+_CONSTANTS = (type(None), type(...), type(NotImplemented))
+_NAMED = (types.BuiltinFunctionType, types.ModuleType)
+_FIXED = frozenset((int, str, float, bool, bytes, complex, range, *_CONSTANTS, *_NAMED))
+# By name: an application that does not use them need not load them.
+_FIXED_BY_NAME = {
+    "decimal": ("Decimal",),
+    "fractions": ("Fraction",),
+    "uuid": ("UUID",),
+    "datetime": ("date", "datetime", "time", "timedelta", "timezone"),
+    "pathlib": ("PosixPath", "PurePosixPath"),
+}
+_SMALL = frozenset((int, str, bool, type(None), bytes))
+_MOST_SMALL = 10_000
+_MOST_PARTS = 16  # of a tuple; looking at more costs as much as pickling it
+
+
+class Snapshot(Stored):
+    """One value at one moment."""
+
+    __slots__ = ("fixed", "marker", "packed", "state")
+
+    def __init__(
+        self,
+        data: bytes,
+        needs: tuple[Stored, ...] = (),
+        fixed: bool = False,
+        marker: str | None = None,
+    ) -> None:
+        super().__init__(data, needs)
+        self.fixed = fixed  # it cannot change, so there is no need to look again
+        self.marker = marker  # why the value itself is not in the bytes
+        self.packed: tuple[int, bytes] | None = None  # as it is in a batch, if it is small
+        self.state: tuple[Any, ...] | None = None  # what it was made of, if that is plain
+
+
+class Snapshots:
+    def __init__(self, max_bytes: int = MAX_BYTES, placeholders: bool = False) -> None:
+        self.definitions = Definitions(max_bytes)
+        self._most = max_bytes
+        self._placeholders = placeholders
+        self._small: dict[tuple[type, Any], Snapshot] = {}
+
+    def take(self, value: Any, *, lenient: bool = False) -> Snapshot:
+        """The value now. Unless `lenient`, one that cannot be stored is an error."""
+        value = target_of(value)
+        if type(value) in _SMALL:
+            return self._small_one(value)
+        if type(value) in ONE_SHOT:
+            return marked(value, ONE_SHOT[type(value)], "it is used up by reading it")
+        try:
+            data, needs = self._bytes(value)
+        except pickling.TooLarge:
+            return marked(value, "too_large", f"it takes more than {self._most} bytes")
+        except Exception as problem:
+            if lenient or self._placeholders:
+                return marked(value, "unpicklable", said(problem))
+            raise DebugSerializationError(
+                f"a {type(value).__name__} cannot be stored: {said(problem)}"
+            ) from problem
+        return Snapshot(data, needs, is_fixed(value))
+
+    def _small_one(self, value: Any) -> Snapshot:
+        """Numbers and words come again and again; each is pickled and hashed once."""
+        key = (type(value), value)
+        known = self._small.get(key)
+        if known is not None:
+            return known
+        data = pickle.dumps(value, pickling.PROTOCOL)
+        if len(data) > self._most:
+            return marked(value, "too_large", f"it takes more than {self._most} bytes")
+        made = Snapshot(data, (), True)
+        if len(data) < 200:
+            if len(self._small) >= _MOST_SMALL:
+                self._small.clear()
+            self._small[key] = made
+        return made
+
+    def again(self, before: Snapshot, value: Any) -> Snapshot | None:
+        """A new snapshot if the value has changed since, else None."""
+        if before.fixed or before.marker is not None:
+            return None
+        value = target_of(value)
+        if not before.needs and pickling.is_same(value, before.data):
+            return None
+        try:
+            data, needs = self._bytes(value)
+        except Exception:
+            return self.take(value, lenient=True)
+        if data == before.data:
+            return None
+        return Snapshot(data, needs)
+
+    def current(self, before: Snapshot | None, value: Any) -> Snapshot:
+        """The snapshot of `value`, which is `before` if nothing has changed."""
+        if before is None or before.marker is not None:
+            return self.take(value)
+        return self.again(before, value) or before
+
+    def _bytes(self, value: Any) -> tuple[bytes, tuple[Stored, ...]]:
+        if type(value) is types.FunctionType or issubclass(type(value), type):
+            stored = self.definitions.of(value)
+            if stored is not None:
+                return stored.data, stored.needs
+        data = pickling.plain(value, self._most)
+        if data is not None:
+            return data, ()
+        used: dict[str, Stored] = {}
+        refer = self.definitions.referrer(used)
+        data = pickling.referring(value, self._most, refer, definitions.is_private)
+        return data, tuple(used.values())
+
+    def restore(self, data: bytes, fetch: Callable[[str], bytes]) -> Any:
+        """The value of these bytes. `fetch` gets the bytes of what they refer to."""
+        return restore(data, fetch, self.definitions.living)
+
+
+def restore(
+    data: bytes, fetch: Callable[[str], bytes], living: Callable[[str], Any] | None = None
+) -> Any:
+    """The value of these bytes, each thing that they refer to made once.
+
+    `living` may know a class or function of this process under an id; it is then the one used.
+    """
+    made: dict[str, Any] = {}
+
+    def refer(cid: str) -> Any:
+        if cid not in made:
+            found = living(cid) if living is not None else None
+            made[cid] = pickling.loads(fetch(cid), refer) if found is None else found
+        return made[cid]
+
+    return pickling.loads(data, refer)
+
+
+def cid_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether nothing can change it, as far as a quick look tells."""
+    cls = type(value)
+    if cls in _FIXED:
+        return True
+    if cls is tuple or cls is frozenset:
+        return len(value) <= _MOST_PARTS and all(map(is_fixed, value))
+    if cls is types.FunctionType:
+        return not value.__closure__
+    return issubclass(cls, type) or cls.__name__ in _FIXED_BY_NAME.get(cls.__module__, ())
+
+
+def one_shot(value: Any) -> str | None:
+    """What it is, if it is used by awaiting it or reading it through."""
+    cls = type(value)
+    if hasattr(cls, "__await__"):
+        return "awaitable"
+    if hasattr(cls, "__anext__"):
+        return "async_iterator"
+    return "iterator" if hasattr(cls, "__next__") else None
+
+
+def marked(value: Any, marker: str, why: str) -> Snapshot:
+    data = pickling.omission(type(value).__name__, why)
+    return Snapshot(data, (), True, marker)
+
+
+def said(problem: BaseException) -> str:
+    try:
+        text = str(problem)
+    except Exception:
+        text = ""
+    name = type(problem).__name__
+    return f"{name}: {text[:300]}" if text else name
+
+
+__all__ = ["MAX_BYTES", "Snapshot", "Snapshots", "cid_of", "definitions", "is_fixed", "restore"]

@@ -1,0 +1,127 @@
+"""Calls that a leased application reports after the fact, many at once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from holdfast import errors
+from holdfast.model.call import Item
+from holdfast.service.calls.session import CallSession
+from holdfast.store import Packed, documents
+from holdfast.wire import batches
+from holdfast.wire import calls as wire
+
+if TYPE_CHECKING:
+    from holdfast.service.calls.flow import Calls
+
+Json = dict[str, Any]
+_REMEMBERED = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """What many calls have in common, as their rows say it."""
+
+    function: int
+    call_type: str
+    stack: int | None
+    document: str
+
+
+class Leased:
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._sites: OrderedDict[tuple[str, bytes], _Site] = OrderedDict()
+
+    def take(self, body: bytes, limit: int) -> Json:
+        """Keep a batch: all of it, or, when anything in it is wrong, nothing."""
+        batch = batches.read(body)
+        session = self._calls.reporting(f"calls_{batch.session:08x}")
+        if batch.sequence <= session.taken:
+            return {"status": "ok", "taken": 0}  # it came before, and the answer was lost
+        items = [_item(at, *content, limit) for at, content in enumerate(batch.contents)]
+        coming = {bytes.fromhex(item.cid) for item in items}
+        needed = [Item(cid.hex()) for cid in batch.needed if cid not in coming]
+        described = {number: _described(text) for number, text in batch.sites.items()}
+        self._calls.contents.take([*items, *needed])
+        sites = {
+            number: self._site(session, batch.sites[number], about)
+            for number, about in described.items()
+        }
+        self._calls.tables.put_packed(_rows(batch, sites, batch.session))
+        session.taken = batch.sequence
+        session.calls += len(batch.calls)
+        return {"status": "ok", "taken": len(batch.calls)}
+
+    def _site(self, session: CallSession, text: bytes, about: Json) -> _Site:
+        key = session.id, text
+        known = self._sites.get(key)
+        if known is not None:
+            return known
+        names = {name: about[name] for name in ("alias", "qualname", "signature")}
+        function, _new = self._calls.functions.seen(session.id, about["name"], **names)
+        document = documents.encode({"p": 1, "th": about["thread"]})
+        stack = self._calls.stack_of(about["frames"])
+        made = _Site(function.id, about["call_type"], stack, document)
+        self._sites[key] = made
+        if len(self._sites) > _REMEMBERED:
+            self._sites.popitem(last=False)
+        return made
+
+
+def _rows(batch: batches.Batch, sites: Mapping[int, _Site], session: int) -> Packed:
+    packed = Packed()
+    add, use = packed.rows.append, packed.uses.append
+    begun = packed.begun
+    for call in batch.calls:
+        site, number = sites[call.site], call.number
+        status = 2 if call.raised else 1
+        row = (number, session, site.function, site.call_type, status)
+        add((*row, call.parent, site.stack, call.duration, call.body, site.document))
+        begun[site.function] += 1
+        for key in call.keys:
+            use((key, number))
+    return packed
+
+
+def _item(at: int, data: bytes, preview: bytes, limit: int) -> Item:
+    if len(data) > limit:
+        raise errors.BodyTooLarge(
+            f"contents.{at}: the value is larger than {limit} bytes", max_bytes=limit
+        )
+    try:
+        shown = orjson.loads(preview) if preview else None
+    except orjson.JSONDecodeError:
+        shown = None
+    return Item(hashlib.sha256(data).hexdigest(), data, wire.preview_of(shown, data))
+
+
+_TEXTS: dict[str, Callable[[Any], bool]] = {
+    "name": lambda given: isinstance(given, str) and bool(given),
+    "call_type": lambda given: isinstance(given, str) and bool(given),
+    "alias": lambda given: given is None or isinstance(given, str),
+    "qualname": lambda given: given is None or isinstance(given, str),
+    "signature": lambda given: given is None or isinstance(given, str),
+    "thread": lambda given: given is None or isinstance(given, dict),
+    "frames": lambda given: isinstance(given, list),
+}
+
+
+def _described(text: bytes) -> Json:
+    """What a site says, checked as the fields of a single call are."""
+    try:
+        about = orjson.loads(text)
+    except orjson.JSONDecodeError as problem:
+        raise errors.InvalidInput(f"sites: not JSON: {problem}", field="sites") from None
+    if not isinstance(about, dict):
+        raise errors.InvalidInput("sites: an object is expected", field="sites")
+    for name, is_right in _TEXTS.items():
+        if not is_right(about.setdefault(name, None)):
+            raise errors.InvalidInput(f"sites: {name} is not as expected", field="sites")
+    return {**about, "frames": about["frames"][: wire.MOST_FRAMES]}

@@ -1,0 +1,164 @@
+"""One application that reports its calls, from its ON to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import psutil
+
+from holdfast import errors
+from holdfast.model.records import SessionRecord
+from holdfast.model.session import Kind, State
+from holdfast.service.journal import Journal
+from holdfast.service.waiting import Waiting
+from holdfast.store import Store
+from holdfast.targets.program.ending import open_pidfd
+
+_LOOK_SECONDS = 1.0
+
+
+class CallSession(Waiting):
+    """It runs while its process does; it is paused while one of its calls is held."""
+
+    kind = Kind.CALLS
+
+    def __init__(
+        self,
+        session_id: str,
+        store: Store,
+        about: Mapping[str, Any],
+        created_at: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.id = session_id
+        self.about = dict(about)
+        self.created_at = time.time() if created_at is None else created_at
+        self.over = False
+        self.reason: str | None = None
+        self.watched = True
+        self.calls = 0
+        self.taken = 0  # the last batch of calls that was taken
+        self.holds: set[str] = set()
+        self.journal = Journal(session_id, store)
+        self._store = store
+        self._watch: ProcessWatch | None = None
+
+    @property
+    def name(self) -> str | None:
+        if self.about.get("name"):
+            return str(self.about["name"])
+        argv = self.about.get("argv")
+        return os.path.basename(str(argv[0])) if argv else None
+
+    @property
+    def pid(self) -> int | None:
+        return self.about.get("pid")
+
+    @property
+    def is_leased(self) -> bool:
+        return self.about.get("mode") == "leased"
+
+    @property
+    def state(self) -> State:
+        if self.over:
+            return State.TERMINATED
+        return State.PAUSED if self.holds else State.RUNNING
+
+    def event(self, kind: str, **body: Any) -> None:
+        self.journal.add(kind, **body)
+        self.wake()
+
+    def require_open(self) -> None:
+        if self.over:
+            raise errors.WrongState(
+                f"session {self.id} has ended: {self.reason}",
+                hint="POST /api/call/session begins another.",
+                session_id=self.id,
+                state=self.state.value,
+                possible=["delete"],
+            )
+
+    def watch(self, on_end: Callable[[], None]) -> None:
+        """Hear of the end of its process, if it is one of this machine that we can see."""
+        if self.pid is not None and self.watched:
+            self._watch = ProcessWatch.begun(self.pid, self.about.get("process_started"), on_end)
+            if self._watch is not None:
+                self.about["process_started"] = self._watch.started
+
+    def end(self, reason: str) -> None:
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+        if not self.over:
+            self.over, self.reason = True, reason
+            self.event("terminated", reason=reason)
+
+    def save(self) -> Any:
+        """Write what is shown of it after a restart of the server."""
+        document = {
+            "about": self.about,
+            "state": self.state.value,
+            "reason": self.reason,
+            "calls": self.calls,
+        }
+        record = SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
+        return self._store.put_session(record)
+
+
+class ProcessWatch:
+    """Calls back once when a process is gone: the one meant, not one that got its pid later."""
+
+    def __init__(self, process: psutil.Process, pidfd: int | None, on_end: Callable[[], None]):
+        self.started = process.create_time()
+        self._process = process
+        self._pidfd = pidfd
+        self._on_end = on_end
+        self._looking: asyncio.Task[None] | None = None
+        if pidfd is not None:
+            asyncio.get_running_loop().add_reader(pidfd, self._ended)
+        else:
+            self._looking = asyncio.create_task(self._look())
+
+    @classmethod
+    def begun(
+        cls, pid: int, started: float | None, on_end: Callable[[], None]
+    ) -> ProcessWatch | None:
+        """None: there is no such process (any more), as far as can be seen from here."""
+        try:
+            process = psutil.Process(pid)
+            if started is not None and abs(process.create_time() - started) > 0.01:
+                return None
+            return cls(process, open_pidfd(pid), on_end)
+        except (psutil.Error, ValueError, OverflowError):
+            return None
+
+    async def _look(self) -> None:
+        """Without pidfds there is nothing to wait for; so look from time to time."""
+        while self._is_alive():  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._ended()
+
+    def _is_alive(self) -> bool:
+        try:
+            return self._process.is_running() and self._process.status() != psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            return False
+
+    def _ended(self) -> None:
+        self.close()
+        self._on_end()
+
+    def close(self) -> None:
+        if self._pidfd is not None:
+            asyncio.get_running_loop().remove_reader(self._pidfd)
+            with contextlib.suppress(OSError):
+                os.close(self._pidfd)
+            self._pidfd = None
+        if self._looking is not None and self._looking is not asyncio.current_task():
+            self._looking.cancel()
+        self._looking = None

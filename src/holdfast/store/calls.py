@@ -1,0 +1,411 @@
+"""Calls, and what they refer to: contents, functions, stacks, and which call used which value.
+
+Calls come by the thousand a second, so nobody waits for them to be written. They gather in a
+buffer; the writer takes what is there a few dozen times a second, and until it is committed readers
+find it in the buffer. A call that began and ended between two of these rounds is written once. When
+the disk fails everything stays in the buffer and is tried again; when the buffer is full, whoever
+brings more has to wait (`has_room`, `wait_for_room`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, Preview
+from holdfast.store import call_rows as rows
+from holdfast.store.documents import decode, decode_object, encode, encode_object
+from holdfast.store.problems import StoreProblem, Warnings
+from holdfast.store.readers import Readers, Row
+from holdfast.store.writer import Writer
+from holdfast.wire import pickles
+
+MOST_ROWS = 50_000
+MOST_BYTES = 64 * 1024 * 1024
+RETRY_SECONDS = 1.0
+ROOM_SECONDS = 10.0
+_MOST_SMALL = 50_000
+_ROW_BYTES = 400  # what a row without its contents is worth
+
+_INSERT_CALL = (
+    "INSERT INTO calls (id, session, function_id, call_type, status, parent, stack, duration_ns, "
+    "cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+    "status = excluded.status, duration_ns = excluded.duration_ns, cids = excluded.cids, "
+    "document = excluded.document"
+)
+_INSERT_PACKED = (
+    "INSERT OR IGNORE INTO calls (id, session, function_id, call_type, status, parent, stack, "
+    "duration_ns, cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_INSERT_USE = "INSERT OR IGNORE INTO uses (value, call_id) VALUES (?, ?)"
+_INSERT_CONTENT = "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)"
+_INSERT_STACK = "INSERT OR IGNORE INTO stacks (id, frames) VALUES (?, ?)"
+_PUT_FUNCTION = (
+    "INSERT INTO functions (id, document) VALUES (?, ?) "
+    "ON CONFLICT (id) DO UPDATE SET document = excluded.document"
+)
+_COUNT_CALLS = "UPDATE functions SET calls = calls + ? WHERE id = ?"
+
+
+@dataclass
+class Packed:
+    """Rows of calls that are complete, as they are written, and which values each used."""
+
+    rows: list[Row] = field(default_factory=list)
+    uses: list[tuple[int, int]] = field(default_factory=list)
+    begun: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass
+class _Batch:
+    """What waits to be written; later versions of a call replace earlier ones."""
+
+    calls: dict[int, CallRecord] = field(default_factory=dict)
+    contents: dict[bytes, tuple[bytes, str]] = field(default_factory=dict)
+    functions: dict[int, str] = field(default_factory=dict)
+    stacks: dict[int, str] = field(default_factory=dict)
+    begun: Counter[int] = field(default_factory=Counter)
+    packed: list[Packed] = field(default_factory=list)
+    waiting: int = 0  # rows in `packed`
+    size: int = 0
+
+    def merge(self, later: _Batch) -> None:
+        self.calls.update(later.calls)
+        self.contents.update(later.contents)
+        self.functions.update(later.functions)
+        self.stacks.update(later.stacks)
+        self.begun.update(later.begun)
+        self.packed += later.packed
+        self.waiting += later.waiting
+        self.size += later.size
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        connection.executemany(
+            _INSERT_CONTENT, [(cid, *content) for cid, content in self.contents.items()]
+        )
+        connection.executemany(_INSERT_STACK, self.stacks.items())
+        connection.executemany(_PUT_FUNCTION, self.functions.items())
+        encoded = [rows.encode_call(record) for record in self.calls.values()]
+        connection.executemany(_INSERT_CALL, encoded)
+        connection.executemany(
+            _INSERT_USE, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
+        )
+        for packed in self.packed:
+            _write_packed(connection, packed)
+        connection.executemany(_COUNT_CALLS, [(n, each) for each, n in self.begun.items()])
+
+
+def _write_packed(connection: sqlite3.Connection, packed: Packed) -> None:
+    before = connection.total_changes
+    connection.executemany(_INSERT_PACKED, packed.rows)
+    moved: dict[int, int] = {}
+    if connection.total_changes - before < len(packed.rows):
+        moved = _place_anew(connection, packed.rows)
+    uses = packed.uses
+    if moved:
+        uses = [(value, moved.get(number, number)) for value, number in uses]
+    connection.executemany(_INSERT_USE, uses)
+
+
+def _place_anew(connection: sqlite3.Connection, packed: list[Row]) -> dict[int, int]:
+    """Numbers that were taken: by the same call, which came before, or, once in a lifetime, by
+    one of another application that made it at the very same moment. That one moves on."""
+    moved: dict[int, int] = {}
+    for row in packed:
+        number = int(row[0])
+        while True:
+            there = connection.execute(
+                "SELECT session, cids FROM calls WHERE id = ?", (number,)
+            ).fetchone()
+            if there is None:
+                connection.execute(_INSERT_PACKED, (number, *row[1:]))
+            if there is None or there == (row[1], row[8]):
+                break
+            number += 1
+        if number != row[0]:
+            moved[int(row[0])] = number
+    return moved
+
+
+@dataclass(frozen=True)
+class CallQuery:
+    """Which calls; None means any. `below` and `above` are exclusive bounds of their numbers."""
+
+    functions: frozenset[int] | None = None
+    session_id: str | None = None
+    status: CallStatus | None = None
+    call_type: str | None = None
+    cid: str | None = None
+    below: int | None = None
+    above: int | None = None
+
+
+class CallTables:
+    """Reads see every write made before them, and may wait for those: not for the event loop,
+    except `content`, `preview` and `knows`, which never wait."""
+
+    def __init__(self, writer: Writer, readers: Readers, warnings: Warnings) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._warnings = warnings
+        self._changed = threading.Condition()
+        self._coming = _Batch()
+        self._going = _Batch()
+        self._scheduled = False
+        self._trouble: Exception | None = None
+        self._closed = False
+        self._small: dict[str, bytes] = {}  # values read from rows of calls, by their ids
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def put_call(self, record: CallRecord) -> None:
+        """Keep a call, and count it."""
+        with self._changed:
+            self._coming.begun[record.function.id] += 1
+            self._coming.calls[record.number] = record
+            self._grown(_ROW_BYTES)
+
+    def update_call(self, record: CallRecord) -> None:
+        """Keep a later version of a call."""
+        with self._changed:
+            self._coming.calls[record.number] = record
+            self._grown(_ROW_BYTES)
+
+    def put_packed(self, packed: Packed) -> None:
+        """Keep calls that are complete, all of them in one transaction."""
+        with self._changed:
+            self._coming.packed.append(packed)
+            self._coming.begun.update(packed.begun)
+            self._coming.waiting += len(packed.rows)
+            self._grown(sum(len(row[8]) for row in packed.rows) + _ROW_BYTES * len(packed.rows))
+
+    def put_content(self, cid: str, data: bytes, preview: Preview) -> None:
+        with self._changed:
+            self._coming.contents[bytes.fromhex(cid)] = data, encode_object(preview)
+            self._grown(len(data) + _ROW_BYTES)
+
+    def put_stack(self, stack: int, frames: str) -> None:
+        with self._changed:
+            self._coming.stacks[stack] = frames
+            self._grown(len(frames))
+
+    def put_function(self, function: Function) -> None:
+        with self._changed:
+            self._coming.functions[function.id] = encode(rows.function_document(function))
+            self._grown(_ROW_BYTES)
+
+    def _grown(self, size: int) -> None:
+        self._coming.size += size
+        if not self._scheduled and not self._closed:
+            self._scheduled = True
+            self._writer.submit(self._flush, lazy=True).add_done_callback(self._flushed)
+
+    def _flush(self, connection: sqlite3.Connection) -> None:
+        """On the writer's thread; again, with more, if its transaction is lost."""
+        with self._changed:
+            coming, self._coming = self._coming, _Batch()
+            self._going.merge(coming)
+            self._scheduled = False
+        self._going.write(connection)
+
+    def _flushed(self, done: Future[None]) -> None:
+        error = done.exception()
+        with self._changed:
+            self._trouble = error if isinstance(error, Exception) else None
+            if error is None:
+                self._going = _Batch()
+            self._changed.notify_all()
+        if error is not None:
+            self._warnings.add(
+                "STORE_CALLS_NOT_WRITTEN",
+                f"Calls could not be written ({error}); they are kept in memory and tried again.",
+            )
+            timer = threading.Timer(RETRY_SECONDS, self._retry)
+            timer.daemon = True
+            timer.start()
+
+    def _retry(self) -> None:
+        with self._changed:
+            self._grown(0)
+
+    # -- room ------------------------------------------------------------------------------------
+
+    @property
+    def has_room(self) -> bool:
+        coming, going = self._coming, self._going
+        return (
+            len(coming.calls) + len(going.calls) + coming.waiting + going.waiting < MOST_ROWS
+            and coming.size + going.size < MOST_BYTES
+        )
+
+    def wait_for_room(self, seconds: float = ROOM_SECONDS) -> None:
+        """Wait until more may come; StoreProblem when what came cannot be written."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self.has_room, seconds):
+                raise StoreProblem(
+                    f"Calls cannot be written as fast as they come: {self._trouble or 'too many'}."
+                )
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+
+    # -- contents --------------------------------------------------------------------------------
+
+    def _pending_content(self, key: bytes) -> tuple[bytes, str] | None:
+        with self._changed:
+            return self._coming.contents.get(key) or self._going.contents.get(key)
+
+    def preview(self, cid: str) -> Preview | None:
+        """None: nobody knows this content."""
+        key = bytes.fromhex(cid)
+        if pending := self._pending_content(key):
+            return decode_object(pending[1].encode())
+        found = self._readers.rows(
+            "SELECT CAST(preview AS BLOB) FROM contents WHERE cid = ?", (key,)
+        )
+        if found:
+            return decode_object(found[0][0])
+        data = self._inline(cid)
+        return None if data is None else pickles.preview(data)
+
+    def data(self, cid: str) -> bytes | None:
+        key = bytes.fromhex(cid)
+        if pending := self._pending_content(key):
+            return pending[0]
+        found = self._readers.rows("SELECT data FROM contents WHERE cid = ?", (key,))
+        return bytes(found[0][0]) if found else self._inline(cid)
+
+    def _inline(self, cid: str) -> bytes | None:
+        """A value that is small enough to be in the rows of the calls that used it."""
+        data = self._small.get(cid)
+        if data is None:
+            [(sql, values)] = rows.selections(CallQuery(cid=cid))
+            for row in self._readers.rows(sql, (*values, 4)):
+                self._decoded(row, {})
+            data = self._small.get(cid)
+        return data
+
+    def _decoded(self, row: Row, functions: Mapping[int, Function]) -> CallRecord:
+        record, small = rows.decode_call(row, functions)
+        if small:
+            if len(self._small) > _MOST_SMALL:
+                self._small.clear()
+            self._small.update(small)
+        return record
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def last_number(self) -> int:
+        found = self._readers.rows("SELECT max(id) FROM calls")
+        return int(found[0][0] or 0)
+
+    def call(self, number: int, functions: Mapping[int, Function]) -> CallRecord | None:
+        """One call, in its latest version."""
+        with self._changed:
+            pending = self._coming.calls.get(number) or self._going.calls.get(number)
+        if pending is not None:
+            return pending
+        if self._coming.waiting or self._going.waiting:
+            self._settle()
+        found = self._readers.rows(f"{rows.SELECT} WHERE id = ?", (number,))
+        return self._decoded(found[0], functions) if found else None
+
+    def newest(
+        self, query: CallQuery, most: int, functions: Mapping[int, Function]
+    ) -> list[CallRecord]:
+        """The newest `most` calls of the part of the query that an index answers."""
+        self._settle()
+        found = self._primary(query, most)
+        return [self._decoded(row, functions) for row in found]
+
+    def children(
+        self, parent: int, most: int, functions: Mapping[int, Function]
+    ) -> list[CallRecord]:
+        """The calls made within a call, oldest first."""
+        self._settle()
+        found = self._readers.rows(rows.CHILDREN, (parent, most))
+        return [self._decoded(row, functions) for row in found]
+
+    def stack(self, stack: int) -> list[dict[str, Any]]:
+        with self._changed:
+            pending = self._coming.stacks.get(stack) or self._going.stacks.get(stack)
+        if pending is None:
+            found = self._readers.rows(
+                "SELECT CAST(frames AS BLOB) FROM stacks WHERE id = ?", (stack,)
+            )
+            pending = found[0][0].decode() if found else "[]"
+        return list(decode(pending.encode()))
+
+    def functions(self) -> list[tuple[Function, int]]:
+        """Every function with how often it was called."""
+        self._settle()
+        found = self._readers.rows(
+            "SELECT id, calls, CAST(document AS BLOB) FROM functions ORDER BY id"
+        )
+        return [(rows.decode_function(row[0], row[2]), row[1]) for row in found]
+
+    def delete_session(self, session_id: str) -> Future[None]:
+        """Delete its calls; the contents stay, for others may use them."""
+        session = rows.session_number(session_id)
+
+        def delete(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "DELETE FROM uses WHERE call_id IN (SELECT id FROM calls WHERE session = ?)",
+                (session,),
+            )
+            connection.execute("DELETE FROM calls WHERE session = ?", (session,))
+
+        return self._writer.submit(delete)
+
+    def _settle(self) -> None:
+        """Everything put so far is in the database after this, unless the disk fails."""
+        with self._changed:
+            idle = not self._coming.size and not self._going.size
+        if not idle:
+            self._writer.submit(lambda connection: None).result()
+
+    def _primary(self, query: CallQuery, most: int) -> list[Row]:
+        chosen = list(rows.selections(query))
+        found = [row for sql, values in chosen for row in self._readers.rows(sql, (*values, most))]
+        if len(chosen) > 1:
+            found.sort(key=lambda row: -int(row[0]))
+        return found[:most]
+
+    # -- breakpoints -----------------------------------------------------------------------------
+
+    def breakpoints(self) -> list[CallBreakpoint]:
+        found = self._readers.rows(
+            "SELECT id, CAST(document AS BLOB) FROM call_breakpoints ORDER BY position"
+        )
+        return list(self._sound(found))
+
+    def _sound(self, found: Sequence[Row]) -> Iterator[CallBreakpoint]:
+        for point_id, document in found:
+            try:
+                yield rows.decode_breakpoint(document)
+            except (ValueError, TypeError, KeyError) as error:
+                self._warnings.add(
+                    "STORE_ROW_DAMAGED",
+                    f"Call breakpoint {point_id} could not be read ({error}); it is not in force.",
+                    about=("call_breakpoints", point_id),
+                )
+
+    def put_breakpoints(self, points: Sequence[CallBreakpoint]) -> Future[None]:
+        documents = [
+            (point.id, position, encode(rows.breakpoint_document(point)))
+            for position, point in enumerate(points)
+        ]
+
+        def replace(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM call_breakpoints")
+            connection.executemany(
+                "INSERT INTO call_breakpoints (id, position, document) VALUES (?, ?, ?)", documents
+            )
+
+        return self._writer.submit(replace)

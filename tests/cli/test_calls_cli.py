@@ -1,0 +1,64 @@
+"""`holdfast calls` and `holdfast holds`, typed as a user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from calling import Application, breakpoint_on, loaded
+from harness import Server
+
+
+def typed(server: Server, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "holdfast", *words, "--url", server.url],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+        timeout=60,
+    )
+
+
+def test_calls_are_listed_and_shown(server: Server) -> None:
+    app = Application(server, name="typed")
+    call = app.call("greet", "ann", kwargs={"loud": True}, result="HELLO")
+    assert app.session_id
+    shown = typed(server, "calls", "list", "--session", app.session_id)
+    assert "greet('ann', loud=True)" in shown.stdout
+    assert "'HELLO'" in shown.stdout
+    found = json.loads(
+        typed(server, "calls", "list", "--filter", "args[0] == 'ann'", "--json").stdout
+    )
+    assert [each["call_id"] for each in found["calls"]] == [call]
+    one = typed(server, "calls", "show", call).stdout
+    assert "greet('ann', loud=True) → 'HELLO'" in one
+    assert "at /app/main.py:10 in main" in one
+    assert json.loads(typed(server, "calls", "show", call, "--json").stdout)["call_id"] == call
+    wrong = typed(server, "calls", "show", "nothing")
+    assert (wrong.returncode, "no call nothing" in wrong.stderr) == (1, True)
+    bad = typed(server, "calls", "list", "--filter", "args[0] >")
+    assert (bad.returncode, "not a filter" in bad.stderr) == (1, True)
+
+
+def test_held_calls_are_listed_and_decided(server: Server) -> None:
+    with breakpoint_on(server, function="greet"):
+        app = Application(server, name="typed")
+        first, second, third = (app.start("greet", number) for number in range(3))
+        shown = typed(server, "holds").stdout
+        assert "before greet" in shown
+        assert "/app/main.py:10" in shown
+        said = typed(server, "holds", "decide", first["hold_id"], "skip", "--value", "(1, 2)")
+        assert said.stdout == f"{first['hold_id']}: skip, now paused\n"
+        assert loaded(app.poll(first)["action"], "fake_result") == (1, 2)
+        options = ("--arg", "1=5", "--arg", "name='x'")
+        typed(server, "holds", "decide", second["hold_id"], "modify", *options)
+        action = app.poll(second)["action"]
+        assert (action["modified_args"][0], loaded(action["modified_args"][1])) == (None, 5)
+        assert loaded(action["modified_kwargs"]["name"]) == "x"
+        thrown = ("--exception", "ValueError", "--message", "no", "--json")
+        said = typed(server, "holds", "decide", third["hold_id"], "raise", *thrown)
+        assert json.loads(said.stdout)["status"] == "running"
+        again = typed(server, "holds", "decide", third["hold_id"], "continue")
+        assert (again.returncode, "by cli" in again.stderr) == (1, True)

@@ -1,0 +1,50 @@
+"""An application with debugging on, and servers that misbehave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from applications import Application
+from harness import Server
+from holdfast import configure_debug, with_debug
+from holdfast.client.settings import Settings
+from holdfast.client.switch import switch
+from scripted import Answer, Scripted, obliging
+
+
+@pytest.fixture
+def app(server: Server) -> Iterator[Application]:
+    """This process, with debugging on."""
+    application = Application(server).start()
+    try:
+        yield application
+    finally:
+        application.stop()
+
+
+@pytest.fixture(autouse=True)
+def _off_afterwards() -> Iterator[None]:
+    yield
+    with_debug("OFF")
+    switch.settings = Settings()
+
+
+@pytest.fixture
+def scripted() -> Iterator[Callable[..., Scripted]]:
+    """Makes a server that answers as told, and turns debugging on there."""
+    made: list[Scripted] = []
+
+    def make(answer: Answer | None = None, *, on: bool = True, **options: object) -> Scripted:
+        server = Scripted(answer or obliging())
+        made.append(server)
+        configure_debug(server_url=server.url, **options)
+        if on:
+            with_debug("ON")
+        return server
+
+    yield make
+    with_debug("OFF")
+    for server in made:
+        server.close()

@@ -1,0 +1,434 @@
+"""What the server may decide about a call, and that it is done."""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from applications import Application, item, started
+from holdfast import (
+    DebugCIDMismatchError,
+    DebugProtocolError,
+    DebugServerError,
+    DebugTimeoutError,
+    with_debug,
+)
+from scripted import CONTINUE, Scripted, http, obliging
+
+
+class Teller:
+    """Does something that one can see it did."""
+
+    def __init__(self) -> None:
+        self.done: list[Any] = []
+
+    def tell(self, *args: Any, **kwargs: Any) -> Any:
+        self.done.append((args, kwargs))
+        return "told"
+
+    def fail(self) -> None:
+        self.done.append("fail")
+        raise LookupError("as always")
+
+
+class OddError(Exception):
+    """Wants more than a message."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(code, message)
+
+
+class Outer:
+    class InnerError(Exception):
+        pass
+
+
+@pytest.fixture
+def teller() -> Teller:
+    return Teller()
+
+
+def held(app: Application, teller: Teller, action: str, *args: Any, **more: Any) -> Any:
+    """`tell` through a proxy, held and so decided."""
+    app.break_on("tell")
+    proxy = with_debug(teller)
+    return app.decided(lambda: proxy.tell(*args), action, **more)
+
+
+# -- continue --------------------------------------------------------------------------------------
+
+
+def test_action_continue_executes_original(app: Application, teller: Teller) -> None:
+    with_debug(teller).tell(1, b=2)
+    assert teller.done == [((1,), {"b": 2})]
+
+
+def test_action_continue_returns_original_result(app: Application, teller: Teller) -> None:
+    assert with_debug(teller).tell() == "told"
+
+
+def test_action_continue_propagates_exceptions(app: Application, teller: Teller) -> None:
+    with pytest.raises(LookupError, match="as always") as caught:
+        with_debug(teller).fail()
+    assert caught.value.__context__ is None
+    assert caught.traceback[-1].name == "fail"
+
+
+# -- poll ------------------------------------------------------------------------------------------
+
+
+def test_action_poll_does_not_execute_immediately(app: Application, teller: Teller) -> None:
+    app.break_on("tell")
+    running = started(with_debug(teller).tell)
+    hold = app.hold()
+    assert teller.done == []
+    assert not running.done()
+    app.decide(hold, "continue")
+    assert running.result(30) == "told"
+
+
+POLL = {**CONTINUE, "action": "poll", "poll_url": "/api/poll/p1", "timeout_ms": 30_000}
+
+
+def test_action_poll_polls_at_specified_interval(scripted: Callable[..., Scripted]) -> None:
+    """From a server that answers at once: never sooner than it said."""
+    answers = iter(["waiting"] * 3 + ["ready"])
+
+    def poll(body: Any) -> Any:
+        return {"status": next(answers), "action": {"action": "continue"}}
+
+    server = scripted(obliging(start={**POLL, "poll_interval_ms": 50}, poll=poll))
+    wrapped = with_debug(len)
+    began = time.monotonic()
+    assert wrapped([1]) == 1
+    assert time.monotonic() - began >= 0.15
+    assert len([path for path in server.paths() if "/poll/" in path]) == 4
+
+
+def test_action_poll_stops_when_ready(scripted: Callable[..., Scripted]) -> None:
+    ready = {"status": "ready", "action": {"action": "continue"}}
+    server = scripted(obliging(start={**POLL, "poll_interval_ms": 1}, poll=ready))
+    with_debug(len)([1])
+    assert len([path for path in server.paths() if "/poll/" in path]) == 1
+
+
+def test_action_poll_executes_final_action(app: Application, teller: Teller) -> None:
+    assert held(app, teller, "skip", fake_result={"value": 7}) == 7
+
+
+def test_action_poll_timeout_raises_exception(
+    scripted: Callable[..., Scripted], teller: Teller
+) -> None:
+    start = {**POLL, "poll_interval_ms": 1, "timeout_ms": 30}
+    server = scripted(obliging(start=start, poll={"status": "waiting"}))
+    with pytest.raises(DebugTimeoutError, match="nobody decided"):
+        with_debug(teller).tell()
+    assert teller.done == []
+    [end] = server.bodies("/api/call/complete")
+    assert end["status"] == "exception"
+
+
+def test_action_poll_server_error_raises_exception(
+    scripted: Callable[..., Scripted], teller: Teller
+) -> None:
+    scripted(obliging(start=POLL, poll=http({"error": "no"}, 500)))
+    with pytest.raises(DebugServerError, match="500"):
+        with_debug(teller).tell()
+    assert teller.done == []
+
+
+def test_action_poll_can_lead_to_continue(app: Application, teller: Teller) -> None:
+    assert held(app, teller, "continue", 1) == "told"
+    assert teller.done == [((1,), {})]
+
+
+def test_action_poll_can_lead_to_skip(app: Application, teller: Teller) -> None:
+    assert held(app, teller, "skip", fake_result={"value": "no"}) == "no"
+    assert teller.done == []
+
+
+def test_action_poll_can_lead_to_modify(app: Application, teller: Teller) -> None:
+    held(app, teller, "modify", 1, modified_args=[{"value": 2}])
+    assert teller.done == [((2,), {})]
+
+
+def test_action_poll_can_lead_to_raise(app: Application, teller: Teller) -> None:
+    with pytest.raises(ValueError, match="forced"):
+        held(app, teller, "raise", exception_type="ValueError", exception_message="forced")
+    assert teller.done == []
+
+
+# -- skip ------------------------------------------------------------------------------------------
+
+
+def test_action_skip_does_not_execute_original(app: Application, teller: Teller) -> None:
+    held(app, teller, "skip", fake_result={"value": 1})
+    assert teller.done == []
+
+
+def test_action_skip_returns_fake_result(app: Application, teller: Teller) -> None:
+    assert held(app, teller, "skip", fake_result={"value": {"a": [1, None]}}) == {"a": [1, None]}
+
+
+def test_action_skip_fake_result_none(app: Application, teller: Teller) -> None:
+    assert held(app, teller, "skip", fake_result={"value": None}) is None
+
+
+def test_action_skip_fake_result_complex_type(app: Application, teller: Teller) -> None:
+    found = held(app, teller, "skip", fake_result=item({"set": {1, 2}, "error": OSError(3)}))
+    assert found["set"] == {1, 2}
+    assert isinstance(found["error"], OSError)
+
+
+def test_a_fake_result_may_be_a_python_literal(app: Application, teller: Teller) -> None:
+    assert held(app, teller, "skip", fake_result={"literal": "(1, {2, 3})"}) == (1, {2, 3})
+
+
+def test_action_skip_no_side_effects(app: Application, teller: Teller) -> None:
+    argument = [1]
+    held(app, teller, "skip", argument, fake_result={"value": 1})
+    assert argument == [1]
+    assert not app.call("tell")["changed"]
+
+
+def test_action_skip_result_by_cid(app: Application, teller: Teller) -> None:
+    with_debug(len)([7, 8, 9])
+    cid = app.call("len")["args"][0]["cid"]
+    assert held(app, teller, "skip", fake_result={"cid": cid}) == [7, 8, 9]
+
+
+def test_a_fake_result_by_cid_alone_is_fetched(scripted: Callable[..., Scripted]) -> None:
+    made = item([1, 2])
+    raw = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
+    data = base64.b64decode(made["data"])
+    skip = {**CONTINUE, "action": "skip", "fake_result_cid": made["cid"]}
+
+    def answer(server: Scripted, method: str, path: str, body: Any) -> Any:
+        if path.startswith("/api/cid/"):
+            return raw % (len(data), data)
+        return obliging(start=skip)(server, method, path, body)
+
+    scripted(answer)
+    assert with_debug(len)([]) == [1, 2]
+
+
+def test_a_fake_result_that_is_not_what_it_says_is_refused(
+    scripted: Callable[..., Scripted],
+) -> None:
+    wrong = {"fake_result_cid": "1" * 64, "fake_result_data": item(1)["data"]}
+    scripted(obliging(start={**CONTINUE, "action": "skip", **wrong}))
+    with pytest.raises(DebugCIDMismatchError):
+        with_debug(len)([])
+
+
+# -- raise -----------------------------------------------------------------------------------------
+
+
+def forced(app: Application, teller: Teller, name: str, message: str = "forced") -> Any:
+    return held(app, teller, "raise", exception_type=name, exception_message=message)
+
+
+def test_action_raise_does_not_execute_original(app: Application, teller: Teller) -> None:
+    with pytest.raises(RuntimeError):
+        forced(app, teller, "RuntimeError")
+    assert teller.done == []
+
+
+def test_action_raise_raises_specified_exception(app: Application, teller: Teller) -> None:
+    with pytest.raises(ZeroDivisionError):
+        forced(app, teller, "ZeroDivisionError")
+
+
+def test_action_raise_exception_message(app: Application, teller: Teller) -> None:
+    with pytest.raises(ValueError, match=r"^just so$"):
+        forced(app, teller, "ValueError", "just so")
+
+
+@pytest.mark.parametrize("name", [f"{__name__}.OddError", "OddError", "json.JSONDecodeError"])
+def test_action_raise_custom_exception_types(app: Application, teller: Teller, name: str) -> None:
+    app.break_on("tell")
+    proxy = with_debug(teller)
+
+    def work() -> Any:
+        return proxy.tell(OddError)  # the name is looked up here
+
+    with pytest.raises(Exception, match="forced") as caught:
+        app.decided(work, "raise", exception_type=name, exception_message="forced")
+    assert type(caught.value).__name__ == name.rpartition(".")[2]
+
+
+def test_exceptions_may_be_nested_in_classes(app: Application, teller: Teller) -> None:
+    with pytest.raises(Outer.InnerError):
+        forced(app, teller, f"{__name__}.Outer.InnerError")
+
+
+@pytest.mark.parametrize("name", ["KeyError", "OSError", "StopIteration", "UnicodeDecodeError"])
+def test_action_raise_builtin_exceptions(app: Application, teller: Teller, name: str) -> None:
+    with pytest.raises(getattr(builtins, name)):
+        forced(app, teller, name)
+
+
+def test_an_exception_may_be_given_whole(app: Application, teller: Teller) -> None:
+    made = item(OddError(7, "whole"))
+    with pytest.raises(OddError) as caught:
+        held(app, teller, "raise", exception_cid=made["cid"], exception_data=made["data"])
+    assert caught.value.args == (7, "whole")
+
+
+@pytest.mark.parametrize("name", ["NoSuchError", "nowhere.Error", "json.dumps", "print"])
+def test_an_unknown_exception_is_a_protocol_error(
+    app: Application, teller: Teller, name: str
+) -> None:
+    with pytest.raises(DebugProtocolError, match="no exception"):
+        forced(app, teller, name)
+    assert teller.done == []
+
+
+# -- modify ----------------------------------------------------------------------------------------
+
+
+def test_action_modify_executes_with_new_args(app: Application, teller: Teller) -> None:
+    held(app, teller, "modify", 1, 2, modified_args=[{"value": 3}, {"value": [4]}])
+    assert teller.done == [((3, [4]), {})]
+
+
+def test_action_modify_partial_args(app: Application, teller: Teller) -> None:
+    held(app, teller, "modify", 1, 2, 3, modified_args=[None, {"value": "two"}])
+    assert teller.done == [((1, "two", 3), {})]
+
+
+def test_action_modify_add_kwargs(app: Application, teller: Teller) -> None:
+    held(app, teller, "modify", 1, modified_kwargs={"x": {"value": 5}})
+    assert teller.done == [((1,), {"x": 5})]
+
+
+def test_action_modify_preserves_unmodified_args(app: Application, teller: Teller) -> None:
+    app.break_on("tell")
+    first, proxy = ["the same"], with_debug(teller)
+    more = {"modified_kwargs": {"b": {"value": 3}}}
+    app.decided(lambda: proxy.tell(first, a=1, b=2), "modify", **more)
+    [(args, kwargs)] = teller.done
+    assert args[0] is first
+    assert kwargs == {"a": 1, "b": 3}
+
+
+def test_action_modify_args_by_cid(app: Application, teller: Teller) -> None:
+    with_debug(len)("known already")
+    cid = app.call("len")["args"][0]["cid"]
+    held(app, teller, "modify", 1, modified_args=[{"cid": cid}])
+    assert teller.done == [(("known already",), {})]
+
+
+def test_action_modify_args_with_data(app: Application, teller: Teller) -> None:
+    held(app, teller, "modify", 1, modified_args=[item({1, 2})])
+    assert teller.done == [(({1, 2},), {})]
+
+
+# -- replace ---------------------------------------------------------------------------------------
+
+
+def plus(a: int, b: int) -> int:
+    return a + b
+
+
+def times(a: int, b: int) -> int:
+    return a * b
+
+
+def test_a_registered_function_may_replace_another(app: Application) -> None:
+    add, _ = with_debug(plus), with_debug(times)
+    app.break_on("plus")
+    assert app.decided(lambda: add(3, 4), "replace", function_name="times") == 12
+
+
+@pytest.mark.parametrize("name", [None, "", "nobody"])
+def test_an_unknown_replacement_is_a_protocol_error(
+    scripted: Callable[..., Scripted], teller: Teller, name: str | None
+) -> None:
+    scripted(obliging(start={**CONTINUE, "action": "replace", "function_name": name}))
+    with pytest.raises(DebugProtocolError):
+        with_debug(teller).tell()
+    assert teller.done == []
+
+
+# -- after the call --------------------------------------------------------------------------------
+
+
+def test_a_result_may_be_held_and_replaced(app: Application, teller: Teller) -> None:
+    app.break_on("tell", when="after")
+    proxy = with_debug(teller)
+    assert app.decided(proxy.tell, "skip", fake_result={"value": "other"}) == "other"
+    assert teller.done == [((), {})]
+    assert app.decided(proxy.tell, "continue") == "told"
+    with pytest.raises(ValueError, match="after all"):
+        app.decided(proxy.tell, "raise", exception_type="ValueError", exception_message="after all")
+
+
+def test_an_exception_may_be_held_and_swallowed(app: Application, teller: Teller) -> None:
+    app.break_on("fail", when="exception")
+    proxy = with_debug(teller)
+    assert app.decided(proxy.fail, "skip", fake_result={"value": "fine"}) == "fine"
+    with pytest.raises(LookupError):
+        app.decided(proxy.fail, "continue")
+    with pytest.raises(OSError, match="worse"):
+        app.decided(proxy.fail, "raise", exception_type="OSError", exception_message="worse")
+
+
+# -- while it is held ------------------------------------------------------------------------------
+
+
+def test_expressions_are_evaluated_in_the_callers_frame(app: Application, teller: Teller) -> None:
+    app.break_on("tell")
+    proxy = with_debug(teller)
+
+    def caller(price: int) -> Any:
+        basket = [price, price * 2]
+        return proxy.tell(basket)
+
+    running = started(lambda: caller(21))
+    hold = app.hold()
+
+    def asked(expression: str) -> Any:
+        return app.server.post(f"/api/holds/{hold}/evaluate", {"expression": expression})
+
+    assert asked("price * 2")["result"] == "42"
+    assert asked("sum(price + each for each in basket)")["result"] == "105"
+    assert asked("proxy.done")["result"] == "[]"
+    asked("basket.append(0)")
+    app.server.post(f"/api/holds/{hold}/evaluate", {"expression": "1/0"}, expect=400)
+    app.decide(hold, "continue")
+    assert running.result(30) == "told"
+    assert teller.done[0][0][0] == [21, 42, 0]
+
+
+def test_what_is_evaluated_is_never_held_itself(app: Application, teller: Teller) -> None:
+    app.break_on("tell")
+    proxy = with_debug(teller)
+
+    def caller() -> Any:
+        return proxy.tell("first")
+
+    running = started(caller)
+    hold = app.hold()
+    shown = app.server.post(f"/api/holds/{hold}/evaluate", {"expression": "proxy.tell('second')"})
+    assert shown["result"] == "'told'"
+    app.decide(hold, "continue")
+    running.result(30)
+    assert app.names() == ["tell"]
+
+
+def test_a_decision_ends_the_wait_at_once(app: Application, teller: Teller) -> None:
+    """Its poll is answered by the decision: one request, however long it was held."""
+    app.break_on("tell")
+    running = started(with_debug(teller).tell)
+    hold = app.hold()
+    release = threading.Event()
+    running.add_done_callback(lambda _: release.set())
+    app.decide(hold, "continue")
+    assert release.wait(30)

@@ -1,0 +1,206 @@
+"""Call breakpoints: made, changed, kept, and in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calling import Application, breakpoint_on, loaded
+from harness import Server
+
+
+@pytest.fixture
+def app(server: Server) -> Iterator[Application]:
+    server.delete("/api/breakpoints")
+    yield Application(server, name="breakpoints")
+    server.delete("/api/breakpoints")
+    server.post("/api/holds/continue", {})
+
+
+def held(app: Application, method: str, *args: Any, **more: Any) -> bool:
+    return bool(app.start(method, *args, **more)["action"] == "poll")
+
+
+def test_a_breakpoint_is_made_listed_changed_and_removed(server: Server, app: Application) -> None:
+    made = server.post(
+        "/api/breakpoints", {"function": "f", "condition": "args[0] > 1"}, expect=201
+    )
+    assert made["id"] == made["breakpoint_id"]
+    assert (made["when"], made["enabled"], made["hits"]) == ("before", True, 0)
+    path = f"/api/breakpoints/{made['id']}"
+    assert server.get("/api/breakpoints") == {"breakpoints": [made], "total": 1}
+    changed = server.patch(path, {"enabled": False, "condition": None, "hit_condition": 2})
+    assert (changed["enabled"], changed["hit_condition"], changed.get("condition")) == (
+        *(False, "2", None),
+    )
+    assert server.get(path) == changed
+    assert server.delete(path)["deleted"] is True
+    error = server.get(path, expect=404)
+    assert error["error_code"] == "breakpoint_not_found"
+
+
+def test_all_are_cleared_at_once(server: Server, app: Application) -> None:
+    for name in ("a", "b"):
+        server.post("/api/breakpoints", {"function": name})
+    assert server.delete("/api/breakpoints") == {"deleted": 2}
+    assert not held(app, "a")
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "field"),
+    [
+        ({}, "invalid_breakpoint", "function"),
+        ({"function": ""}, "invalid_breakpoint", "function"),
+        ({"function": "f", "condition": "args[0] >"}, "invalid_condition", None),
+        ({"function": "f", "condition": "open('x')"}, "invalid_condition", None),
+        ({"function": "f", "hit_condition": "often"}, "invalid_hit_condition", None),
+        ({"function": "f", "when": "never"}, "invalid_request", "when"),
+        ({"function": "f", "wehn": "after"}, "invalid_request", "wehn"),
+        ({"function": "f", "action": {"action": "fly"}}, "invalid_decision", "action"),
+        ({"function": "f", "action": {"action": "skip"}}, "invalid_decision", "fake_result"),
+        (
+            {"function": "f", "when": "after", "action": {"action": "modify"}},
+            "invalid_decision",
+            "action",
+        ),
+    ],
+)
+def test_a_bad_breakpoint_is_refused(
+    server: Server, app: Application, fields: Any, code: str, field: str | None
+) -> None:
+    error = server.post("/api/breakpoints", fields, expect=400)
+    assert error["error_code"] == code
+    if field:
+        assert error["error"]["details"]["field"] == field
+    assert server.get("/api/breakpoints")["total"] == 0
+
+
+def test_a_bad_condition_says_where(server: Server, app: Application) -> None:
+    body = {"function": "f", "condition": "args[0] == nobody"}
+    error = server.post("/api/breakpoints", body, expect=400)
+    assert error["error"]["details"]["offset"] == 12
+
+
+def test_conditions_see_the_values(server: Server, app: Application) -> None:
+    with breakpoint_on(server, function="add", condition="args[0] > 10 and kwargs.get('c') == 5"):
+        assert held(app, "add", 11, kwargs={"c": 5})
+        assert not held(app, "add", 11, kwargs={"c": 6})
+        assert not held(app, "add", 10, kwargs={"c": 5})
+        assert not held(app, "add", "text", kwargs={"c": 5})
+        assert not held(app, "add")
+
+
+def test_conditions_see_values_that_came_earlier(server: Server, app: Application) -> None:
+    """After a restart of the server, too: previews are kept with the bytes."""
+    app.start("warm", [3, 4])
+    with breakpoint_on(server, function="add", condition="args[0][1] == 4 and len(args[0]) == 2"):
+        assert held(app, "add", [3, 4])
+
+
+@pytest.mark.parametrize(
+    ("fields", "call"),
+    [
+        ({"function": "get_*"}, {}),
+        ({"function": "Store.get_item"}, {}),
+        ({"alias": "fetch"}, {}),
+        ({"call_type": "inline"}, {}),
+        ({"condition": "function == 'get_item'"}, {}),
+    ],
+)
+def test_calls_are_matched_by_what_they_are(
+    server: Server, app: Application, fields: Any, call: Any
+) -> None:
+    with breakpoint_on(server, **fields):
+        whole = {"qualname": "Store.get_item", "alias": "fetch", "call_type": "inline"}
+        assert held(app, "get_item", **whole)
+        assert not held(app, "put_item", qualname="Store.put_item")
+
+
+def test_a_breakpoint_can_be_of_one_session(server: Server, app: Application) -> None:
+    other = Application(server, name="other")
+    with breakpoint_on(server, function="f", session_id=app.session_id):
+        assert held(app, "f")
+        assert not held(other, "f")
+
+
+def test_hits_are_counted_and_judged(server: Server, app: Application) -> None:
+    with breakpoint_on(server, function="f", hit_condition="% 3") as point:
+        assert [held(app, "f") for _ in range(6)] == [False, False, True] * 2
+        assert server.get(f"/api/breakpoints/{point['id']}")["hits"] == 6
+
+
+def test_registering_never_pauses(server: Server, app: Application) -> None:
+    with breakpoint_on(server, function="*"):
+        body = {"session_id": app.session_id, "name": "f", "signature": "(a)"}
+        assert server.post("/api/call/register", body) == {"status": "ok"}
+    assert server.get("/api/holds")["total"] == 0
+
+
+def test_after_and_exception_breakpoints_hold_the_completion(
+    server: Server, app: Application
+) -> None:
+    with (
+        breakpoint_on(server, function="f", when="after", condition="result == 3"),
+        breakpoint_on(server, function="f", when="exception", condition="exception is not None"),
+    ):
+        assert app.complete(app.start("f"), 2) == {"status": "ok"}
+        done = app.complete(app.start("f"), 3)
+        assert (done["status"], done["action"]) == ("ok", "poll")
+        failed = app.fail(app.start("f"), KeyError("k"))
+        assert failed["action"] == "poll"
+        shown = server.get(f"/api/holds/{failed['hold_id']}")
+        assert (shown["when"], shown["exception_type"]) == ("exception", "KeyError")
+        assert shown["allows"] == ["continue", "skip", "raise"]
+
+
+@pytest.mark.parametrize(
+    ("action", "check"),
+    [
+        ({"action": "skip", "fake_result": {"value": [3]}}, lambda a: loaded(a, "fake_result")),
+        (
+            {"action": "modify", "modified_args": [{"literal": "(1, {2})"}]},
+            lambda a: loaded(a["modified_args"][0]),
+        ),
+        (
+            {"action": "raise", "exception_type": "ValueError", "exception_message": "no"},
+            lambda a: a["exception_message"],
+        ),
+    ],
+)
+def test_a_decision_can_be_made_beforehand(
+    server: Server, app: Application, action: Any, check: Any
+) -> None:
+    expected = {"skip": [3], "modify": (1, {2}), "raise": "no"}[action["action"]]
+    with breakpoint_on(server, function="f", action=action) as point:
+        call = app.start("f", 1)
+        assert call["action"] == action["action"]
+        assert check(call) == expected
+        app.complete(call, 1)
+        decision = server.get(f"/api/calls/{call['call_id']}")["decision"]
+        assert decision["by"] == f"breakpoint {point['id']}"
+        assert server.get("/api/holds")["total"] == 0
+
+
+def test_breakpoints_outlive_the_server(tmp_path: Path) -> None:
+    first = Server(tmp_path / "data")
+    made = first.post("/api/breakpoints", {"function": "f", "condition": "args[0] == [1]"})
+    first.stop()
+    second = Server(tmp_path / "data")
+    try:
+        assert second.get("/api/breakpoints")["breakpoints"] == [made]
+        assert held(Application(second), "f", [1])
+        assert second.post("/api/breakpoints", {"function": "g"})["id"] != made["id"]
+    finally:
+        second.stop()
+
+
+def test_a_session_hears_of_breakpoints(server: Server, app: Application) -> None:
+    with breakpoint_on(server, function="f"):
+        pass
+    events = server.get(f"/sessions/{app.session_id}/events")["events"]
+    assert [event["event"] for event in events][:3] == [
+        *("session_started", "breakpoint_added", "breakpoint_removed"),
+    ]

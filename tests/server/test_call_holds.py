@@ -1,0 +1,312 @@
+"""A held call: seen, decided once, in one language; and questions that its application answers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from calling import Application, Json, breakpoint_on, cid, decide, item, loaded, meanwhile
+from harness import Server
+
+
+@pytest.fixture
+def app(server: Server) -> Iterator[Application]:
+    with breakpoint_on(server, function="held"):
+        yield Application(server, name="holds")
+
+
+def test_a_held_call_is_seen_whole(server: Server, app: Application) -> None:
+    for name, signature in (("held", "(a, b=2)"), ("twin", "(a, b=2)"), ("other", "(x)")):
+        body = {"session_id": app.session_id, "name": name, "signature": signature}
+        server.post("/api/call/register", body)
+    call = app.start("held", 1, [2], kwargs={"k": 3}, signature="(a, b=2)", thread={"id": 5})
+    [listed] = [h for h in server.get("/api/holds")["holds"] if h["hold_id"] == call["hold_id"]]
+    assert (listed["kind"], listed["method_name"], listed["when"]) == ("calls", "held", "before")
+    assert listed["call_id"] == call["call_id"]
+    shown = server.get(f"/api/holds/{call['hold_id']}")
+    assert shown["open"] is True
+    assert shown["allows"] == ["continue", "skip", "raise", "modify", "replace"]
+    assert [(arg["name"], arg["text"]) for arg in shown["args"]] == [("a", "1"), ("b", "[2]")]
+    assert shown["kwargs"]["k"]["json"] == 3
+    assert shown["call_site"]["stack_trace"][0]["function"] == "main"
+    assert shown["location"]["line"] == 10
+    assert shown["replacements"] == ["twin"]
+    assert server.get(f"/sessions/{app.session_id}")["status"] == "paused"
+
+
+def action_after(server: Server, app: Application, call: Json, action: str, **more: Any) -> Json:
+    decide(server, call, action, **more)
+    found: Json = app.poll(call)["action"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ({"fake_result": {"value": {"a": [1, None, "x"]}}}, {"a": [1, None, "x"]}),
+        ({"fake_result": {"value": None}}, None),
+        ({"fake_result": {"literal": "{1, (2, b'3')}"}}, {1, (2, b"3")}),
+        ({"fake_result": {"cid": cid("known")}}, "known"),
+        ({"fake_result": item("sent now")}, "sent now"),
+        ({"fake_result_cid": cid("known")}, "known"),
+        ({"fake_result_cid": cid("flat"), "fake_result_data": item("flat")["data"]}, "flat"),
+        ({"fake_result_data": item("bytes only")["data"]}, "bytes only"),
+    ],
+)
+def test_skip_takes_a_value_in_any_form(
+    server: Server, app: Application, given: Json, value: Any
+) -> None:
+    app.start("warm", "known")
+    action = action_after(server, app, app.start("held"), "skip", **given)
+    assert action["action"] == "skip"
+    assert loaded(action, "fake_result") == value
+
+
+def test_modify_replaces_some_and_keeps_the_rest(server: Server, app: Application) -> None:
+    given = {
+        "modified_args": [None, {"value": 5}],
+        "modified_kwargs": {"new": {"literal": "(1,)"}, "known": {"cid": cid(1)}},
+    }
+    call = app.start("held", 1, 2, 3)
+    action = action_after(server, app, call, "modify", **given)
+    first, second = action["modified_args"]
+    assert (first, loaded(second)) == (None, 5)
+    shown = {name: loaded(each) for name, each in action["modified_kwargs"].items()}
+    assert shown == {"new": (1,), "known": 1}
+    app.complete(call, 9)
+    decision = server.get(f"/api/calls/{call['call_id']}")["decision"]
+    assert (decision["action"], decision["by"], decision["when"]) == ("modify", "ann", "before")
+    assert "data" not in decision["modified_args"][1]
+
+
+def test_raise_names_a_class_or_carries_an_exception(server: Server, app: Application) -> None:
+    action = action_after(
+        server,
+        app,
+        app.start("held"),
+        "raise",
+        exception_type="app.errors.Late",
+        exception_message="too late",
+    )
+    assert action == {
+        "action": "raise",
+        "exception_type": "app.errors.Late",
+        "exception_message": "too late",
+    }
+    sent = item(ValueError("pickled"))
+    given = {"exception_cid": sent["cid"], "exception_data": sent["data"]}
+    action = action_after(server, app, app.start("held"), "raise", **given)
+    assert str(loaded(action, "exception")) == "pickled"
+
+
+def test_replace_takes_what_was_registered_with_the_same_signature(
+    server: Server, app: Application
+) -> None:
+    for name, signature in (("held", "(a)"), ("twin", "(a)"), ("other", "(x, y)")):
+        body = {"session_id": app.session_id, "name": name, "signature": signature}
+        server.post("/api/call/register", body)
+    call = app.start("held", 1, signature="(a)")
+    for wrong in ("other", "nobody"):
+        error = decide(server, call, "replace", expect=400, function_name=wrong)
+        assert error["error"]["details"]["functions"] == ["twin"]
+    action = action_after(server, app, call, "replace", function_name="twin")
+    assert action == {"action": "replace", "function_name": "twin"}
+
+
+@pytest.mark.parametrize(
+    ("action", "given", "status", "code"),
+    [
+        ("skip", {}, 400, "invalid_decision"),
+        ("skip", {"fake_result": 5}, 400, "invalid_decision"),
+        ("skip", {"fake_result": {"valeu": 5}}, 400, "invalid_decision"),
+        ("skip", {"fake_result": {"literal": "open('x')"}}, 400, "invalid_decision"),
+        ("skip", {"fake_result": {"literal": "("}}, 400, "invalid_decision"),
+        ("skip", {"fake_result": {"cid": "0" * 64}}, 404, "cid_not_found"),
+        ("skip", {"fake_result": {"cid": "short"}}, 400, "invalid_request"),
+        ("skip", {"fake_result": {"cid": "0" * 64, "data": "AAAA"}}, 400, "cid_mismatch"),
+        ("raise", {}, 400, "invalid_decision"),
+        ("raise", {"exception_type": "not a name"}, 400, "invalid_decision"),
+        (
+            "raise",
+            {"exception_type": "ValueError", "exception_message": 5},
+            400,
+            "invalid_decision",
+        ),
+        ("modify", {}, 400, "invalid_decision"),
+        ("modify", {"modified_args": {}}, 400, "invalid_decision"),
+        ("modify", {"modified_args": [{"cid": "0" * 64}]}, 404, "cid_not_found"),
+        ("modify", {"modified_kwargs": []}, 400, "invalid_decision"),
+        ("replace", {}, 400, "invalid_decision"),
+        ("step-over", {}, 409, "wrong_state"),
+        ("fly", {}, 409, "wrong_state"),
+    ],
+)
+def test_a_bad_decision_leaves_the_call_held(
+    server: Server, app: Application, action: str, given: Json, status: int, code: str
+) -> None:
+    call = app.start("held")
+    assert decide(server, call, action, expect=status, **given)["error_code"] == code
+    assert app.poll(call) == {"status": "waiting"}
+    assert server.get(f"/api/holds/{call['hold_id']}")["open"] is True
+
+
+def test_what_is_allowed_depends_on_the_moment(server: Server) -> None:
+    app = Application(server, name="moments")
+    with breakpoint_on(server, function="late", when="after"):
+        done = app.complete(app.start("late"), 1)
+        error = decide(server, done, "modify", expect=409, modified_args=[])
+        assert error["error"]["details"]["possible"] == ["continue", "skip", "raise"]
+        decide(server, done, "skip", fake_result={"value": 2})
+        assert loaded(app.poll(done)["action"], "fake_result") == 2
+        shown = server.get(f"/api/calls/{done['poll_url'].rpartition('/')[2]}")
+        assert (shown["result"]["json"], shown["decision"]["when"]) == (1, "after")
+
+
+def test_a_held_call_hears_of_its_decision_at_once(server: Server, app: Application) -> None:
+    """The poll would wait a minute: that it has answered when the thread ends is the decision."""
+    call = app.start("held")
+    with meanwhile(app.poll, call, 60) as heard:
+        decide(server, call, "continue")
+    assert heard == [{"status": "ready", "action": {"action": "continue"}}]
+
+
+def test_of_many_deciders_one_wins_and_the_others_learn_who(
+    server: Server, app: Application
+) -> None:
+    call = app.start("held")
+    path = f"/api/holds/{call['hold_id']}/decision"
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(
+            pool.map(
+                lambda name: server.http.post(path, json={"action": "continue", "by": name}),
+                [f"decider-{number}" for number in range(8)],
+            )
+        )
+    [winner] = [each for each in answers if each.status_code == 200]
+    assert winner.json()["status"] == "running"
+    refused = [each.json()["error"] for each in answers if each.status_code == 409]
+    assert len(refused) == 7
+    by = server.get(f"/api/holds/{call['hold_id']}")["by"]
+    assert {each["details"]["decided_by"] for each in refused} == {by}
+
+
+def test_all_are_resumed_at_once(server: Server, app: Application) -> None:
+    other = Application(server, name="other")
+    mine, also, theirs = app.start("held"), app.start("held"), other.start("held")
+    done = server.post("/api/holds/continue", {"session_id": app.session_id, "by": "ann"})
+    assert done == {"continued": [mine["hold_id"], also["hold_id"]], "total": 2}
+    assert [app.poll(each)["status"] for each in (mine, also)] == ["ready", "ready"]
+    assert other.poll(theirs) == {"status": "waiting"}
+    assert server.post("/api/holds/continue")["total"] == 1
+    server.post("/api/holds/continue", {"session_id": "calls_ffffffff"}, expect=404)
+
+
+def test_the_session_tells_what_happened_to_its_holds(server: Server, app: Application) -> None:
+    call = app.start("held")
+    decide(server, call, "raise", exception_type="ValueError")
+    events = server.get(f"/sessions/{app.session_id}/events")["events"]
+    opened, decided = [e for e in events if e["event"].startswith("hold_")]
+    assert (opened["hold_id"], opened["method_name"]) == (call["hold_id"], "held")
+    assert (decided["event"], decided["action"], decided["by"]) == ("hold_decided", "raise", "ann")
+
+
+# -- questions -----------------------------------------------------------------------------------
+
+
+def answer(app: Application, call: Json, **said: Any) -> Json:
+    """What an application does with a question: hear it, answer it."""
+    asked = app.poll(call, wait=30)
+    assert asked["status"] == "evaluate", asked
+    body = {"request_id": asked["request_id"], **said}
+    found: Json = app.server.post(f"{call['poll_url']}/answer", body)
+    return {**asked, **found}
+
+
+def test_a_question_is_answered_by_the_application(server: Server, app: Application) -> None:
+    call = app.start("held", evaluates=True)
+    said = {"result": {"text": "[1, 2]", "type": "list", "length": 2, "json": [1, 2]}}
+    with meanwhile(lambda: answer(app, call, **said)) as heard:
+        shown = server.post(f"/api/holds/{call['hold_id']}/evaluate", {"expression": "xs"})
+    assert (shown["result"], shown["type"], shown["length"]) == ("[1, 2]", "list", 2)
+    assert (heard[0]["expression"], heard[0]["status"]) == ("xs", "ok")
+    with meanwhile(lambda: answer(app, call, **said)):
+        path = f"/sessions/{app.session_id}/evaluate"
+        assert server.post(path, {"expression": "xs"})["result"] == "[1, 2]"
+    assert app.poll(call) == {"status": "waiting"}
+
+
+def test_an_expression_that_raises_is_an_error_of_the_expression(
+    server: Server, app: Application
+) -> None:
+    call = app.start("held", evaluates=True)
+    said = {"error": {"type": "NameError", "message": "name 'x' is not defined"}}
+    with meanwhile(lambda: answer(app, call, **said)):
+        path = f"/api/holds/{call['hold_id']}/evaluate"
+        error = server.post(path, {"expression": "x"}, expect=400)
+    assert error["error_code"] == "evaluation_error"
+    assert error["error"]["details"]["exception_type"] == "NameError"
+
+
+def test_a_question_that_nobody_answers_times_out(server: Server, app: Application) -> None:
+    call = app.start("held", evaluates=True)
+    path = f"/api/holds/{call['hold_id']}/evaluate"
+    error = server.post(path, {"expression": "x", "timeout": 0.05}, expect=504)
+    assert error["error_code"] == "evaluate_timeout"
+    assert "retry" in error["error"]["hint"]
+    assert app.poll(call) == {"status": "waiting"}
+    body = {"request_id": "eval_gone", "result": {"text": "1", "type": "int"}}
+    assert server.post(f"{call['poll_url']}/answer", body) == {"status": "late"}
+
+
+def test_a_decision_ends_the_questions(server: Server, app: Application) -> None:
+    call = app.start("held", evaluates=True)
+
+    def ask() -> Any:
+        path = f"/api/holds/{call['hold_id']}/evaluate"
+        return server.post(path, {"expression": "x", "timeout": 60}, expect=409)
+
+    with meanwhile(ask) as asked:
+        assert app.poll(call, wait=30)["status"] == "evaluate"
+        decide(server, call, "continue")
+    assert asked[0]["error_code"] == "wrong_state"
+
+
+def test_only_an_application_that_can_is_asked(server: Server, app: Application) -> None:
+    call = app.start("held")
+    path = f"/api/holds/{call['hold_id']}/evaluate"
+    server.post(path, {"expression": "x"}, expect=409)
+    decide(server, call, "continue")
+    path = f"/sessions/{app.session_id}/evaluate"
+    assert "no call" in server.post(path, {"expression": "x"}, expect=409)["error"]["message"]
+
+
+# -- applications that go ------------------------------------------------------------------------
+
+
+def test_the_holds_of_a_process_that_ended_are_withdrawn(server: Server) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with breakpoint_on(server, function="held"):
+        app = Application(server, pid=process.pid, argv=["x.py"])
+        call = app.start("held")
+        with meanwhile(lambda: app.poll(call, wait=60, expect=409)) as heard:
+            process.kill()
+            process.communicate()
+    assert "its process has ended" in heard[0]["error"]["message"]
+    shown = server.get(f"/sessions/{app.session_id}")
+    assert (shown["status"], shown["reason"]) == ("terminated", "process_ended")
+    assert server.get(f"/api/holds/{call['hold_id']}")["outcome"] == "withdrawn"
+    assert decide(server, call, "continue", expect=409)["error_code"] == "already_decided"
+    assert server.get(f"/api/calls/{call['call_id']}")["status"] == "lost"
+
+
+def test_a_session_that_is_ended_holds_nothing(server: Server, app: Application) -> None:
+    call = app.start("held")
+    server.post("/api/call/session/end", {"session_id": app.session_id})
+    assert server.get(f"/api/holds/{call['hold_id']}")["open"] is False
+    error = app.start("held", expect=409)
+    assert error["error"]["details"]["state"] == "terminated"

@@ -1,0 +1,258 @@
+"""Calls in the store: what was put is read back, from memory or disk, by the right index."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
+from holdfast.store import CallQuery, CallTables, Store, StoreProblem, call_rows, open_store
+
+ADD = Function(1, "add", qualname="Calculator.add", signature="(a, b)")
+SUB = Function(2, "sub")
+FUNCTIONS = {1: ADD, 2: SUB}
+
+
+def cid(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def call(number: int, **fields: Any) -> CallRecord:
+    given = {"session_id": "calls_0000000a", "function": ADD, "call_type": "proxy", **fields}
+    return CallRecord(number=number, **given)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(tmp_path / "data")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def tables(store: Store) -> CallTables:
+    return store.calls
+
+
+def numbers(tables: CallTables, most: int = 100, **query: Any) -> list[int]:
+    return [each.number for each in tables.newest(CallQuery(**query), most, FUNCTIONS)]
+
+
+WHOLE = call(
+    7_000_001,
+    status=CallStatus.EXCEPTION,
+    target=cid("target"),
+    args=(cid("a"), cid("b"), cid("a")),
+    kwargs={"x": cid("a"), "y": cid("c")},
+    exception=cid("error"),
+    exception_type="ValueError",
+    exception_message="wrong",
+    stack=-5,
+    parent=3,
+    thread={"id": 1, "name": "main"},
+    task="Task-1",
+    started_at=1.5,
+    completed_at=2.5,
+    duration_ns=1_000_000_000,
+    changed={"args": {"0": cid("d")}, "target": cid("t2")},
+    decision={"action": "skip", "by": "ann"},
+    marker="generator",
+)
+
+
+def test_a_call_comes_back_as_it_was(tables: CallTables) -> None:
+    tables.put_call(WHOLE)
+    assert tables.call(WHOLE.number, FUNCTIONS) == WHOLE  # from memory
+    assert tables.newest(CallQuery(), 1, FUNCTIONS) == [WHOLE]  # from disk
+    assert tables.call(WHOLE.number, FUNCTIONS) == WHOLE
+    assert tables.call(8, FUNCTIONS) is None
+
+
+def test_the_latest_version_of_a_call_counts(tables: CallTables) -> None:
+    tables.put_function(ADD)
+    tables.put_call(call(1))
+    tables.update_call(call(1, status=CallStatus.SUCCESS))
+    tables.put_call(call(2))
+    assert [each.status.value for each in tables.newest(CallQuery(), 9, FUNCTIONS)] == [
+        *("running", "success"),
+    ]
+    tables.update_call(call(2, status=CallStatus.SUCCESS, result=cid("late")))
+    assert numbers(tables, status=CallStatus.RUNNING) == []
+    assert numbers(tables, cid=cid("late")) == [2]
+    assert tables.functions() == [(ADD, 2)]
+
+
+def test_each_question_finds_its_calls(tables: CallTables) -> None:
+    tables.put_call(call(1, args=(cid("a"),), status=CallStatus.SUCCESS))
+    tables.put_call(call(2, function=SUB, status=CallStatus.EXCEPTION))
+    tables.put_call(call(3, session_id="calls_ffffffff", args=(cid("a"),)))
+    tables.put_call(call(4, parent=1, status=CallStatus.SUCCESS))
+    assert numbers(tables) == [4, 3, 2, 1]
+    assert numbers(tables, most=2) == [4, 3]
+    assert numbers(tables, functions=frozenset({1})) == [4, 3, 1]
+    assert numbers(tables, functions=frozenset({1, 2})) == [4, 3, 2, 1]
+    assert numbers(tables, most=3, functions=frozenset({1, 2})) == [4, 3, 2]
+    assert numbers(tables, functions=frozenset({2}), status=CallStatus.EXCEPTION) == [2]
+    assert numbers(tables, session_id="calls_ffffffff") == [3]
+    assert numbers(tables, cid=cid("a")) == [3, 1]
+    assert numbers(tables, cid=cid("a"), below=3) == [1]
+    assert numbers(tables, below=4, above=1) == [3, 2]
+    assert [each.number for each in tables.children(1, 9, FUNCTIONS)] == [4]
+    assert tables.last_number() == 4
+
+
+def test_contents_stacks_and_breakpoints_come_back(tables: CallTables, store: Store) -> None:
+    data, preview = b"\x80\x04K\x01.", {"text": "1", "type": "int", "json": 1}
+    key = hashlib.sha256(data).hexdigest()
+    tables.put_content(key, data, preview)
+    tables.put_stack(-9, '[{"lineno":1}]')
+    point = CallBreakpoint("cbp_1", "f", when=When.AFTER, action={"action": "continue"})
+    tables.put_breakpoints([point]).result()
+    for _ in range(2):  # from memory, then from disk
+        assert tables.data(key) == data
+        assert tables.preview(key) == preview
+        assert tables.stack(-9) == [{"lineno": 1}]
+        assert tables.breakpoints() == [point]
+        store.flush()
+    assert tables.data(cid("nobody")) is None
+    assert tables.preview(cid("nobody")) is None
+    assert tables.stack(4) == []
+
+
+def test_a_session_is_deleted_with_its_calls(tables: CallTables) -> None:
+    tables.put_call(call(1, args=(cid("a"),)))
+    tables.put_call(call(2, session_id="calls_0000000b", args=(cid("a"),)))
+    tables.delete_session("calls_0000000a").result()
+    assert numbers(tables, cid=cid("a")) == [2]
+    assert tables.call(1, FUNCTIONS) is None
+
+
+def test_calls_outlive_the_store(tmp_path: Path) -> None:
+    first = open_store(tmp_path / "data")
+    first.calls.put_function(ADD)
+    first.calls.put_call(WHOLE)
+    first.close()
+    second = open_store(tmp_path / "data")
+    try:
+        assert second.calls.newest(CallQuery(), 9, FUNCTIONS) == [WHOLE]
+        assert second.calls.functions() == [(ADD, 1)]
+    finally:
+        second.close()
+
+
+# -- speed that does not depend on how many there are ---------------------------------------------
+
+PLANS = [
+    (CallQuery(), "SEARCH calls USING INTEGER PRIMARY KEY"),
+    (CallQuery(functions=frozenset({1})), "USING INDEX calls_of_function (function_id=? AND"),
+    (CallQuery(session_id="calls_0000000a"), "USING INDEX calls_of_session (session=? AND"),
+    (CallQuery(status=CallStatus.EXCEPTION), "USING INDEX calls_unusual (status=? AND"),
+    (
+        CallQuery(functions=frozenset({1}), status=CallStatus.LOST),
+        "USING INDEX calls_unusual_of_function (function_id=? AND status=? AND",
+    ),
+    (CallQuery(cid=cid("a")), "SEARCH uses USING PRIMARY KEY (value=? AND call_id"),
+]
+
+
+@pytest.mark.parametrize(("query", "index"), PLANS, ids=[index for _, index in PLANS])
+def test_every_list_reads_from_an_index_and_sorts_nothing(
+    store: Store, tmp_path: Path, query: CallQuery, index: str
+) -> None:
+    connection = sqlite3.connect(tmp_path / "data" / "holdfast.db")
+    try:
+        [(sql, values)] = call_rows.selections(query)
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {sql}", (*values, 10)).fetchall()
+    finally:
+        connection.close()
+    told = " | ".join(str(step[-1]) for step in plan)
+    assert index in told
+    assert "SCAN" not in told
+    assert "USE TEMP B-TREE" not in told
+
+
+def test_children_are_read_from_an_index(store: Store, tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "data" / "holdfast.db")
+    try:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {call_rows.CHILDREN}", (1, 2)).fetchall()
+    finally:
+        connection.close()
+    assert "calls_within (parent=?)" in plan[0][-1]
+    assert len(plan) == 1
+
+
+# -- bad days ------------------------------------------------------------------------------------
+
+
+def test_a_disk_that_fails_keeps_nothing_from_being_written_later(
+    store: Store, tables: CallTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.store import calls as module
+
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
+    failures = iter([sqlite3.OperationalError("disk is full")] * 6)
+    write = module._Batch.write
+    written = threading.Event()
+
+    def failing(batch: Any, connection: sqlite3.Connection) -> None:
+        for failure in failures:
+            raise failure
+        write(batch, connection)
+        if 1 in batch.calls:
+            written.set()
+
+    monkeypatch.setattr(module._Batch, "write", failing)
+    tables.put_call(call(1, status=CallStatus.SUCCESS))
+    assert tables.call(1, FUNCTIONS) is not None
+    assert written.wait(60)
+    assert numbers(tables) == [1]
+    assert [warning["code"] for warning in store.warnings] == ["STORE_CALLS_NOT_WRITTEN"]
+
+
+def test_whoever_brings_too_many_waits_for_room(
+    tables: CallTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.store import calls as module
+
+    monkeypatch.setattr(module, "MOST_ROWS", 3)
+    gate = threading.Event()
+    write = module._Batch.write
+
+    def slow(batch: Any, connection: sqlite3.Connection) -> None:
+        gate.wait(60)
+        write(batch, connection)
+
+    monkeypatch.setattr(module._Batch, "write", slow)
+    for number in range(1, 4):
+        assert tables.has_room
+        tables.put_call(call(number))
+    assert not tables.has_room
+    with pytest.raises(StoreProblem):
+        tables.wait_for_room(0.01)
+    gate.set()
+    tables.wait_for_room(60)
+    assert numbers(tables) == [3, 2, 1]
+
+
+def test_many_threads_lose_nothing(tables: CallTables) -> None:
+    def put(first: int) -> None:
+        for number in range(first, first + 500):
+            tables.put_call(call(number))
+            tables.update_call(dataclasses.replace(call(number), status=CallStatus.SUCCESS))
+
+    threads = [threading.Thread(target=put, args=(start,)) for start in (1, 1001, 2001, 3001)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    tables.put_function(ADD)
+    found = tables.newest(CallQuery(), 5000, FUNCTIONS)
+    assert len(found) == 2000
+    assert {each.status for each in found} == {CallStatus.SUCCESS}
