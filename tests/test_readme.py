@@ -78,7 +78,9 @@ def test_it_begins_with_the_two_commands() -> None:
     assert re.findall(r"^make \w+", first, re.MULTILINE) == ["make demo", "make test"]
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/calls.md", "docs/performance.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "docs/calls.md", "docs/performance.md"]
+)
 def test_its_links_lead_somewhere(name: str) -> None:
     page = ROOT / name
     links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
