@@ -172,6 +172,7 @@ class Lease:
         self._sending = threading.RLock()
         self._wake = threading.Event()
         self._awake = False
+        self._closed = False
         self._sender: threading.Thread | None = None
 
     def forked(self) -> None:
@@ -838,6 +839,12 @@ class Lease:
             self._words = _NOWHERE  # the next call asks, and fails if nobody answers
             logger.debug("calls could not be sent; they are kept", exc_info=True)
 
+    def is_over(self) -> bool:
+        """Asked by the thread that sends: nothing more will come, and it hangs up."""
+        if self._closed:
+            self._recorder.connection.close()
+        return self._closed
+
     def _relieve(self) -> None:
         """Too much waits: whoever brings more waits, too."""
         try:
@@ -901,6 +908,10 @@ class Lease:
         except DebugError:
             lost = len(self._buffer)
             logger.warning("the last %d calls could not be sent to the server", lost)
+        sender, self._closed = self._sender, True
+        self._wake.set()
+        if sender is not None:
+            sender.join(1.0)
 
 
 _leases: weakref.WeakSet[Lease] = weakref.WeakSet()
@@ -924,11 +935,14 @@ def _send_on(lease: weakref.ref[Lease], wake: threading.Event) -> None:
                     return
                 continue
             wake.clear()
+            found = lease()
+            if found is None or found.is_over():
+                return
+            del found
             time.sleep(_PAUSE)
             found = lease()
-            if found is None:
-                return
-            found.send_some()
+            if found is not None:
+                found.send_some()
             del found
 
 
