@@ -168,11 +168,14 @@ class Bench:
         many, rounds = self.run.calls, 3 if self.run.calls < 100_000 else 9
         with contextlib.closing(Server("--pool-size", "0")) as server:
             ratios = [calls.strict(server, rounds), calls.large(server, rounds)]
-            leased = calls.leased(server, rounds, many // 50)
-            sustained = calls.sustained(server, rounds, many // 10, leased.base)
+            leased = calls.leased(server, rounds, 20_000)
+            sustained = calls.sustained(server, rounds, max(20_000, many // 10), leased.base)
             ratios += [leased, sustained, calls.stack(rounds)]
             storm = calls.storm(server, many)
-        ratios += [calls_store.ingest(many // 5), calls_store.last_hundred(10_000, many)]
+        ratios += [
+            calls_store.ingest(max(20_000, many // 5)),
+            calls_store.last_hundred(10_000, many),
+        ]
         shown = f"## Calls\n\n{table.held_against(ratios)}\n{table.storms(storm)}"
         return shown, {"calls": ratios, "storm": storm}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
 import json
 import pickle
-import socket
 import sqlite3
 import statistics
 import tempfile
@@ -127,35 +127,34 @@ def _bare(bodies: list[bytes]) -> float:
 def last_hundred(few: int, many: int) -> Ratio:
     """The last hundred calls of a function, when there are few calls and when there are many."""
     server = Server("--pool-size", "0")
-    with contextlib.closing(server), contextlib.closing(Http(server.url)) as http:
-        session = http.ask("POST", "/api/call/session", {"name": "bench"})["session_id"]
+    with contextlib.closing(server), contextlib.closing(Http(server.url)) as asking:
+        session = asking.ask("POST", "/api/call/session", {"name": "bench"})["session_id"]
         number = int(session.rpartition("_")[2], 16)
         _post(server, made(few, number))
-        base = _asked(http)
+        base = _asked(asking)
         _post(server, made(many - few, number, few))
-        found = _asked(http)
+        found = _asked(asking)
     name = f"the last 100 of a function among {many:,}"
     return Ratio(name, "ms", found, f"among {few:,}", base, 2)
 
 
 def _post(server: Server, bodies: Iterator[bytes]) -> None:
-    parts = urlsplit(server.url)
-    head = f"POST /api/call/records HTTP/1.1\r\nHost: {parts.netloc}\r\n".encode()
-    with socket.create_connection((str(parts.hostname), int(parts.port or 0))) as line:
+    line = http.client.HTTPConnection(urlsplit(server.url).netloc)
+    with contextlib.closing(line):
         for body in bodies:
-            kind = b"Content-Type: application/octet-stream\r\nContent-Length: %d\r\n\r\n"
-            line.sendall(head + kind % len(body) + body)
-            answer = line.recv(65536)
-            if not answer.startswith(b"HTTP/1.1 200"):
-                raise RuntimeError(answer)
+            line.request("POST", "/api/call/records", body, {"Content-Type": batches.MEDIA_TYPE})
+            answer = line.getresponse()
+            said = answer.read()
+            if answer.status != 200:
+                raise RuntimeError(said)
 
 
-def _asked(http: Http) -> float:
-    http.ask("GET", "/api/functions")  # which waits until all is written
+def _asked(asking: Http) -> float:
+    asking.ask("GET", "/api/functions")  # which waits until all is written
     taken = []
     for number in range(60):
         began = time.perf_counter()
-        found = http.ask("GET", f"/api/calls?function=function_{number % _FUNCTIONS}&limit=100")
+        found = asking.ask("GET", f"/api/calls?function=function_{number % _FUNCTIONS}&limit=100")
         taken.append((time.perf_counter() - began) * 1000)
         assert len(found["calls"]) == 100
     return statistics.median(taken[10:])
