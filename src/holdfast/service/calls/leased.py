@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -70,17 +71,16 @@ class Leased:
 
 def rows_of(batch: batches.Batch, sites: Callable[[int], Site], session: int) -> Packed:
     packed = Packed()
-    add, use = packed.rows.append, packed.uses.append
-    begun = packed.begun
+    add, use = packed.rows.append, packed.uses.extend
+    for site, calls in Counter(call.site for call in batch.calls).items():
+        packed.begun[sites(site)[0]] += calls
     for call in batch.calls:
-        number = call.number
-        function, call_type, stack, document = sites(call.site)
-        status = 2 if call.raised else 1
-        row = (number, session, function, call_type, status, call.parent, stack, call.duration)
-        add((*row, call.body, document))
-        begun[function] += 1
-        for key in call.keys:
-            use((key, number))
+        site, number, duration, parent, raised, body, keys = call
+        function, call_type, stack, document = sites(site)
+        status = 2 if raised else 1
+        row = (number, session, function, call_type, status, parent, stack, duration)
+        add((*row, body, document))
+        use(zip(keys, repeat(number)))
     return packed
 
 
