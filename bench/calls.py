@@ -12,7 +12,6 @@ import linecache
 import pickle
 import random
 import sqlite3
-import statistics
 import sys
 import threading
 import time
@@ -86,9 +85,9 @@ def each(work: Callable[[], object], times: int, clock: Callable[[], float]) -> 
 
 
 def in_turn(rounds: int, *ways: Callable[[], float]) -> list[float]:
-    """The median of each way, measured one after the other."""
+    """The fastest of each way, measured one after the other: what it takes when nothing disturbs."""
     readings = [[way() for way in ways] for _ in range(rounds)]
-    return [statistics.median(column) for column in zip(*readings, strict=True)]
+    return [min(column) for column in zip(*readings, strict=True)]
 
 
 # -- strict --------------------------------------------------------------------------------------
