@@ -16,7 +16,19 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import crowd, growth, hot, inside, life, measuring, plots, table, trip
+from bench import (
+    calls,
+    calls_store,
+    crowd,
+    growth,
+    hot,
+    inside,
+    life,
+    measuring,
+    plots,
+    table,
+    trip,
+)
 from bench.holdfast_http import Holdfast
 from bench.measuring import Driver, Effort, Figure, Program, Readings
 from bench.server import Server
@@ -38,10 +50,11 @@ class Run:
     growth_steps: int
     sessions: int
     every_python: bool
+    calls: int
 
 
-_USUAL = Run(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 100, 300, True)
-_QUICK = Run(Effort(rounds=1, steps=8, evaluations=4), 10, 0.5, 8, 10, False)
+_USUAL = Run(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 100, 300, True, 1_000_000)
+_QUICK = Run(Effort(rounds=1, steps=8, evaluations=4), 10, 0.5, 8, 10, False, 20_000)
 
 
 def options() -> argparse.Namespace:
@@ -72,6 +85,7 @@ def main() -> None:
         chosen.growth_steps,
         chosen.sessions if given.sessions is None else given.sessions,
         chosen.every_python,
+        chosen.calls,
     )
     facts = about(given.python, run)
     print(
@@ -150,6 +164,21 @@ class Bench:
         shown = "## What grows, and what does not\n\n"
         return shown + "\n".join(map(table.curve, curves)), {"growth": curves}
 
+    def calls(self) -> Shown:
+        many, rounds = self.run.calls, 3 if self.run.calls < 100_000 else 9
+        with contextlib.closing(Server("--pool-size", "0")) as server:
+            ratios = [calls.strict(server, rounds), calls.large(server, rounds)]
+            leased = calls.leased(server, rounds, 20_000)
+            sustained = calls.sustained(server, rounds, max(20_000, many // 10), leased.base)
+            ratios += [leased, sustained, calls.stack(rounds)]
+            storm = calls.storm(server, many)
+        ratios += [
+            calls_store.ingest(max(20_000, many // 5)),
+            calls_store.last_hundred(10_000, many),
+        ]
+        shown = f"## Calls\n\n{table.held_against(ratios)}\n{table.storms(storm)}"
+        return shown, {"calls": ratios, "storm": storm}
+
 
 PARTS: dict[str, Callable[[Bench], Shown]] = {
     "lives": Bench.lives,
@@ -157,6 +186,7 @@ PARTS: dict[str, Callable[[Bench], Shown]] = {
     "trips": Bench.trips,
     "crowds": Bench.crowds,
     "growth": Bench.growth,
+    "calls": Bench.calls,
 }
 
 

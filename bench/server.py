@@ -21,9 +21,10 @@ class Server:
     def __init__(self, *options: str) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="holdfast-bench-")
         folder = Path(self._folder.name)
+        self.data_dir = folder / "data"
         ready = folder / "ready.json"
         argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0", *options]
-        argv += ["--data-dir", str(folder / "data"), "--ready-file", str(ready)]
+        argv += ["--data-dir", str(self.data_dir), "--ready-file", str(ready)]
         self._process = subprocess.Popen(argv, stderr=subprocess.PIPE)
         try:
             assert self._process.stderr is not None

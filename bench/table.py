@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from bench.calls import Ratio, Storm
 from bench.crowd import Pace
 from bench.growth import Curve
 from bench.measuring import Figure, Row
@@ -52,6 +53,29 @@ def crowds(paces: list[Pace]) -> str:
     ]
     header = ["sessions at once", "steps a second", "to one", "fewest by one", "most by one"]
     return markdown(header, shown)
+
+
+def held_against(ratios: list[Ratio]) -> str:
+    """What each takes, beside what it is held against, and the ratio that was asked for."""
+    shown = [
+        [
+            each.name,
+            f"{short(each.ours)} {each.unit}",
+            each.base_name,
+            f"{short(each.base)} {each.unit}",
+            f"{each.ratio:.2f}",
+            f"{each.at_most:.2f}",
+        ]
+        for each in ratios
+    ]
+    header = ["what", "takes", "held against", "takes ", "ratio", "at most"]
+    return markdown(header, shown)
+
+
+def storms(each: Storm) -> str:
+    header = ["threads", "calls", "breakpoints armed or removed", "escaped", "lost"]
+    cells = [each.threads, each.calls, each.changes, each.escaped, each.lost]
+    return markdown(header, [[f"{cell:,}" for cell in cells]])
 
 
 def curve(each: Curve) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 import json
 import os
@@ -13,7 +14,9 @@ from typing import Any
 
 import pytest
 
+import holdfast
 from harness import Server
+from holdfast.client.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,9 +78,17 @@ def test_it_begins_with_the_two_commands() -> None:
     assert re.findall(r"^make \w+", first, re.MULTILINE) == ["make demo", "make test"]
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/performance.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "docs/calls.md", "docs/performance.md"]
+)
 def test_its_links_lead_somewhere(name: str) -> None:
     page = ROOT / name
     links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert missing == []
+
+
+def test_the_page_of_calls_has_every_name_and_option() -> None:
+    page = (ROOT / "docs" / "calls.md").read_text(encoding="utf-8")
+    names = [*holdfast.__all__, *(field.name for field in dataclasses.fields(Settings))]
+    assert [name for name in names if name not in page] == []

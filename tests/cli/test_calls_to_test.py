@@ -1,4 +1,4 @@
-"""`holdfast calls test`: a pytest file that passes on the recorded behaviour and fails on another."""
+"""`holdfast calls test`: a pytest that passes on the recorded behaviour and fails on another."""
 
 from __future__ import annotations
 

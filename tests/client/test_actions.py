@@ -432,3 +432,24 @@ def test_a_decision_ends_the_wait_at_once(app: Application, teller: Teller) -> N
     running.add_done_callback(lambda _: release.set())
     app.decide(hold, "continue")
     assert release.wait(30)
+
+
+def test_a_decision_made_beforehand_counts_after_the_call_too(app: Application) -> None:
+    action = {"action": "skip", "fake_result": {"value": "instead"}}
+    app.break_on("once", when="after", action=action)
+
+    def once() -> str:
+        return "made"
+
+    assert with_debug(once)() == "instead"
+    assert app.call("once")["result"]["text"] == "'made'"
+
+
+def test_an_exception_can_be_swallowed_beforehand(app: Application) -> None:
+    action = {"action": "skip", "fake_result": {"value": None}}
+    app.break_on("fails", when="exception", action=action)
+
+    def fails() -> None:
+        raise LookupError("nothing here")
+
+    assert with_debug(fails)() is None

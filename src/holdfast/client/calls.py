@@ -274,9 +274,9 @@ def _ended(
 ) -> Life:
     while answer.get("action") == "poll":
         answer = yield Hold(recorder, call_id, answer, call.frame)
-        if answer.get("action") != "poll":
-            with undisturbed():
-                outcome = decisions.after(recorder, answer, outcome, call.names)
+    if answer.get("action") is not None:  # at a hold, or by a breakpoint beforehand
+        with undisturbed():
+            outcome = decisions.after(recorder, answer, outcome, call.names)
     return outcome
 
 

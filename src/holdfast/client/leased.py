@@ -172,6 +172,7 @@ class Lease:
         self._sending = threading.RLock()
         self._wake = threading.Event()
         self._awake = False
+        self._closed = False
         self._sender: threading.Thread | None = None
 
     def forked(self) -> None:
@@ -247,15 +248,15 @@ class Lease:
                     fields = _fields(target, snapshot)
                     if fields is None:
                         snapshot = None
-                if snapshot is not None and (small := snapshot.packed) and not snapshot.needs:
-                    sizes, parts = [small[0]], [small[1]]
+                small = None if snapshot is None or snapshot.needs else snapshot.packed
+                if small is not None and snapshot is not None:
+                    parts = [small[1]]
                     for value in args:
                         if type(value) not in _ATOMS:
                             break
                         data = _dumps(value, PROTOCOL)
                         if len(data) > _INLINE:
                             break
-                        sizes.append(len(data))
                         parts.append(data)
                     else:
                         number = (now + self._offset) // 1000 * 1000 + next(self._numbers)
@@ -269,7 +270,7 @@ class Lease:
                             current.set(outer)
                             begun = self._as_begun(
                                 *(site, epoch, proxy, frame, function, target, args),
-                                *(outer, number, snapshot, sizes, parts),
+                                *(outer, number, snapshot, parts),
                             )
                             late = self._raised(begun, error, duration)
                             if late is None:
@@ -284,18 +285,24 @@ class Lease:
                             and self._words[EPOCH_AT] == epoch
                             and _running_loop() is None
                         ):
-                            sizes.append(len(data))
                             parts.append(data)
                             if outer is None:
                                 outer = 0
                             elif type(outer) is str:
                                 outer = call_number(outer) or 0
-                            count = len(sizes)
+                            count = len(parts)
                             head = _HEADS[count] if count < 64 else _head(count)
                             body = b"".join(parts)
                             record = head.pack(
-                                *(head.size + len(body), site.number, number, duration, outer),
-                                *(_RETURNED, count, count - 2, *sizes),
+                                head.size + len(body),
+                                site.number,
+                                number,
+                                duration,
+                                outer,
+                                _RETURNED,
+                                count,
+                                count - 2,
+                                *map(len, parts),
                             )
                             buffer = self._buffer
                             buffer.append((site, record + body, None))
@@ -306,7 +313,7 @@ class Lease:
                             return value
                         begun = self._as_begun(
                             *(site, epoch, proxy, frame, function, target, args),
-                            *(outer, number, snapshot, sizes, parts),
+                            *(outer, number, snapshot, parts),
                         )
                         late = self._returned(begun, value, duration)
                         return value if late is None else calls.through(late).deliver()
@@ -441,7 +448,6 @@ class Lease:
         outer: Any,
         number: int,
         snapshot: Snapshot,
-        sizes: list[int],
         parts: list[bytes],
     ) -> _Begun:
         """A usual call that turned out to end in an unusual way."""
@@ -449,7 +455,8 @@ class Lease:
         begun.site, begun.epoch, begun.proxy, begun.frame = site, epoch, proxy, frame
         begun.function, begun.target, begun.args, begun.kwargs = function, target, args, {}
         begun.outer, begun.number, begun.snapshot = outer, number, snapshot
-        begun.sizes, begun.parts, begun.kept, begun.watched = sizes, parts, None, None
+        begun.sizes, begun.parts = [len(part) for part in parts], parts
+        begun.kept = begun.watched = None
         begun.state, begun.taken = snapshot.state, [None] * len(args)
         return begun
 
@@ -522,10 +529,12 @@ class Lease:
         frame: types.FrameType | None,
     ) -> Site:
         code = getattr(function, "__code__", None)
-        about = (name, alias, qualname, kind, type(target), id(code), self._mine.number)
         if frame is None:
+            about = (name, alias, qualname, kind, type(target), id(code), self._mine.number)
             return self._sites.get(about) or self._new_site(about, code, function, target, None)
-        caller = (*about, id(frame.f_code), frame.f_lasti)
+        here, at = id(frame.f_code), frame.f_lasti
+        kept = id(code)
+        caller = (name, alias, qualname, kind, type(target), kept, self._mine.number, here, at)
         found = self._near.get(caller)
         if found is not None:
             each = frame.f_back
@@ -838,6 +847,12 @@ class Lease:
             self._words = _NOWHERE  # the next call asks, and fails if nobody answers
             logger.debug("calls could not be sent; they are kept", exc_info=True)
 
+    def is_over(self) -> bool:
+        """Asked by the thread that sends: nothing more will come, and it hangs up."""
+        if self._closed:
+            self._recorder.connection.close()
+        return self._closed
+
     def _relieve(self) -> None:
         """Too much waits: whoever brings more waits, too."""
         try:
@@ -901,6 +916,10 @@ class Lease:
         except DebugError:
             lost = len(self._buffer)
             logger.warning("the last %d calls could not be sent to the server", lost)
+        sender, self._closed = self._sender, True
+        self._wake.set()
+        if sender is not None:
+            sender.join(1.0)
 
 
 _leases: weakref.WeakSet[Lease] = weakref.WeakSet()
@@ -924,11 +943,14 @@ def _send_on(lease: weakref.ref[Lease], wake: threading.Event) -> None:
                     return
                 continue
             wake.clear()
+            found = lease()
+            if found is None or found.is_over():
+                return
+            del found
             time.sleep(_PAUSE)
             found = lease()
-            if found is None:
-                return
-            found.send_some()
+            if found is not None:
+                found.send_some()
             del found
 
 

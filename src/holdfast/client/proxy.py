@@ -293,7 +293,12 @@ def _call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     recorder = switch.recorder
     if recorder is None or quiet.get():
         return target(*args, **kwargs)
-    name, frame = _call_name(self, target), sys._getframe(1)
+    frame, lease = sys._getframe(1), recorder.lease
+    if lease is not None and type(target) is types.FunctionType:
+        alias, qualname = _alias(self), target.__qualname__
+        name = target.__name__ if alias is None else alias
+        return lease.run(self, name, target, args, kwargs, target, "proxy", alias, qualname, frame)
+    name = _call_name(self, target)
     return _run(recorder, self, name, target, args, kwargs, frame, _full_name(target))
 
 

@@ -165,8 +165,9 @@ class Recorder:
     def end(self) -> None:
         """Say goodbye, if anybody listens."""
         if self.session_id is not None and self._pid == os.getpid():
-            if self.lease is not None:
-                self.lease.close()
+            lease, self.lease = self.lease, None
+            if lease is not None:
+                lease.close()
             self.connection.timeout = min(self.connection.timeout, 2.0)
             body = json.dumps({"session_id": self.session_id}).encode()
             try:
@@ -228,8 +229,9 @@ class Recorder:
         What the server lacks is sent again.
         """
         self.in_this_process()
-        if self.lease is not None:
-            self.lease.flush()
+        lease = self.lease
+        if lease is not None:
+            lease.flush()
         again: frozenset[str] = frozenset()
         for last in (False, False, True):
             parcel = Parcel(self.sent, again)

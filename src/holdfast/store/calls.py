@@ -38,11 +38,11 @@ _INSERT_CALL = (
     "status = excluded.status, duration_ns = excluded.duration_ns, cids = excluded.cids, "
     "document = excluded.document"
 )
-_INSERT_PACKED = (
+INSERT_PACKED = (
     "INSERT OR IGNORE INTO calls (id, session, function_id, call_type, status, parent, stack, "
     "duration_ns, cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_INSERT_USE = "INSERT OR IGNORE INTO uses (value, call_id) VALUES (?, ?)"
+INSERT_USE = "INSERT OR IGNORE INTO uses (value, call_id) VALUES (?, ?)"
 _INSERT_CONTENT = "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)"
 _INSERT_STACK = "INSERT OR IGNORE INTO stacks (id, frames) VALUES (?, ?)"
 _PUT_FUNCTION = (
@@ -93,7 +93,7 @@ class _Batch:
         encoded = [rows.encode_call(record) for record in self.calls.values()]
         connection.executemany(_INSERT_CALL, encoded)
         connection.executemany(
-            _INSERT_USE, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
+            INSERT_USE, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
         )
         for packed in self.packed:
             _write_packed(connection, packed)
@@ -102,14 +102,14 @@ class _Batch:
 
 def _write_packed(connection: sqlite3.Connection, packed: Packed) -> None:
     before = connection.total_changes
-    connection.executemany(_INSERT_PACKED, packed.rows)
+    connection.executemany(INSERT_PACKED, packed.rows)
     moved: dict[int, int] = {}
     if connection.total_changes - before < len(packed.rows):
         moved = _place_anew(connection, packed.rows)
     uses = packed.uses
     if moved:
         uses = [(value, moved.get(number, number)) for value, number in uses]
-    connection.executemany(_INSERT_USE, uses)
+    connection.executemany(INSERT_USE, uses)
 
 
 def _place_anew(connection: sqlite3.Connection, packed: list[Row]) -> dict[int, int]:
@@ -123,7 +123,7 @@ def _place_anew(connection: sqlite3.Connection, packed: list[Row]) -> dict[int, 
                 "SELECT session, cids FROM calls WHERE id = ?", (number,)
             ).fetchone()
             if there is None:
-                connection.execute(_INSERT_PACKED, (number, *row[1:]))
+                connection.execute(INSERT_PACKED, (number, *row[1:]))
             if there is None or there == (row[1], row[8]):
                 break
             number += 1

@@ -21,7 +21,7 @@ import json
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidInput
 
@@ -43,7 +43,7 @@ HAS_TARGET = 2
 HAS_OUTCOME = 4
 HAS_MORE = 8
 _FLAGS = RAISED | HAS_TARGET | HAS_OUTCOME | HAS_MORE
-_MOST = (1 << 63) - 1
+_USUAL = HAS_TARGET | HAS_OUTCOME
 
 
 def lengths(count: int) -> struct.Struct:
@@ -54,8 +54,7 @@ def lengths(count: int) -> struct.Struct:
 _LENGTHS = [lengths(count) for count in range(64)]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """`body` is kept as it came; `keys` are what its values are found by."""
 
     site: int
@@ -145,7 +144,7 @@ def _calls(
 ) -> tuple[int, list[Call], set[bytes]]:
     calls: list[Call] = []
     needed: set[bytes] = set()
-    unpack, head = CALL.unpack_from, CALL.size
+    unpack, head, add, new = CALL.unpack_from, CALL.size, calls.append, tuple.__new__
     for _ in range(count):
         size, site, number, duration, parent = unpack(data, at)
         body = data[at + head : at + size]
@@ -156,8 +155,8 @@ def _calls(
         if number <= 0 or duration < 0 or parent < 0:
             raise _wrong("a call has a negative number")
         keys = _checked(body, needed)
-        raised = bool(body[0] & RAISED)
-        calls.append(Call(site, number, duration, parent or None, raised, body, keys))
+        raised = body[0] & RAISED == RAISED
+        add(new(Call, (site, number, duration, parent or None, raised, body, keys)))
         at += size
     return at, calls, needed
 
@@ -182,10 +181,9 @@ def _checked(body: bytes, needed: set[bytes]) -> list[int]:
             keys.append(_keys[value])
     if at > len(body) or (flags & ~_FLAGS):
         raise _wrong("a call breaks off, or says what is not known")
-    if flags & HAS_MORE or at != len(body) or args + bool(flags & HAS_TARGET) > count:
-        _parts(flags, count, args, body[at:])
-    elif args + bool(flags & HAS_TARGET) + bool(flags & HAS_OUTCOME) != count:
-        raise _wrong("a call has more values than places")
+    if flags & ~RAISED == _USUAL and args + 2 == count and at == len(body):
+        return keys
+    _parts(flags, count, args, body[at:])
     return keys
 
 

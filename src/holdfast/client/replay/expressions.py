@@ -228,7 +228,7 @@ def laid(node: Node, naming: Naming, before: str, after: str, indent: int = 4) -
             close = node[4].lstrip(",")
             head = f"{before}{flat(node[1], naming)}{node[2]}"
             items = ", ".join(flat(each, naming) for each in node[3])
-            if indent + 4 + len(items) <= WIDTH and node[4] == close:
+            if indent + 4 + len(items) <= WIDTH and node[1]:  # only calls keep theirs on a line
                 return f"{head}{inner}{items}{pad}{close}{after}"
             if len(node[3]) == 1 and node[3][0][0] == "chunks":
                 return f"{head}{inner}{inner.join(node[3][0][1])}{pad}{close}{after}"

@@ -34,13 +34,14 @@ CAPABILITIES = (
 @routes.get("/health", responses=shows({"status": "ok", "sessions": 1, "warnings": []}))
 async def health(service: ServiceHere) -> Json:
     """Is the server well? `degraded`: it works, but not all could be written to disk yet."""
-    every = service.every_session()
+    sessions, every = service.sessions(), service.every_session()
     live = [s for s in every if s.state not in (State.CREATED, State.TERMINATED, State.FAILED)]
     return {
         "status": "degraded" if service.behind else "ok",
         "version": holdfast.__version__,
         "uptime_seconds": round(time.time() - _STARTED, 3),
-        "sessions": len(every),
+        "sessions": len(sessions),
+        "call_sessions": len(every) - len(sessions),
         "active_sessions": len(live),
         "dropped_events": service.store.dropped_events,
         "warnings": service.warnings,

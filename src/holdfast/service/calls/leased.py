@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -24,20 +24,14 @@ Json = dict[str, Any]
 _REMEMBERED = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """What many calls have in common, as their rows say it."""
-
-    function: int
-    call_type: str
-    stack: int | None
-    document: str
+Site = tuple[int, str, int | None, str]
+"""What many calls have in common, as their rows say it: function, call type, stack, document."""
 
 
 class Leased:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._sites: OrderedDict[tuple[str, bytes], _Site] = OrderedDict()
+        self._sites: OrderedDict[tuple[str, bytes], Site] = OrderedDict()
 
     def take(self, body: bytes, limit: int) -> Json:
         """Keep a batch: all of it, or, when anything in it is wrong, nothing."""
@@ -54,12 +48,12 @@ class Leased:
             number: self._site(session, batch.sites[number], about)
             for number, about in described.items()
         }
-        self._calls.tables.put_packed(_rows(batch, sites, batch.session))
+        self._calls.tables.put_packed(rows_of(batch, sites.__getitem__, batch.session))
         session.taken = batch.sequence
         session.calls += len(batch.calls)
         return {"status": "ok", "taken": len(batch.calls)}
 
-    def _site(self, session: CallSession, text: bytes, about: Json) -> _Site:
+    def _site(self, session: CallSession, text: bytes, about: Json) -> Site:
         key = session.id, text
         known = self._sites.get(key)
         if known is not None:
@@ -68,25 +62,25 @@ class Leased:
         function, _new = self._calls.functions.seen(session.id, about["name"], **names)
         document = documents.encode({"p": 1, "th": about["thread"]})
         stack = self._calls.stack_of(about["frames"])
-        made = _Site(function.id, about["call_type"], stack, document)
+        made = (function.id, about["call_type"], stack, document)
         self._sites[key] = made
         if len(self._sites) > _REMEMBERED:
             self._sites.popitem(last=False)
         return made
 
 
-def _rows(batch: batches.Batch, sites: Mapping[int, _Site], session: int) -> Packed:
+def rows_of(batch: batches.Batch, sites: Callable[[int], Site], session: int) -> Packed:
     packed = Packed()
-    add, use = packed.rows.append, packed.uses.append
-    begun = packed.begun
+    add, use = packed.rows.append, packed.uses.extend
+    for site, calls in Counter(call.site for call in batch.calls).items():
+        packed.begun[sites(site)[0]] += calls
     for call in batch.calls:
-        site, number = sites[call.site], call.number
-        status = 2 if call.raised else 1
-        row = (number, session, site.function, site.call_type, status)
-        add((*row, call.parent, site.stack, call.duration, call.body, site.document))
-        begun[site.function] += 1
-        for key in call.keys:
-            use((key, number))
+        site, number, duration, parent, raised, body, keys = call
+        function, call_type, stack, document = sites(site)
+        status = 2 if raised else 1
+        row = (number, session, function, call_type, status, parent, stack, duration)
+        add((*row, body, document))
+        use(zip(keys, repeat(number)))
     return packed
 
 

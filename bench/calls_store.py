@@ -1,0 +1,160 @@
+"""Calls in the store: how fast they come in, and how fast the latest of a function are found."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import pickle
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bench.calls import Ratio
+from bench.http import Http
+from bench.server import Server
+from holdfast.core.ledger import Ledger
+from holdfast.service.calls.flow import Calls
+from holdfast.service.calls.leased import rows_of
+from holdfast.service.settings import Settings
+from holdfast.store import open_store
+from holdfast.store.calls import INSERT_PACKED, INSERT_USE
+from holdfast.wire import batches
+
+_BATCH = 1000
+_FUNCTIONS = 50
+_DOCUMENT = '{"p":1,"th":{"id":1,"name":"MainThread"}}'
+
+
+def made(calls: int, session: int, first: int = 0) -> Iterator[bytes]:
+    """Batches of calls of fifty functions, as a leased application sends them."""
+    sites = [
+        json.dumps(
+            {
+                "name": f"function_{number}",
+                "call_type": "proxy",
+                "signature": "(left, right)",
+                "thread": {"id": 1, "name": "MainThread"},
+                "frames": [
+                    {"filename": "app.py", "lineno": line, "function": "f", "code_context": "f()"}
+                    for line in range(10)
+                ],
+            }
+        ).encode()
+        for number in range(_FUNCTIONS)
+    ]
+    described = b"".join(batches.site(number, text) for number, text in enumerate(sites))
+    target, right = pickle.dumps("target", 5), pickle.dumps(2, 5)
+    flags = batches.HAS_TARGET | batches.HAS_OUTCOME
+    began = time.time_ns() // 1000 * 1000
+    for start in range(first, first + calls, _BATCH):
+        count = min(_BATCH, first + calls - start)
+        parts = [batches.head(session, start + 1, _FUNCTIONS, 0, count), described]
+        for number in range(start, start + count):
+            left, result = pickle.dumps(number, 5), pickle.dumps(number + 2, 5)
+            values = (target, left, right, result)
+            body = batches.BODY.pack(flags, 4, 2) + batches.lengths(4).pack(*map(len, values))
+            data = body + b"".join(values)
+            head = batches.CALL.pack(
+                batches.CALL.size + len(data), number % _FUNCTIONS, began + number * 9000, 500, 0
+            )
+            parts += (head, data)
+        yield b"".join(parts)
+
+
+# -- coming in -----------------------------------------------------------------------------------
+
+
+def ingest(calls: int) -> Ratio:
+    """Microseconds a call: from a batch's bytes to the disk, and the bare inserting of its rows."""
+    bodies = list(made(calls, session=0x0BE7C4))
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+        ours = asyncio.run(_through_the_service(bodies, Path(folder)))
+    base = _bare(bodies)
+    scale = 1e6 / calls
+    name = "ingest of calls in batches"
+    return Ratio(name, "µs", ours * scale, "executemany of the same rows", base * scale, 2)
+
+
+async def _through_the_service(bodies: list[bytes], folder: Path) -> float:
+    store = open_store(folder)
+    calls = Calls(store, Ledger(), Settings, folder)
+    session = calls.begin({"name": "bench"})
+    number = int(session.id.rpartition("_")[2], 16).to_bytes(4, "little")
+    at = 12  # where a batch names its session
+    sent = [body[:at] + number + body[at + 4 :] for body in bodies]
+    began = time.perf_counter()
+    for body in sent:
+        await calls.room()
+        calls.leased.take(body, 1 << 24)
+    await asyncio.to_thread(calls.tables.functions)
+    taken = time.perf_counter() - began
+    calls.close()
+    await asyncio.to_thread(store.close)
+    return taken
+
+
+def _bare(bodies: list[bytes]) -> float:
+    """The same rows into the same tables, and nothing else."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+        store = open_store(Path(folder))
+        store.close()
+        rows = []
+        for body in bodies:
+            batch = batches.read(body)
+            rows.append(rows_of(batch, lambda site: (site + 1, "proxy", 1, _DOCUMENT), 1))
+        connection = sqlite3.connect(Path(folder) / "holdfast.db", isolation_level=None)
+        with contextlib.closing(connection):
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            connection.execute("PRAGMA synchronous = NORMAL")
+            began = time.perf_counter()
+            for packed in rows:
+                connection.execute("BEGIN")
+                connection.executemany(INSERT_PACKED, packed.rows)
+                connection.executemany(INSERT_USE, packed.uses)
+                connection.execute("COMMIT")
+            return time.perf_counter() - began
+
+
+# -- finding them --------------------------------------------------------------------------------
+
+
+def last_hundred(few: int, many: int) -> Ratio:
+    """The last hundred calls of a function, when there are few calls and when there are many."""
+    server = Server("--pool-size", "0")
+    with contextlib.closing(server), contextlib.closing(Http(server.url)) as asking:
+        session = asking.ask("POST", "/api/call/session", {"name": "bench"})["session_id"]
+        number = int(session.rpartition("_")[2], 16)
+        _post(server, made(few, number))
+        base = _asked(asking)
+        _post(server, made(many - few, number, few))
+        found = _asked(asking)
+    name = f"the last 100 of a function among {many:,}"
+    return Ratio(name, "ms", found, f"among {few:,}", base, 2)
+
+
+def _post(server: Server, bodies: Iterator[bytes]) -> None:
+    line = http.client.HTTPConnection(urlsplit(server.url).netloc)
+    with contextlib.closing(line):
+        for body in bodies:
+            line.request("POST", "/api/call/records", body, {"Content-Type": batches.MEDIA_TYPE})
+            answer = line.getresponse()
+            said = answer.read()
+            if answer.status != 200:
+                raise RuntimeError(said)
+
+
+def _asked(asking: Http) -> float:
+    asking.ask("GET", "/api/functions")  # which waits until all is written
+    taken = []
+    for number in range(60):
+        began = time.perf_counter()
+        found = asking.ask("GET", f"/api/calls?function=function_{number % _FUNCTIONS}&limit=100")
+        taken.append((time.perf_counter() - began) * 1000)
+        assert len(found["calls"]) == 100
+    return statistics.median(taken[10:])

@@ -1,0 +1,480 @@
+"""Leased mode: as full a record as strict mode's, and no call past a breakpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from applications import Application, started
+from harness import Server
+from holdfast import DebugServerError, async_debug_call, configure_debug, debug_call, with_debug
+from holdfast.client import leased
+from holdfast.client.leased import Lease
+from holdfast.client.rules import Rules, could_fit
+from holdfast.client.switch import switch
+from holdfast.wire import batches
+
+
+class Ledger:
+    """Counts what really ran."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def add(self, number: int, extra: int = 0) -> int:
+        self.rows += 1
+        return number + extra
+
+    def fill(self, items: list[int], **named: Any) -> list[int]:
+        items.append(len(items))
+        return items
+
+    def fail(self, why: str) -> None:
+        raise KeyError(why)
+
+    def count(self, upto: int) -> Iterator[int]:
+        yield from range(upto)
+
+    def outer(self, inner: Callable[[int], int]) -> int:
+        return inner(1)
+
+    async def later(self, number: int) -> int:
+        await asyncio.sleep(0)
+        return number
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def lease() -> Lease:
+    assert switch.recorder is not None
+    assert switch.recorder.lease is not None
+    return switch.recorder.lease
+
+
+@pytest.fixture
+def leasing(server: Server) -> Iterator[Application]:
+    """This process, with a lease."""
+    application = Application(server).start(mode="leased")
+    try:
+        yield application
+    finally:
+        application.stop()
+
+
+def recorded(app: Application) -> list[Any]:
+    lease().flush()
+    return app.calls()
+
+
+def rows(app: Application) -> int:
+    """How many calls there are in the database."""
+    app.server.get("/api/calls?limit=1")  # which waits for what is on its way there
+    [database] = app.server.data_dir.glob("*.db")
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        session = int(str(app.session_id).rpartition("_")[2], 16)
+        counted = "SELECT count(*) FROM calls WHERE session = ?"
+        [(count,)] = connection.execute(counted, (session,)).fetchall()
+    return int(count)
+
+
+# -- the record ----------------------------------------------------------------------------------
+
+
+def everything() -> None:
+    """Calls of every kind, from the same lines in both modes."""
+    ledger = with_debug(("book", Ledger()))
+    ledger.add(1, extra=2)
+    ledger.add(3)
+    ledger.fill([1, 2], where={"a": [1]})
+    ledger.fill(["x" * 5000])
+    with pytest.raises(KeyError):
+        ledger.fail("why")
+    ledger.count(3)
+    debug_call(double, 4)
+    debug_call("doubled", double, 2.5)
+    wrapped = with_debug(double)
+    debug_call(lambda: wrapped(6))
+    local = type("Local", (), {"__module__": "__main__"})
+    debug_call(isinstance, local(), local)
+
+    async def asynchronous() -> None:
+        await ledger.later(5)
+        await async_debug_call(ledger.later, 6)
+
+    asyncio.run(asynchronous())
+
+
+def told(app: Application) -> list[Any]:
+    """All that a call's record says but when it was, and which one."""
+    shown = []
+    ids: dict[str, int] = {}
+    for number, listed in enumerate(app.calls()):
+        call = app.server.get(f"/api/calls/{listed['call_id']}")
+        ids[call["call_id"]] = number
+        assert call["duration_ns"] >= 0
+        assert call["session_id"] == app.session_id
+        for name in ("call_id", "session_id", "timestamp", "duration_ms", "duration_ns"):
+            del call[name]
+        del call["completed_at"], call["call_site"]["timestamp"]
+        parent = call.pop("parent_call_id")
+        call["parent"] = None if parent is None else ids[parent]
+        call["task"] = call["task"] is not None
+        shown.append(call)
+    return shown
+
+
+def without_addresses(told: list[Any]) -> list[Any]:
+    """A preview of the client's may have more to say than one made of the bytes."""
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: bare(each) for name, each in value.items() if name not in ("text",)}
+        return [bare(each) for each in value] if isinstance(value, list) else value
+
+    return [bare(each) for each in told]
+
+
+def test_the_record_is_that_of_strict_mode(app: Application) -> None:
+    records = []
+    for mode in ("strict", "leased"):
+        app.again(mode=mode)
+        everything()
+        with_debug("OFF")
+        records.append(without_addresses(told(app)))
+    strict, found = records
+
+    assert [call["method_name"] for call in found] == [call["method_name"] for call in strict]
+    for one, other in zip(found, strict, strict=True):
+        assert one == other
+
+
+def test_values_are_found_by_their_ids(leasing: Application) -> None:
+    ledger = with_debug(Ledger())
+    ledger.add(12345)
+    ledger.fill(["y" * 1000])
+    [small, large] = recorded(leasing)
+
+    for call in (small, large):
+        cid = call["args"][0]["cid"]
+        assert leasing.stored(cid)
+        assert leasing.server.get(f"/api/cid/{cid}/preview")["type"] in ("int", "list")
+        found = leasing.server.get(f"/api/cid/{cid}/calls")["calls"]
+        assert call["call_id"] in [each["call_id"] for each in found]
+    assert (
+        leasing.server.get("/api/calls?filter=args[0]==12345")["calls"][0]["call_id"]
+        == (small["call_id"])
+    )
+
+
+def test_calls_within_calls_know_their_parents(leasing: Application) -> None:
+    inner = with_debug(("inner", double))
+    assert with_debug(Ledger()).outer(inner) == 2
+    [outer, within] = recorded(leasing)
+
+    tree = leasing.server.get(f"/api/calls/{outer['call_id']}/tree")
+    assert [each["call_id"] for each in tree["call"]["children"]] == [within["call_id"]]
+
+
+def test_every_call_of_many_threads_is_recorded(leasing: Application) -> None:
+    ledger = with_debug(Ledger())
+
+    def work(number: int) -> None:
+        for each in range(2000):
+            assert ledger.add(each, number) == each + number
+
+    running = [started(lambda number=number: work(number)) for number in range(4)]  # type: ignore[misc]
+    for each in running:
+        each.result(60)
+    lease().flush()
+
+    assert rows(leasing) == 8000
+
+
+# -- breakpoints ---------------------------------------------------------------------------------
+
+
+def test_no_call_escapes_a_breakpoint(leasing: Application) -> None:
+    """Once the server has said so, all are answered by the breakpoint; once it is gone, none."""
+    ledger = with_debug(Ledger())
+    state = [0]  # odd while a breakpoint is known to be in force, even while none is
+    escaped: list[str] = []
+    made = [0] * 4
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        while not done.is_set():
+            before = state[0]
+            found = ledger.add(1)
+            made[number] += 1
+            if before == state[0] and (found == -1) != bool(before % 2) and before >= 0:
+                escaped.append(f"{found} in {before}")
+
+    running = [started(lambda number=number: work(number)) for number in range(4)]  # type: ignore[misc]
+    skip = {"action": "skip", "fake_result": {"value": -1}}
+    settled = 0
+    for _ in range(15):
+        state[0] = -1
+        point = leasing.break_on("add", action=skip)
+        settled += 1
+        state[0] = settled
+        _more(made)
+        state[0] = -1
+        leasing.server.delete(f"/api/breakpoints/{point['id']}")
+        settled += 1
+        state[0] = settled
+        _more(made)
+    done.set()
+    for each in running:
+        each.result(60)
+    lease().flush()
+
+    assert escaped == []
+    assert rows(leasing) == sum(made)
+
+
+def _more(made: list[int]) -> None:
+    """Wait until every thread has made some more calls."""
+    before = list(made)
+    while any(now - then < 3 for now, then in zip(made, before, strict=True)):
+        time.sleep(0.0005)
+
+
+def test_a_held_call_is_decided_as_in_strict_mode(leasing: Application) -> None:
+    ledger = with_debug(Ledger())
+    assert ledger.add(1) == 1
+    leasing.break_on("add", condition="args[0] > 5")
+
+    assert ledger.add(2) == 2
+    assert leasing.decided(lambda: ledger.add(7), "skip", fake_result={"value": 70}) == 70
+    assert [call["status"] for call in recorded(leasing)] == ["success"] * 3
+
+
+def test_a_breakpoint_that_comes_during_a_call_still_gets_its_end(leasing: Application) -> None:
+    entered, go = threading.Event(), threading.Event()
+
+    def slow(number: int) -> int:
+        entered.set()
+        assert go.wait(30)
+        return number
+
+    running = started(lambda: debug_call("slow", slow, 3))
+    assert entered.wait(30)
+    leasing.break_on("slow", when="after")
+    go.set()
+    leasing.decide(leasing.hold(), "skip", fake_result={"value": 30})
+
+    assert running.result(30) == 30
+    [call] = recorded(leasing)
+    assert call["status"] == "success"
+    assert call["result"]["json"] == 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name", "could"),
+    [
+        ("add", "add", True),
+        ("add", "Ledger.add", False),
+        ("Ledger.add", "Ledger.add", True),
+        ("module.Ledger.add", "Ledger.add", True),
+        ("module.Ledger.add", "dd", False),
+        ("*", "add", True),
+        ("a*", "add", True),
+        ("m*d", "add", True),
+        ("m*x", "add", False),
+        ("*.add", "add", True),
+        ("module.??d", "add", True),
+        ("[am]dd", "add", True),
+    ],
+)
+def test_a_rule_that_could_match_is_never_passed_over(wanted: str, name: str, could: bool) -> None:
+    assert could_fit(wanted, name) is could
+
+
+def test_rules_that_are_off_or_of_other_sessions_concern_nobody() -> None:
+    mine = {"function": "add", "enabled": True}
+
+    def concern(*rules: Any) -> bool:
+        return Rules(rules, "calls_1").concern("add", "book", None, "proxy")
+
+    assert concern(mine)
+    assert concern({"function": None, "alias": "b*"})
+    assert not concern({**mine, "enabled": False})
+    assert not concern({**mine, "session_id": "calls_2"})
+    assert not concern({**mine, "call_type": "inline"})
+    assert not concern({**mine, "alias": "other"})
+
+
+# -- bad days ------------------------------------------------------------------------------------
+
+
+def outcome(work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except Exception as problem:
+        return problem
+
+
+def test_without_a_server_no_call_is_made(tmp_path: Path) -> None:
+    app, ledger = Application(Server(tmp_path / "data")).start(mode="leased"), Ledger()
+    try:
+        proxy = with_debug(ledger)
+        made = proxy.add(1)
+        app.server.process.kill()
+        app.server.process.wait()
+        # Until the lease has run out, calls may go ahead; then none does.
+        while outcome(lambda: proxy.add(1)) == 1:
+            made += 1
+        assert isinstance(outcome(lambda: proxy.add(1)), DebugServerError)
+        assert ledger.rows == made
+    finally:
+        app.stop()
+        app.server.close()
+
+
+def test_a_server_restart_is_survived(tmp_path: Path) -> None:
+    first = Server(tmp_path / "data")
+    app, ledger = Application(first).start(mode="leased"), with_debug(Ledger())
+    try:
+        ledger = with_debug(Ledger())
+        ledger.add(1)
+        lease().flush()
+        first.stop()
+        app.server = Server(tmp_path / "data", "--port", first.url.rpartition(":")[2])
+        ledger.add(2)
+        skip = {"action": "skip", "fake_result": {"value": -1}}
+        point = app.break_on("add", action=skip)
+        assert ledger.add(3) == -1
+        app.server.delete(f"/api/breakpoints/{point['id']}")
+        assert ledger.add(4) == 4
+        assert [call["args"][0]["json"] for call in recorded(app)] == [1, 2, 3, 4]
+        assert app.info.connection_status() == "connected"
+    finally:
+        app.stop()
+        app.server.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_has_a_session_of_its_own(leasing: Application) -> None:
+    ledger = with_debug(("forked", Ledger()))
+    ledger.add(1)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            ledger.add(2)
+            ledger.add(3)
+            lease().flush()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    ledger.add(4)
+
+    assert [call["args"][0]["json"] for call in recorded(leasing)] == [1, 4]
+    every = leasing.server.get("/api/calls?alias=forked")["calls"]
+    assert sorted(call["args"][0]["json"] for call in every) == [1, 2, 3, 4]
+
+
+def test_a_full_buffer_makes_the_caller_wait(
+    leasing: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leased, "MOST_WAITING", 10)
+    ledger = with_debug(Ledger())
+    for number in range(200):
+        ledger.add(number)
+        assert len(lease()._buffer) <= 10
+    assert len(recorded(leasing)) == 200
+
+
+def test_off_sends_what_is_left(server: Server) -> None:
+    app = Application(server).start(mode="leased")
+    try:
+        ledger = with_debug(Ledger())
+        for number in range(100):
+            ledger.add(number)
+        with_debug("OFF")
+        assert len(app.calls()) == 100
+    finally:
+        app.stop()
+
+
+def test_the_end_of_the_program_sends_what_is_left(server: Server) -> None:
+    program = """
+import holdfast, sys
+holdfast.configure_debug(server_url=sys.argv[1], mode="leased")
+print(holdfast.with_debug("ON").session_id())
+for number in range(100):
+    holdfast.debug_call(abs, -number)
+"""
+    command = [sys.executable, "-c", program, server.url]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    found = server.get(f"/api/calls?session={ran.stdout.strip()}&limit=500")["calls"]
+    assert len(found) == 100
+
+
+def test_a_session_that_was_deleted_is_begun_anew(leasing: Application) -> None:
+    ledger = with_debug(Ledger())
+    ledger.add(1)
+    lease().flush()
+    leasing.server.delete(f"/sessions/{leasing.session_id}")
+    ledger.add(2)
+    lease().flush()
+    leasing.session_id = leasing.info.session_id()
+    assert [call["args"][0]["json"] for call in leasing.calls()] == [2]
+
+
+def post(app: Application, data: bytes) -> Any:
+    headers = {"content-type": batches.MEDIA_TYPE}
+    return app.server.http.post("/api/call/records", content=data, headers=headers)
+
+
+def test_a_batch_is_kept_whole_or_not_at_all(leasing: Application) -> None:
+    ledger = with_debug(Ledger())
+    sent: list[bytes] = []
+    recorder = switch.recorder
+    assert recorder is not None
+    before = recorder.report
+    recorder.report = lambda batch: sent.append(batch())  # type: ignore[method-assign]
+    for number in range(3):
+        ledger.add(number)
+    lease().flush()
+    recorder.report = before  # type: ignore[method-assign]
+    [whole] = sent
+
+    for wrong in (whole[:-1], whole + b"!", whole[:60], b""):
+        answer = post(leasing, wrong)
+        assert answer.status_code == 400, answer.text
+    assert leasing.calls() == []
+    assert post(leasing, whole).json() == {"status": "ok", "taken": 3}
+    assert post(leasing, whole).json() == {"status": "ok", "taken": 0}
+    assert len(leasing.calls()) == 3
+
+
+def test_only_batches_may_come_as_octets(leasing: Application) -> None:
+    headers = {"content-type": batches.MEDIA_TYPE}
+    answer = leasing.server.http.post("/api/call/start", content=b"{}", headers=headers)
+    assert answer.status_code == 415
+
+
+def test_the_board_is_for_its_owner_only(leasing: Application) -> None:
+    [board] = leasing.server.data_dir.glob("*.board")
+    assert board.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_mode_is_one_of_two() -> None:
+    with pytest.raises(ValueError, match="leased"):
+        configure_debug(mode="loose")

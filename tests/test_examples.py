@@ -1,0 +1,91 @@
+"""The examples run by themselves, with a server of theirs or one that is there, and say this."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import Server
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+SAID = {
+    "calls_basic.py": """\
+        tea: 6
+        raised as ever: KeyError('soup')
+        cake, by decision: 0
+        recorded: Shop.price ["'tea'"] 6
+        recorded: Shop.price ["'soup'"] KeyError
+        recorded: Shop.price ["'cake'"] 0
+        off, the very same object: Shop
+        """,
+    "calls_async.py": """\
+        not held: page 1
+        held, then modified: page 42
+        inline: page 3
+        """,
+    "calls_builtins.py": """\
+        a list: True 4 [1, 2, 3, 4] 3
+        reflected: [0, 3, 1, 2, 4]
+        a dict: True nobody
+        a string: HELLO hello there
+        recorded: append __len__ __iter__ __getitem__ __radd__ __setitem__ __contains__ get upper __add__
+        append left: [3, 1, 2, 4]
+        """,  # noqa: E501
+    "calls_inline.py": """\
+        off, it just calls: 6
+        wider than 3: ['40', '50']
+        area: 10
+        raised by decision: the second one
+        area: 30
+        """,
+    "calls_leased.py": """\
+        sum: 332833500
+        with a breakpoint: 36 -1 64
+        recorded: 1003
+        """,
+    "calls_replay_to_test.py": """\
+        recorded: Order(item='tea', count=2) costs 6
+        the test passes: True
+        the test fails: True
+        orders.cost(Order(item='tea', count=2))
+        different from what was recorded
+          result
+            expected  6
+            actual    8
+        """,
+}
+
+
+def run(name: str, **env: str) -> str:
+    plain = {key: each for key, each in os.environ.items() if not key.startswith("HOLDFAST")}
+    ran = subprocess.run(
+        [sys.executable, str(EXAMPLES / name)],
+        env={**plain, **env},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def told(name: str) -> str:
+    return "".join(line[8:] + "\n" for line in SAID[name].splitlines() if line.strip())
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_it_says_what_it_should(server: Server, name: str) -> None:
+    assert run(name, HOLDFAST_SERVER_URL=server.url) == told(name)
+
+
+def test_without_a_server_it_starts_one(tmp_path: Path) -> None:
+    assert run("calls_basic.py", HOLDFAST_HOME=str(tmp_path)) == told("calls_basic.py")
+
+
+def test_every_example_of_calls_is_run() -> None:
+    assert {path.name for path in EXAMPLES.glob("calls_*.py")} == set(SAID)
