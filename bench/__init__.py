@@ -8,7 +8,9 @@ A peer is a `Driver`: it launches a program and hands out a `Debuggee` to step, 
 
 What has no peer is asked of Holdfast alone: `trip` (a status beside a `bare` HTTP answer), `crowd`
 (many sessions at once), `growth` (what a step costs as things grow) and `inside` (a step without
-HTTP). `measuring` holds what they share, `table` shows the figures as Markdown, `plots` draws.
+HTTP). `calls` and `calls_store` are about intercepted calls, each figure beside what it cannot be
+cheaper than. `measuring` holds what they share, `table` shows the figures as Markdown, and `plots`
+draws.
 
 Figures depend on the machine, so nothing here fails because of one. What does fail is a program
 that goes through other lines than it should: then one would compare different work.

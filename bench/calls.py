@@ -85,7 +85,7 @@ def each(work: Callable[[], object], times: int, clock: Callable[[], float]) -> 
 
 
 def in_turn(rounds: int, *ways: Callable[[], float]) -> list[float]:
-    """The fastest of each way, measured one after the other: what it takes when nothing disturbs."""
+    """The fastest of each way, measured one after the other: the least disturbed."""
     readings = [[way() for way in ways] for _ in range(rounds)]
     return [min(column) for column in zip(*readings, strict=True)]
 

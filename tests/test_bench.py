@@ -86,3 +86,17 @@ def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
         words = " ".join(ElementTree.parse(plots / f"{each['key']}.svg").getroot().itertext())
         assert each["name"] in words
         assert each["against"] in words
+
+
+@pytest.mark.slow
+def test_calls_are_measured_and_none_escapes_or_is_lost(tmp_path: Path) -> None:
+    shown, printed = run(tmp_path, "--only", "calls")
+
+    assert len(shown["calls"]) == 7
+    for each in shown["calls"]:
+        assert each["ours"] > 0
+        assert each["base"] > 0
+        assert each["name"] in printed
+    storm = shown["storm"]
+    assert (storm["escaped"], storm["lost"]) == (0, 0)
+    assert storm["calls"] == 20_000

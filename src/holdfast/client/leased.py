@@ -235,7 +235,24 @@ class Lease:
         words, epoch = self._words, self._epoch
         site = None
         if words[EPOCH_AT] == epoch and now - words[HEARTBEAT_AT] <= LEASE_NS and frame is not None:
-            site = self._site(name, alias, qualname, kind, function, target, frame)
+            code = getattr(function, "__code__", None)
+            here, at = id(frame.f_code), frame.f_lasti
+            thread = self._mine.number
+            site = self._near.get(
+                (name, alias, qualname, kind, type(target), id(code), thread, here, at)
+            )
+            if site is not None:
+                each = frame.f_back
+                for outside, instruction in site.outside:
+                    if each is None or each.f_code is not outside or each.f_lasti != instruction:
+                        site = None
+                        break
+                    each = each.f_back
+                else:
+                    if each is not None:
+                        site = None
+            if site is None:
+                site = self._site(name, alias, qualname, kind, function, target, frame)
             if site.clear == epoch and not kwargs:
                 # The usual call: plain small values, and a target that is as it was.
                 known = self._fixed.get(id(target))
@@ -535,16 +552,6 @@ class Lease:
         here, at = id(frame.f_code), frame.f_lasti
         kept = id(code)
         caller = (name, alias, qualname, kind, type(target), kept, self._mine.number, here, at)
-        found = self._near.get(caller)
-        if found is not None:
-            each = frame.f_back
-            for outside, instruction in found.outside:
-                if each is None or each.f_code is not outside or each.f_lasti != instruction:
-                    break
-                each = each.f_back
-            else:
-                if each is None:
-                    return found
         key = [*caller]
         add, each = key.append, frame.f_back
         while each is not None:

@@ -29,6 +29,10 @@ MOST_ROWS = 50_000
 MOST_BYTES = 64 * 1024 * 1024
 RETRY_SECONDS = 1.0
 ROOM_SECONDS = 10.0
+# Calls that come in batches touch pages all over the indexes, so many are written together.
+GATHER_SECONDS = 0.25
+GATHER_ROWS = 15_000
+GATHER_BYTES = 8 * 1024 * 1024
 _MOST_SMALL = 50_000
 _ROW_BYTES = 400  # what a row without its contents is worth
 
@@ -157,6 +161,7 @@ class CallTables:
         self._coming = _Batch()
         self._going = _Batch()
         self._scheduled = False
+        self._gathering = False
         self._trouble: Exception | None = None
         self._closed = False
         self._small: dict[str, bytes] = {}  # values read from rows of calls, by their ids
@@ -182,7 +187,12 @@ class CallTables:
             self._coming.packed.append(packed)
             self._coming.begun.update(packed.begun)
             self._coming.waiting += len(packed.rows)
-            self._grown(sum(len(row[8]) for row in packed.rows) + _ROW_BYTES * len(packed.rows))
+            size = sum(len(row[8]) for row in packed.rows) + _ROW_BYTES * len(packed.rows)
+            self._coming.size += size
+            if self._coming.waiting < GATHER_ROWS and self._coming.size < GATHER_BYTES:
+                self._soon()
+            else:
+                self._schedule()
 
     def put_content(self, cid: str, data: bytes, preview: Preview) -> None:
         with self._changed:
@@ -201,6 +211,22 @@ class CallTables:
 
     def _grown(self, size: int) -> None:
         self._coming.size += size
+        self._schedule()
+
+    def _soon(self) -> None:
+        if not (self._scheduled or self._gathering or self._closed):
+            self._gathering = True
+            timer = threading.Timer(GATHER_SECONDS, self._gathered)
+            timer.daemon = True
+            timer.start()
+
+    def _gathered(self) -> None:
+        with self._changed:
+            self._gathering = False
+            if self._coming.size:
+                self._schedule()
+
+    def _schedule(self) -> None:
         if not self._scheduled and not self._closed:
             self._scheduled = True
             self._writer.submit(self._flush, lazy=True).add_done_callback(self._flushed)
@@ -253,6 +279,8 @@ class CallTables:
 
     def close(self) -> None:
         with self._changed:
+            if self._coming.size:
+                self._schedule()
             self._closed = True
 
     # -- contents --------------------------------------------------------------------------------
@@ -367,6 +395,8 @@ class CallTables:
         """Everything put so far is in the database after this, unless the disk fails."""
         with self._changed:
             idle = not self._coming.size and not self._going.size
+            if self._coming.size:
+                self._schedule()
         if not idle:
             self._writer.submit(lambda connection: None).result()
 

@@ -91,6 +91,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
+    # Room for all pages that a large group of calls touches: written once, not once a spill.
+    connection.execute("PRAGMA cache_size = -32768")
     # After a burst, do not keep a log of the burst's size.
     connection.execute("PRAGMA journal_size_limit = 67108864").fetchall()
     migrate(connection)
