@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import decimal
 import enum
 import json
@@ -190,6 +191,104 @@ def test_a_value_over_the_cap_is_marked() -> None:
     assert shot.marker == "too_large"
     assert len(shot.data) < 500
     assert "more than 10000 bytes" in repr(restore(shot.data, _nothing))
+
+
+def test_what_is_over_the_cap_has_an_id_of_its_own() -> None:
+    snapshots = Snapshots(max_bytes=1000)
+    first, second = ["a" * 999, 1, 2], ["a" * 999, 1, 3]
+    shot = snapshots.take(first)
+    assert shot.cid == snapshots.take(first).cid == snapshots.take(["a" * 999, 1, 2]).cid
+    assert shot.cid != snapshots.take(second).cid
+    assert snapshots.take("x" * 2000).cid != snapshots.take("y" * 2000).cid
+    assert snapshots.again(shot, first) is None
+    assert snapshots.current(shot, first).cid == shot.cid
+    first[-1] = 3
+    changed = snapshots.again(shot, first)
+    assert changed is not None
+    assert changed.cid == snapshots.take(second).cid
+    assert snapshots.current(shot, first).cid == changed.cid
+
+
+def test_over_the_cap_hashing_sees_what_pickle_refuses() -> None:
+    snapshots = Snapshots(max_bytes=1000)
+    value: list[Any] = ["a" * 2000, lambda: 1, 1]
+    shot = snapshots.take(value)
+    assert shot.marker == "too_large"
+    value[-1] = 2
+    assert snapshots.again(shot, value) is not None
+
+
+def _steps() -> Any:
+    yield 1
+
+
+def test_what_is_under_way_has_an_id_of_its_own() -> None:
+    take = Snapshots().take
+    one, two = _steps(), _steps()
+    assert take(one).cid == take(one).cid
+    assert take(one).cid != take(two).cid
+    assert take([one]).cid != take([two]).cid
+
+
+def test_what_cannot_be_stored_has_an_id_of_its_own() -> None:
+    snapshots = Snapshots(placeholders=True)
+    one, two = Stubborn(1), Stubborn(1)
+    shot = snapshots.take(one)
+    assert shot.cid == snapshots.take(one).cid == snapshots.current(shot, one).cid
+    assert shot.cid != snapshots.take(two).cid
+    assert snapshots.again(shot, one) is None
+    one.value = 2
+    changed = snapshots.again(shot, one)
+    assert changed is not None
+    assert changed.cid == snapshots.current(shot, one).cid != shot.cid
+
+
+class Stubborn(Refuses):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Stubborn({self.value})"
+
+
+@contextlib.contextmanager
+def _opened() -> Any:
+    yield 1
+
+
+@contextlib.asynccontextmanager
+async def _opened_soon() -> Any:
+    yield 1
+
+
+@pytest.mark.parametrize(
+    ("make", "marker"),
+    [
+        (_opened, "generator"),
+        (_opened_soon, "async_generator"),
+        (lambda: {"steps": [_steps()]}, "generator"),
+        (lambda: Thing((sys._getframe(),)), "frame"),
+    ],
+)
+def test_what_has_something_under_way_in_it_is_marked(make: Callable[[], Any], marker: str) -> None:
+    assert Snapshots().take(make()).marker == marker
+
+
+def test_a_context_manager_is_a_result_and_no_error(app: Application) -> None:
+    with with_debug(_opened)() as found:
+        assert found == 1
+    assert app.call("_opened")["marker"] == "generator"
+    assert len(with_debug(lambda: [_steps()])()) == 1
+    with pytest.raises(DebugSerializationError, match="there is a generator in it"):
+        with_debug(keep)([_steps()])
+
+
+def test_previews_are_those_of_the_value_itself(app: Application) -> None:
+    app.again(max_value_bytes=1000)
+    wrapped = with_debug(keep)
+    wrapped("a" * 2000)
+    wrapped("b" * 2000)
+    assert app.call("keep")["args"][0]["text"].startswith("'bbb")
 
 
 def test_the_cap_stops_a_pickler_that_would_go_on_for_ever() -> None:

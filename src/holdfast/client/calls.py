@@ -27,6 +27,7 @@ from holdfast.client.exceptions import (
     DebugServerError,
 )
 from holdfast.client.holding import Hold
+from holdfast.client.pickling import ONE_SHOT
 from holdfast.client.preview import clean
 from holdfast.client.recorder import Parcel, Recorder, logger
 from holdfast.client.snapshots import Snapshot, marked, one_shot
@@ -90,6 +91,7 @@ class Call:
 
 
 _UNDER_WAY = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+_UNDER_WAY_KINDS = frozenset(ONE_SHOT[each] for each in _UNDER_WAY)
 
 
 class Taken:
@@ -113,9 +115,13 @@ class Taken:
 
 def argument(recorder: Recorder, value: Any) -> Snapshot:
     """A traceback passes, because `__exit__` is given one; what is under way does not."""
-    if type(value) in _UNDER_WAY and recorder.settings.on_unpicklable != "placeholder":
+    may = recorder.settings.on_unpicklable == "placeholder"
+    if type(value) in _UNDER_WAY and not may:
         raise DebugSerializationError(f"a {type(value).__name__} cannot be stored")
-    return recorder.snapshots.take(value)
+    taken = recorder.snapshots.take(value)
+    if taken.marker in _UNDER_WAY_KINDS and not may:
+        raise DebugSerializationError(f"a {type(value).__name__} cannot be stored: {taken.why}")
+    return taken
 
 
 class Run:

@@ -123,7 +123,7 @@ def state_of(thing: Any) -> bytes | None:
         return None
     try:
         held = [cell.cell_contents for cell in thing.__closure__]
-        return pickling.plain(held, 1 << 20) or b"?" + repr([id(each) for each in held]).encode()
+        return pickling.plain(held, 1 << 20, 0) or b"?" + repr([id(each) for each in held]).encode()
     except (ValueError, pickling.TooLarge):  # a cell that is still empty; or more than is worth it
         return b""
 
@@ -196,7 +196,8 @@ class _Circles:
         except Exception as problem:  # code is not data: that it cannot be stored stops nobody
             names = ", ".join(_name(each) for each in inside)
             why = f"{type(problem).__name__}: {problem}"[:200]
-            return Stored(pickling.omission(names, why))
+            digest = problem.digest if isinstance(problem, pickling.TooLarge) else ""
+            return Stored(pickling.omission(names, why, digest=digest))
 
 
 def _name(thing: Any) -> str:

@@ -10,6 +10,7 @@ out, each stored once under an id of its own (`definitions`) and referred to by 
 from __future__ import annotations
 
 import functools
+import hashlib
 import operator
 import pickle
 import types
@@ -24,37 +25,86 @@ PROTOCOL = 5
 # A name that cannot be found from another process has this in it: `__main__`, `__mp_main__`.
 _PRIVATE_MODULE = b"_main__"
 
+# Things that are under way or belong to one process; a call's record says that there was one.
+ONE_SHOT: dict[type, str] = {
+    types.GeneratorType: "generator",
+    types.CoroutineType: "coroutine",
+    types.AsyncGeneratorType: "async_generator",
+    types.TracebackType: "traceback",
+    types.FrameType: "frame",
+}
+
 Refer = Callable[[Any], "str | None"]
 
 
+# What is over the cap is not kept but hashed, this many times the cap; then the pickler is stopped.
+_BEYOND = 64
+
+
 class TooLarge(Exception):
-    """The bytes would be more than the cap."""
+    """The bytes would be more than the cap: how many there are, and their SHA-256."""
+
+    def __init__(self, size: int = 0, digest: str = "") -> None:
+        super().__init__(f"it takes {size} bytes" if size else "")
+        self.size = size
+        self.digest = digest
+
+
+class UnderWay(Exception):
+    """There is something in the value that is used up by reading it, or belongs to one process."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"there is a {kind.replace('_', ' ')} in it")
+        self.kind = kind
 
 
 class _Sink:
-    """Where a pickler writes; it stops one that writes too much before memory is gone."""
+    """Where a pickler writes. What is more than the cap is not kept, only counted and hashed."""
 
-    __slots__ = ("parts", "room")
+    __slots__ = ("_hash", "_least", "_most", "parts", "room")
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, beyond: int = _BEYOND) -> None:
         self.parts: list[bytes] = []
         self.room = room
+        self._most = room
+        self._least = -beyond * room
+        self._hash: Any = None
 
     def write(self, data: Any) -> int:
         size = memoryview(data).nbytes if type(data) is not bytes else len(data)
         self.room -= size
         if self.room < 0:
-            raise TooLarge
-        self.parts.append(data if type(data) is bytes else bytes(data))
+            self._hashed(data)
+        else:
+            self.parts.append(data if type(data) is bytes else bytes(data))
         return size
 
+    def _hashed(self, data: Any) -> None:
+        if self._hash is None:
+            self._hash = hashlib.sha256()
+            for part in self.parts:
+                self._hash.update(part)
+            self.parts.clear()
+        self._hash.update(data)
+        if self.room < self._least:
+            raise self.too_large()
+
+    @property
+    def is_over(self) -> bool:
+        return self.room < 0
+
+    def too_large(self) -> TooLarge:
+        return TooLarge(self._most - self.room, self._hash.hexdigest())
+
     def bytes(self) -> bytes:
+        if self.room < 0:
+            raise self.too_large()
         return self.parts[0] if len(self.parts) == 1 else b"".join(self.parts)
 
 
-def plain(value: Any, most: int) -> bytes | None:
+def plain(value: Any, most: int, beyond: int = _BEYOND) -> bytes | None:
     """C pickle's bytes if another process can load them."""
-    sink = _Sink(most)
+    sink = _Sink(most, beyond)
     try:
         pickle.Pickler(sink, PROTOCOL).dump(value)
     except TooLarge:
@@ -105,6 +155,8 @@ def referring(value: Any, most: int, refer: Refer, is_private: Callable[[Any], b
     except TooLarge:
         raise
     except Exception:
+        if sink.is_over:  # dill would take minutes, to no use
+            raise sink.too_large() from None
         return thorough(value, most, refer, is_private)
 
 
@@ -149,6 +201,8 @@ def _dill_pickler() -> Any:
                 if cid is not None:
                     return stored, (cid,)
                 return self._parts.of(obj) if self._is_private(obj) else NotImplemented
+            if cls in ONE_SHOT:
+                raise UnderWay(ONE_SHOT[cls])
             if cls.__module__ == "dataclasses":
                 return rebuilding.sentinel(obj) or NotImplemented
             return NotImplemented

@@ -15,21 +15,15 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.client import definitions, pickling
+from holdfast.client import definitions, pickling, preview
 from holdfast.client.definitions import Definitions, Stored
 from holdfast.client.exceptions import DebugSerializationError
+from holdfast.client.identities import identities
+from holdfast.client.pickling import ONE_SHOT
 from holdfast.client.wrapped import target_of
 
 MAX_BYTES = 16 << 20
 
-# Things that are under way or belong to one process; a call's record says that there was one.
-ONE_SHOT: dict[type, str] = {
-    types.GeneratorType: "generator",
-    types.CoroutineType: "coroutine",
-    types.AsyncGeneratorType: "async_generator",
-    types.TracebackType: "traceback",
-    types.FrameType: "frame",
-}
 _CONSTANTS = (type(None), type(...), type(NotImplemented))
 _NAMED = (types.BuiltinFunctionType, types.ModuleType)
 _FIXED = frozenset((int, str, float, bool, bytes, complex, range, *_CONSTANTS, *_NAMED))
@@ -49,7 +43,7 @@ _MOST_PARTS = 16  # of a tuple; looking at more costs as much as pickling it
 class Snapshot(Stored):
     """One value at one moment."""
 
-    __slots__ = ("fixed", "marker", "packed", "state")
+    __slots__ = ("fixed", "marker", "packed", "state", "why")
 
     def __init__(
         self,
@@ -63,6 +57,7 @@ class Snapshot(Stored):
         self.marker = marker  # why the value itself is not in the bytes
         self.packed: tuple[int, bytes] | None = None  # as it is in a batch, if it is small
         self.state: tuple[Any, ...] | None = None  # what it was made of, if that is plain
+        self.why = ""  # what a marker says
 
 
 class Snapshots:
@@ -81,8 +76,10 @@ class Snapshots:
             return marked(value, ONE_SHOT[type(value)], "it is used up by reading it")
         try:
             data, needs = self._bytes(value)
-        except pickling.TooLarge:
-            return marked(value, "too_large", f"it takes more than {self._most} bytes")
+        except pickling.TooLarge as problem:
+            return self._too_large(value, problem.size, problem.digest)
+        except pickling.UnderWay as problem:
+            return marked(value, problem.kind, str(problem))
         except Exception as problem:
             if lenient or self._placeholders:
                 return marked(value, "unpicklable", said(problem))
@@ -99,7 +96,7 @@ class Snapshots:
             return known
         data = pickle.dumps(value, pickling.PROTOCOL)
         if len(data) > self._most:
-            return marked(value, "too_large", f"it takes more than {self._most} bytes")
+            return self._too_large(value, len(data), cid_of(data))
         made = Snapshot(data, (), True)
         if len(data) < 200:
             if len(self._small) >= _MOST_SMALL:
@@ -107,11 +104,19 @@ class Snapshots:
             self._small[key] = made
         return made
 
+    def _too_large(self, value: Any, size: int, digest: str) -> Snapshot:
+        """A marker with the digest of what is not stored: another one when that changes."""
+        why = f"it takes more than {self._most} bytes"
+        data = pickling.omission(type(value).__name__, why, size, digest)
+        return Snapshot(data, (), is_fixed(value), "too_large")
+
     def again(self, before: Snapshot, value: Any) -> Snapshot | None:
         """A new snapshot if the value has changed since, else None."""
-        if before.fixed or before.marker is not None:
+        if before.fixed:
             return None
         value = target_of(value)
+        if before.marker is not None:
+            return self._marked_again(before, value)
         if not before.needs and pickling.is_same(value, before.data):
             return None
         try:
@@ -122,11 +127,21 @@ class Snapshots:
             return None
         return Snapshot(data, needs)
 
+    def _marked_again(self, before: Snapshot, value: Any) -> Snapshot | None:
+        if before.why:
+            after = marked(value, str(before.marker), before.why)
+        else:
+            after = self.take(value, lenient=True)
+        return None if after.data == before.data else after
+
     def current(self, before: Snapshot | None, value: Any) -> Snapshot:
         """The snapshot of `value`, which is `before` if nothing has changed."""
-        if before is None or before.marker is not None:
+        if before is None or (before.marker == "too_large" and not before.fixed):
             return self.take(value)
-        return self.again(before, value) or before
+        after = self.again(before, value)
+        if after is None:
+            return before
+        return after if before.marker is None else self.take(value)
 
     def _bytes(self, value: Any) -> tuple[bytes, tuple[Stored, ...]]:
         if type(value) is types.FunctionType or issubclass(type(value), type):
@@ -191,8 +206,15 @@ def one_shot(value: Any) -> str | None:
 
 
 def marked(value: Any, marker: str, why: str) -> Snapshot:
-    data = pickling.omission(type(value).__name__, why)
-    return Snapshot(data, (), True, marker)
+    """Says that there was this value, no other, and as far as its preview tells in which state."""
+    who = identities.of(value)
+    fixed = type(value) in ONE_SHOT
+    if not fixed:
+        shown = preview.of(value)["text"].encode("utf-8", "replace")
+        who = f"{who}-{hashlib.sha256(shown).hexdigest()}"
+    made = Snapshot(pickling.omission(type(value).__name__, why, None, who), (), fixed, marker)
+    made.why = why
+    return made
 
 
 def said(problem: BaseException) -> str:
