@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core import filters
-from holdfast.core.filters import NOTHING, Unknown
+from holdfast.core.filters import NOTHING, Given, Later, Unknown
 from holdfast.errors import InvalidFilter
 
 
@@ -161,3 +164,94 @@ _ATOMS = st.sampled_from(
 )
 def test_no_filter_raises_whatever_the_values(text: str) -> None:
     assert filters.parse(text).matches(call()) in (True, False)
+
+
+# -- values that JSON does not know, and what cannot be told ---------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("args[0] == (1, 2)", (1, 2)),
+        ("args[0] != (1, 2)", [1, 2]),
+        ("args[0][1] == 2 and len(args[0]) == 2", (1, 2)),
+        ("args[0] == {1, 2} and 2 in args[0]", {1, 2}),
+        ("args[0] == set()", set()),
+        ("args[0] == b'x' and args[0] < b'y'", b"x"),
+        ("args[0] == {1: 'a', 'k': [None]}", {1: "a", "k": [None]}),
+        ("args[0][1] == 'a'", {1: "a"}),
+        ("args[0] > 10", 2**300),
+        ("args[0] > 1e308", float("inf")),
+        ("args[0] != args[0]", float("nan")),
+        ("args[0] == Decimal('1.50') and args[0] < 2", Decimal("1.5")),
+        ("args[0] * 2 == 3", Decimal("1.5")),
+        ("args[0] == Fraction(1, 3)", Fraction(1, 3)),
+        ("date(2026, 1, 1) < args[0] <= date(2026, 1, 2)", datetime.date(2026, 1, 2)),
+        ("args[0] > datetime(2026, 1, 1, hour=3)", datetime.datetime(2026, 1, 2)),
+        ("args[0] == timedelta(seconds=5)", datetime.timedelta(seconds=5)),
+    ],
+)
+def test_values_of_python_are_compared_as_python_does(text: str, value: Any) -> None:
+    assert filters.parse(text).judged(call(args=Given([value]))) == (True, None)
+
+
+def test_all_arguments_are_a_tuple_or_a_list() -> None:
+    given_ = call(args=Given([1, 2]), kwargs=Given({"c": 5}))
+    for text in ("args == (1, 2)", "args == [1, 2]", "kwargs == {'c': 5}", "2 in args"):
+        assert filters.parse(text).matches(given_)
+    assert not filters.parse("args != (1, 2)").matches(given_)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("args[0] == 1", "args[0] != 1", "not args[0] == 1", "args[0] in (1, 2)", "args[0]"),
+        *("args[0] + 1 > 2", "args[0][1] == 2", "args == (1, 2)", "args[1] == [1, 2]"),
+        *("args[0] == 1 or status == 'success'", "{args[0]} == {1}", "args[2][0] == 1"),
+    ],
+)
+def test_what_depends_on_the_unknown_is_undecided(text: str) -> None:
+    unknown = Unknown(why="args[0] is a Cart")
+    given_ = [1, unknown] if "args ==" in text else [unknown, [1, unknown], unknown]
+    values = call(args=Given(given_))
+    assert filters.parse(text).judged(values) == (False, "args[0] is a Cart")
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("args[0] == 1 and status == 'success'", False),
+        ("args[0] == 1 or status == 'exception'", True),
+        ("args[1] == [2, 2]", False),
+        ("args[1][0] == 1", True),
+        ("len(args[1]) == 2 and len(args[0]) == 7", True),
+        ("'c' in kwargs", True),
+        ("args[9] == 1", False),
+    ],
+)
+def test_what_does_not_depend_on_the_unknown_is_decided(text: str, matches: bool) -> None:
+    unknown = Unknown(7, "args[0] is a Cart")
+    values = call(args=Given([unknown, [1, unknown]]), kwargs=Given({"c": unknown}))
+    assert filters.parse(text).judged(values) == (matches, None)
+
+
+def test_values_are_looked_at_once_and_only_if_needed() -> None:
+    looked: list[int] = []
+
+    def look() -> int:
+        looked.append(1)
+        return 3
+
+    values = call(args=Given([Later(look, lambda: 4)]), kwargs=Given({"k": Later(look, lambda: 0)}))
+    assert filters.parse("len(args[0]) == 4 and len(args) == 1 and 'k' in kwargs").matches(values)
+    assert not looked
+    assert filters.parse("args[0] == 3 and args[0] < 4").matches(values)
+    assert len(looked) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["date(2026, 13, 1) == 1", "Decimal('x') > 1", "date(args[0]) > 1"]
+)
+def test_a_value_that_cannot_be_made_is_refused(text: str) -> None:
+    with pytest.raises(InvalidFilter):
+        filters.parse(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -204,3 +206,42 @@ def test_a_session_hears_of_breakpoints(server: Server, app: Application) -> Non
     assert [event["event"] for event in events][:3] == [
         *("session_started", "breakpoint_added", "breakpoint_removed"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("condition", "value"),
+    [
+        ("args[0] == (1, 2)", (1, 2)),
+        ("2 in args[0]", {1, 2}),
+        ("args[0] == b'x'", b"x"),
+        ("args[0] > 10", 2**100),
+        ("args[0][3] == 'x'", {3: "x"}),
+        ("args[0] >= Decimal('2.5')", decimal.Decimal("2.50")),
+        ("args[0] < date(2026, 2, 1)", datetime.date(2026, 1, 2)),
+        ("args[0][49999] == 49999 and len(args[0]) == 50000", list(range(50_000))),
+    ],
+)
+def test_a_condition_holds_for_values_that_have_no_json(
+    server: Server, condition: str, value: Any
+) -> None:
+    app = Application(server, name="plain")
+    with breakpoint_on(server, function="typed", condition=condition) as made:
+        assert app.start("typed", value)["action"] == "poll"
+        assert app.start("typed", None)["action"] == "continue"
+        assert server.get(f"/api/breakpoints/{made['id']}")["undecided"] == 0
+    query = {"session": app.session_id, "filter": condition}
+    found = server.http.get("/api/calls", params=query).json()
+    assert (found["count"], found["undecided"]) == (1, 0)
+
+
+def test_what_a_condition_cannot_tell_is_counted(server: Server) -> None:
+    app = Application(server, name="undecided")
+    with breakpoint_on(server, function="typed", condition="args[0] == 3"):
+        assert app.start("typed", Application)["action"] == "continue"
+        assert app.start("typed", 3)["action"] == "poll"
+        [shown] = server.get("/api/breakpoints")["breakpoints"]
+    assert (shown["hits"], shown["undecided"]) == (1, 1)
+    assert "args[0]" in shown["message"]
+    query = {"session": app.session_id, "filter": "args[0] == 3"}
+    found = server.http.get("/api/calls", params=query).json()
+    assert (found["count"], found["undecided"]) == (1, 1)

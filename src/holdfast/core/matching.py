@@ -47,6 +47,9 @@ class Armed:
 
     point: CallBreakpoint
     hits: int = 0
+    undecided: int = 0
+    """How often the condition could not be decided, and `message` says why it could not last."""
+    message: str | None = None
     condition: Filter | None = field(init=False)
     hit_condition: HitCondition | None = field(init=False)
 
@@ -72,8 +75,13 @@ class Armed:
 
     def hit(self, values: Callable[[], Call]) -> bool:
         """It fits: does it also count, and does something happen?"""
-        if self.condition is not None and not self.condition.matches(values()):
-            return False
+        if self.condition is not None:
+            matches, why = self.condition.judged(values())
+            if why is not None:
+                self.undecided += 1
+                self.message = f"the condition could not be decided: {why}"
+            if not matches:
+                return False
         self.hits += 1
         return self.hit_condition is None or self.hit_condition.matches(self.hits)
 

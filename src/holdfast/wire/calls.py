@@ -400,7 +400,9 @@ def answer_of(body: Json) -> tuple[str, Json]:
     return text_of(body, "request_id"), kept
 
 
-def breakpoint_json(point: CallBreakpoint, hits: int) -> Json:
+def breakpoint_json(
+    point: CallBreakpoint, hits: int, undecided: int = 0, message: str | None = None
+) -> Json:
     shown: Json = {"id": point.id, "breakpoint_id": point.id}
     for name in (
         *("function", "alias", "call_type", "condition", "hit_condition", "session_id", "action"),
@@ -408,7 +410,9 @@ def breakpoint_json(point: CallBreakpoint, hits: int) -> Json:
         value = getattr(point, name)
         if value is not None:
             shown[name] = value
-    return {**shown, "when": point.when.value, "enabled": point.enabled, "hits": hits}
+    shown |= {"when": point.when.value, "enabled": point.enabled, "hits": hits}
+    shown["undecided"] = undecided
+    return shown if message is None else {**shown, "message": message}
 
 
 def rule_json(point: CallBreakpoint) -> Json:

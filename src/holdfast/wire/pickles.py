@@ -39,6 +39,8 @@ class Node:
     items: list[View] = field(default_factory=list)
     pairs: list[tuple[View, View]] = field(default_factory=list)
     state: View = None
+    is_new: bool = False
+    """An object that its class's `__new__` would make, of `items`."""
 
     @property
     def length(self) -> int | None:
@@ -160,7 +162,7 @@ class _Machine:
 
     def new_object(self, _argument: Any) -> None:
         arguments, made = self.stack.pop(), self.stack.pop()
-        self.stack.append(Node("object", _name(made), items=_items(arguments)))
+        self.stack.append(Node("object", _name(made), items=_items(arguments), is_new=True))
 
     def new_object_with_names(self, _argument: Any) -> None:
         names, arguments, made = self.stack.pop(), self.stack.pop(), self.stack.pop()
@@ -288,7 +290,7 @@ def _result(called: View, arguments: list[View]) -> View:
     if name == "copyreg._reconstructor" and arguments:
         return Node("object", _name(arguments[0]))
     if name == "copyreg.__newobj__" and arguments:
-        return Node("object", _name(arguments[0]), items=arguments[1:_SHOWN])
+        return Node("object", _name(arguments[0]), items=arguments[1:_SHOWN], is_new=True)
     if name == "holdfast.client.references.stored" and arguments:
         return Node("reference", _text_of(arguments[0]))
     if name == "dill._dill._create_type" and len(arguments) > 1:

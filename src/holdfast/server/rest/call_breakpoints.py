@@ -15,6 +15,7 @@ _POINT = {
     "when": "before",
     "enabled": True,
     "hits": 0,
+    "undecided": 0,
 }
 
 

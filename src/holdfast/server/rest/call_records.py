@@ -27,7 +27,14 @@ _CALL = {
     "result": _VALUE,
     "duration_ms": 0.8,
 }
-_PAGE = {"calls": [_CALL], "count": 1, "next": None, "has_more": False, "looked_at": 1}
+_PAGE = {
+    "calls": [_CALL],
+    "count": 1,
+    "next": None,
+    "has_more": False,
+    "looked_at": 1,
+    "undecided": 0,
+}
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
@@ -70,6 +77,7 @@ def _page_json(service: Service, page: reading.Page) -> Json:
         "next": page.next,
         "has_more": page.next is not None,
         "looked_at": page.looked_at,
+        "undecided": page.undecided,
     }
 
 

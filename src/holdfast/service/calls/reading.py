@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from holdfast.wire.calls import cid_of
 
 Json = dict[str, Any]
 MOST_LOOKED_AT = 20_000
+MOST_SECONDS = 5.0
 _CHUNK = 1000
 _MANY = 64
 _TREE_DEPTH = 20
@@ -49,24 +51,43 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Page:
-    """`next` is where the next page begins, None at the end; `looked_at` counts what was read."""
+    """`next` is where the next page begins, None at the end; `looked_at` counts what was read, and
+    `undecided` those of which the filter could not tell."""
 
     calls: list[CallRecord]
     next: str | None
     looked_at: int
+    undecided: int = 0
+
+
+class _Judge:
+    """A filter, and how often it could not tell."""
+
+    def __init__(self, calls: Calls, expression: Filter) -> None:
+        self._calls = calls
+        self._expression = expression
+        self.undecided = 0
+
+    def __call__(self, call: CallRecord) -> bool:
+        matches, why = self._expression.judged(values.of(call, self._calls.contents))
+        self.undecided += why is not None
+        return matches
 
 
 async def listed(calls: Calls, wanted: Wanted) -> Page:
     """Newest first."""
+    judge = _Judge(calls, filters.parse(wanted.filter)) if wanted.filter else None
     query, rest = _query(calls, wanted)
+    if judge is not None:
+        rest.append(judge)
     if query.functions is not None and not query.functions:
         return Page([], None, 0)
-    return await asyncio.to_thread(_page, calls, query, rest, wanted.limit)
+    page = await asyncio.to_thread(_page, calls, query, rest, wanted.limit)
+    return page if judge is None else dataclasses.replace(page, undecided=judge.undecided)
 
 
 def _query(calls: Calls, wanted: Wanted) -> tuple[CallQuery, list[Callable[[CallRecord], bool]]]:
     """What an index answers, and what is to be looked at in every call."""
-    expression = filters.parse(wanted.filter) if wanted.filter else None
     functions = _functions(calls, wanted)
     many = functions is not None and len(functions) > _MANY
     query = CallQuery(
@@ -78,16 +99,14 @@ def _query(calls: Calls, wanted: Wanted) -> tuple[CallQuery, list[Callable[[Call
         below=_below(wanted),
         above=None if wanted.since is None else _moment(wanted.since, "since") - 1,
     )
-    checks = _checks(calls, query, expression)
+    checks = _checks(query)
     if many and functions is not None:
         # Each function is a question of its own to the index; so many are better looked for.
         checks.insert(0, lambda call: call.function.id in functions)
     return query, checks
 
 
-def _checks(
-    calls: Calls, query: CallQuery, expression: Filter | None
-) -> list[Callable[[CallRecord], bool]]:
+def _checks(query: CallQuery) -> list[Callable[[CallRecord], bool]]:
     checks: list[Callable[[CallRecord], bool]] = []
     functions, session, status = query.functions, query.session_id, query.status
     if query.cid is not None and functions is not None:
@@ -98,8 +117,6 @@ def _checks(
         checks.append(lambda call: call.status is status)
     if query.call_type is not None:
         checks.append(lambda call: call.call_type == query.call_type)
-    if expression is not None:
-        checks.append(lambda call: expression.matches(values.of(call, calls.contents)))
     return checks
 
 
@@ -160,7 +177,7 @@ def _page(
     calls: Calls, query: CallQuery, checks: list[Callable[[CallRecord], bool]], limit: int
 ) -> Page:
     found: list[CallRecord] = []
-    looked_at = 0
+    looked_at, enough = 0, time.monotonic() + MOST_SECONDS
     chunk = _CHUNK if checks else limit + 1
     functions = calls.functions.by_id
     while True:
@@ -171,6 +188,8 @@ def _page(
             looked_at += 1
             if all(check(row) for check in checks):
                 found.append(row)
+            if time.monotonic() > enough and checks:  # large values take long to look into
+                return Page(found, row.id, looked_at)
         if len(rows) < chunk:
             return Page(found, None, looked_at)
         if looked_at >= MOST_LOOKED_AT:

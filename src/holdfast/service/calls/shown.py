@@ -108,7 +108,7 @@ def function_json(calls: Calls, function: Function, count: int) -> Json:
 
 
 def breakpoint_json(armed: Armed) -> Json:
-    return wire.breakpoint_json(armed.point, armed.hits)
+    return wire.breakpoint_json(armed.point, armed.hits, armed.undecided, armed.message)
 
 
 # -- holds ---------------------------------------------------------------------------------------
