@@ -116,7 +116,7 @@ def site(*functions: str) -> Json:
 
 def decide(server: Server, hold: Json, action: str, expect: int | None = None, **more: Any) -> Json:
     path = f"/api/holds/{hold['hold_id']}/decision"
-    answer: Json = server.post(path, {"action": action, "by": "ann", **more}, expect=expect)
+    answer: Json = server.post(path, {"action": action, "by": "me", **more}, expect=expect)
     return answer
 
 

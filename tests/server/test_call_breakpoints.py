@@ -245,3 +245,10 @@ def test_what_a_condition_cannot_tell_is_counted(server: Server) -> None:
     query = {"session": app.session_id, "filter": "args[0] == 3"}
     found = server.http.get("/api/calls", params=query).json()
     assert (found["count"], found["undecided"]) == (1, 1)
+
+
+def test_a_call_type_is_one_of_two(server: Server, app: Application) -> None:
+    body = {"function": "f", "call_type": "other"}
+    error = server.post("/api/breakpoints", body, expect=400)
+    assert error["error"]["details"]["field"] == "call_type"
+    assert server.post("/api/breakpoints", {**body, "call_type": "inline"})["id"]

@@ -156,8 +156,9 @@ def test_a_call_is_completed_once(server: Server, app: Application) -> None:
     call = app.start("f")
     app.complete(call, 1)
     error = app.complete(call, 2, expect=409)
+    assert (error["error"], error["state"]) == ("call_already_completed", "success")
     assert error["error_code"] == "call_already_completed"
-    assert error["error"]["details"]["state"] == "success"
+    assert call["call_id"] in error["message"]
     assert server.get(f"/api/calls/{call['call_id']}")["result"]["json"] == 1
 
 
@@ -261,14 +262,17 @@ def test_a_value_has_a_largest_size(tmp_path: Path) -> None:
         ({"method_name": "f", "call_site": {"timestamp": "now"}}, "timestamp"),
         ({"method_name": "f", "parent_call_id": "x"}, "parent_call_id"),
         ({"method_name": "f", "thread": 1}, "thread"),
+        ({"method_name": "f", "call_type": "other"}, "call_type"),
+        ({"method_name": "f", "call_type": ["proxy"]}, "call_type"),
         ([], "body"),
         (None, "body"),
     ],
 )
 def test_a_bad_start_names_its_field(server: Server, body: Any, field: str) -> None:
     error = server.post("/api/call/start", body, expect=400)
-    assert error["error"]["details"]["field"] == field
+    assert (error["error"], error["field"]) == ("invalid_request", field)
     assert error["error_code"] == "invalid_request"
+    assert error["message"].startswith(field)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +289,7 @@ def test_a_bad_start_names_its_field(server: Server, body: Any, field: str) -> N
 )
 def test_a_bad_completion_names_its_field(server: Server, body: Any, field: str) -> None:
     error = server.post("/api/call/complete", body, expect=400)
-    assert error["error"]["details"]["field"] == field
+    assert (error["error"], error["field"]) == ("invalid_request", field)
 
 
 def test_what_is_not_json_is_a_bad_body(server: Server) -> None:
@@ -293,7 +297,7 @@ def test_what_is_not_json_is_a_bad_body(server: Server) -> None:
         "/api/call/start", content=b"{", headers={"content-type": "application/json"}
     )
     assert answer.status_code == 400
-    assert answer.json()["error"]["details"]["field"] == "body"
+    assert answer.json()["field"] == "body"
 
 
 # -- what is kept of a call ----------------------------------------------------------------------

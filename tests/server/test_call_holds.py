@@ -80,7 +80,7 @@ def test_modify_replaces_some_and_keeps_the_rest(server: Server, app: Applicatio
     assert shown == {"new": (1,), "known": 1}
     app.complete(call, 9)
     decision = server.get(f"/api/calls/{call['call_id']}")["decision"]
-    assert (decision["action"], decision["by"], decision["when"]) == ("modify", "ann", "before")
+    assert (decision["action"], decision["by"], decision["when"]) == ("modify", "me", "before")
     assert "data" not in decision["modified_args"][1]
 
 
@@ -110,8 +110,13 @@ def test_replace_takes_what_was_registered_with_the_same_signature(
     for name, signature in (("held", "(a)"), ("twin", "(a)"), ("other", "(x, y)")):
         body = {"session_id": app.session_id, "name": name, "signature": signature}
         server.post("/api/call/register", body)
+    app.call("method", 1, signature="(a)")
+    stranger = Application(server, name="stranger")
+    body = {"session_id": stranger.session_id, "name": "theirs", "signature": "(a)"}
+    server.post("/api/call/register", body)
     call = app.start("held", 1, signature="(a)")
-    for wrong in ("other", "nobody"):
+    assert server.get(f"/api/holds/{call['hold_id']}")["replacements"] == ["twin"]
+    for wrong in ("other", "nobody", "method", "theirs", "held"):
         error = decide(server, call, "replace", expect=400, function_name=wrong)
         assert error["error"]["details"]["functions"] == ["twin"]
     action = action_after(server, app, call, "replace", function_name="twin")
@@ -143,7 +148,7 @@ def test_replace_takes_what_was_registered_with_the_same_signature(
         ("modify", {"modified_kwargs": []}, 400, "invalid_decision"),
         ("replace", {}, 400, "invalid_decision"),
         ("step-over", {}, 409, "wrong_state"),
-        ("fly", {}, 409, "wrong_state"),
+        ("fly", {}, 400, "invalid_decision"),
     ],
 )
 def test_a_bad_decision_leaves_the_call_held(
@@ -198,7 +203,7 @@ def test_of_many_deciders_one_wins_and_the_others_learn_who(
 def test_all_are_resumed_at_once(server: Server, app: Application) -> None:
     other = Application(server, name="other")
     mine, also, theirs = app.start("held"), app.start("held"), other.start("held")
-    done = server.post("/api/holds/continue", {"session_id": app.session_id, "by": "ann"})
+    done = server.post("/api/holds/continue", {"session_id": app.session_id, "by": "me"})
     assert done == {"continued": [mine["hold_id"], also["hold_id"]], "total": 2}
     assert [app.poll(each)["status"] for each in (mine, also)] == ["ready", "ready"]
     assert other.poll(theirs) == {"status": "waiting"}
@@ -212,7 +217,7 @@ def test_the_session_tells_what_happened_to_its_holds(server: Server, app: Appli
     events = server.get(f"/sessions/{app.session_id}/events")["events"]
     opened, decided = [e for e in events if e["event"].startswith("hold_")]
     assert (opened["hold_id"], opened["method_name"]) == (call["hold_id"], "held")
-    assert (decided["event"], decided["action"], decided["by"]) == ("hold_decided", "raise", "ann")
+    assert (decided["event"], decided["action"], decided["by"]) == ("hold_decided", "raise", "me")
 
 
 # -- questions -----------------------------------------------------------------------------------
@@ -296,7 +301,7 @@ def test_the_holds_of_a_process_that_ended_are_withdrawn(server: Server) -> None
         with meanwhile(lambda: app.poll(call, wait=60, expect=409)) as heard:
             process.kill()
             process.communicate()
-    assert "its process has ended" in heard[0]["error"]["message"]
+    assert "its process has ended" in heard[0]["message"]
     shown = server.get(f"/sessions/{app.session_id}")
     assert (shown["status"], shown["reason"]) == ("terminated", "process_ended")
     assert server.get(f"/api/holds/{call['hold_id']}")["outcome"] == "withdrawn"
@@ -309,4 +314,50 @@ def test_a_session_that_is_ended_holds_nothing(server: Server, app: Application)
     server.post("/api/call/session/end", {"session_id": app.session_id})
     assert server.get(f"/api/holds/{call['hold_id']}")["open"] is False
     error = app.start("held", expect=409)
-    assert error["error"]["details"]["state"] == "terminated"
+    assert (error["error"], error["state"]) == ("wrong_state", "terminated")
+
+
+@pytest.mark.parametrize("status", ["success", "exception"])
+def test_a_call_that_ended_while_it_was_held_is_held_no_more(
+    server: Server, app: Application, status: str
+) -> None:
+    call = app.start("held", evaluates=True)
+    with meanwhile(lambda: app.poll(call, wait=60, expect=409)) as heard:
+        if status == "success":
+            assert app.complete(call, 1) == {"status": "ok"}
+        else:
+            app.fail(call, TimeoutError("cancelled"))
+    assert "its call has ended" in heard[0]["message"]
+    shown = server.get(f"/sessions/{app.session_id}")
+    assert (shown["status"], shown["holds"]) == ("running", [])
+    hold = f"/api/holds/{call['hold_id']}"
+    assert server.get(hold)["outcome"] == "withdrawn"
+    assert decide(server, call, "skip", expect=409, fake_result={"value": 1})["error_code"] == (
+        "already_decided"
+    )
+    server.post(f"{hold}/evaluate", {"expression": "x"}, expect=409)
+    events = server.get(f"/sessions/{app.session_id}/events")["events"]
+    assert [e["event"] for e in events if e["event"].startswith("hold_")] == [
+        *("hold_opened", "hold_withdrawn"),
+    ]
+    assert server.get(f"/api/calls/{call['call_id']}")["status"] == status
+
+
+def test_the_record_says_what_was_delivered_instead(server: Server) -> None:
+    app = Application(server, name="delivered")
+    with breakpoint_on(server, function="late", when="after"):
+        call = app.start("late")
+        held = app.complete(call, 1)
+        decide(server, held, "skip", fake_result={"value": 2})
+    shown = server.get(f"/api/calls/{call['call_id']}")
+    assert (shown["result"]["json"], shown["delivered"]["result"]["json"]) == (1, 2)
+    [listed] = server.get(f"/api/calls?session={app.session_id}")["calls"]
+    assert listed["delivered"] == shown["delivered"]
+    with breakpoint_on(server, function="late", when="exception"):
+        call = app.start("late")
+        held = app.fail(call, ValueError("mine"))
+        decide(server, held, "raise", exception_type="KeyError", exception_message="theirs")
+    shown = server.get(f"/api/calls/{call['call_id']}")
+    assert shown["exception_type"] == "ValueError"
+    assert shown["delivered"] == {"exception_type": "KeyError", "exception_message": "theirs"}
+    assert server.get(f"/api/calls/{app.call('late', result=3)}")["delivered"] is None

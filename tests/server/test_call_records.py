@@ -100,7 +100,7 @@ def test_lists_are_narrowed(server: Server, app: Application) -> None:
         ("filter=args[0] >", "invalid_condition"),
         ("filter=nobody", "invalid_condition"),
         ("status=odd", "invalid_request"),
-        ("session=sess_1", "invalid_request"),
+        ("fuction=f", "invalid_request"),
         ("cid=zz", "invalid_request"),
         ("before=zz", "invalid_request"),
         ("limit=0", "invalid_request"),
@@ -204,3 +204,12 @@ def test_many_applications_at_once_lose_nothing(server: Server) -> None:
     assert {each["call_id"] for each in found} == set(done)
     assert len(done) == len(set(done)) == 160
     assert all(each["status"] == "success" for each in found)
+
+
+def test_what_is_asked_for_must_exist(server: Server) -> None:
+    for session in ("calls_ffffffff", "sess_1", "nonsense"):
+        for path in ("calls", "functions"):
+            error = server.get(f"/api/{path}?session={session}", expect=404)
+            assert error["error_code"] == "session_not_found"
+    error = server.get("/api/calls?fuction=f&limt=1&limit=1", expect=400)
+    assert error["error"]["details"]["unknown"] == ["fuction", "limt"]

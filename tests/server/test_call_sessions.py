@@ -91,7 +91,7 @@ def test_a_deleted_session_is_gone_with_its_calls(server: Server) -> None:
     server.delete(f"/sessions/{app.session_id}")
     server.get(f"/sessions/{app.session_id}", expect=404)
     server.get(f"/api/calls/{call}", expect=404)
-    assert server.get(f"/api/calls?session={app.session_id}")["calls"] == []
+    server.get(f"/api/calls?session={app.session_id}", expect=404)
     assert server.get(f"/api/cid/{value}/calls")["calls"] == []
     assert server.get(f"/api/cid/{value}/preview")["json"] == ["its value"]
 

@@ -275,6 +275,10 @@ def test_what_is_not_there_is_404(server: Server, method: str, path: str, short:
 def test_a_method_that_a_route_does_not_have_is_405(server: Server) -> None:
     error = said(server.http.put("/sessions", json={}), 405)
     assert error["short"] == "method_not_allowed"
+    assert error["details"]["allowed"] == ["GET", "POST"]
+    answer = server.http.put("/api/v1/breakpoints/cbp_1", json={})
+    assert said(answer, 405)["details"]["allowed"] == ["DELETE", "GET", "PATCH"]
+    assert answer.headers["allow"] == "DELETE, GET, PATCH"
     assert "openapi.json" in error["hint"]
 
 

@@ -42,7 +42,7 @@ def test_a_decision_is_an_answer_to_one_stop(
     server: Server, held: Session, action: str, marker: str
 ) -> None:
     answer = server.post(
-        f"/api/holds/{hold_of(held)}/decision", {"action": action, "by": "ann", "wait": 20}
+        f"/api/holds/{hold_of(held)}/decision", {"action": action, "by": "me", "wait": 20}
     )
     assert (answer["status"], answer["action"]) == ("paused", action)
     assert answer["location"]["line"] == LOOP.line(marker)
@@ -76,16 +76,18 @@ def test_of_many_deciders_one_wins_and_the_others_learn_who(server: Server, held
 
 def test_a_decision_by_an_older_route_settles_the_hold_too(server: Server, held: Session) -> None:
     hold_id = hold_of(held)
-    held.post("/continue", {"by": "bob", "wait": 20})
+    held.post("/continue", {"by": "a script", "wait": 20})
     answer = server.http.post(f"/api/holds/{hold_id}/decision", json={"action": "continue"})
-    assert said(answer, 409)["details"]["decided_by"] == "bob"
+    assert said(answer, 409)["details"]["decided_by"] == "a script"
 
 
 def test_an_action_that_a_hold_does_not_allow_leaves_it_open(server: Server, held: Session) -> None:
     hold_id = hold_of(held)
     answer = server.http.post(f"/api/holds/{hold_id}/decision", json={"action": "fake"})
-    error = said(answer, 409)
+    error = said(answer, 400)
     assert error["details"]["possible"] == ["continue", "step-over", "step-into", "step-out"]
+    answer = server.http.post(f"/api/holds/{hold_id}/decision", json={"action": "modify"})
+    assert said(answer, 409)["details"]["possible"] == error["details"]["possible"]
     assert server.get(f"/api/holds/{hold_id}")["open"] is True
     assert held.get("/status")["status"] == "paused"
 
@@ -105,5 +107,5 @@ def test_a_hold_whose_target_is_gone_is_withdrawn(server: Server, held: Session,
 
 
 def test_a_decision_without_an_action_is_400(server: Server, held: Session) -> None:
-    answer = server.http.post(f"/api/holds/{hold_of(held)}/decision", json={"by": "ann"})
+    answer = server.http.post(f"/api/holds/{hold_of(held)}/decision", json={"by": "me"})
     assert said(answer, 400)["details"]["field"] == "action"

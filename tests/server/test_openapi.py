@@ -174,7 +174,11 @@ def test_what_is_shown_is_what_is_answered(server: Server, document: Json) -> No
 
 NEVER = {"/shutdown", "/sessions/{session_id}/attach"}
 # What applications have to act on is said to them in a body of one level.
-FLAT = {"/api/call/start", "/api/call/complete", "/api/poll/{call_id}/answer"}
+FLAT = {
+    "/api/poll/{call_id}/answer",
+    *(f"/api/call/{name}" for name in ("start", "complete", "register", "records")),
+    *(f"/api/call/{name}" for name in ("session", "session/end")),
+}
 texts = st.one_of(
     st.text(max_size=20),
     st.sampled_from(["", "\0", "x", "number", "9" * 400, LOOP.path, "/", "..", "bp_1", "continue"]),

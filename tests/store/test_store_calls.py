@@ -62,7 +62,7 @@ WHOLE = call(
     completed_at=2.5,
     duration_ns=1_000_000_000,
     changed={"args": {"0": cid("d")}, "target": cid("t2")},
-    decision={"action": "skip", "by": "ann"},
+    decision={"action": "skip", "by": "me"},
     marker="generator",
 )
 

@@ -11,6 +11,10 @@ Preview = dict[str, Any]
 """A value as text and a few facts: `text`, `type`, `length`; `json` if it is small and plain."""
 
 
+CALL_TYPES = ("proxy", "inline")
+"""Through a wrapped object, or by naming the function at the call."""
+
+
 class CallStatus(str, Enum):
     """How far a call came. `lost`: its process ended before the call did."""
 

@@ -74,7 +74,7 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(module.routes, prefix=_PREFIX, include_in_schema=False)
         shortcuts.add(prefix, module.routes.routes)
         shortcuts.add(_PREFIX, module.routes.routes)
-    _answer_errors(app)
+    _answer_errors(app, shortcuts)
     _document_errors(app)
     return app
 
@@ -112,7 +112,7 @@ def _document_errors(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def _answer_errors(app: FastAPI) -> None:
+def _answer_errors(app: FastAPI, shortcuts: Shortcuts) -> None:
     """Every way to fail, said in the same shape."""
 
     @app.exception_handler(errors.HoldfastError)
@@ -129,7 +129,11 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> Answer:
-        return Answer(error_body(_plain(request, error)), error.status_code)
+        problem = _plain(request, error, shortcuts)
+        answer = Answer(error_body(problem), error.status_code)
+        if error.status_code == 405:
+            answer.headers["allow"] = ", ".join(problem.details["allowed"])
+        return answer
 
     @app.exception_handler(RecursionError)
     async def too_deep(_request: Request, _error: RecursionError) -> Answer:
@@ -206,7 +210,7 @@ def _place(loc: tuple[str | int, ...], body: Any, kind: str) -> list[str]:
     return found
 
 
-def _plain(request: Request, error: HTTPException) -> errors.HoldfastError:
+def _plain(request: Request, error: HTTPException, shortcuts: Shortcuts) -> errors.HoldfastError:
     path = request.url.path
     if error.status_code == 404:
         return errors.NotFound(f"no route {path}", path=path)
@@ -214,7 +218,7 @@ def _plain(request: Request, error: HTTPException) -> errors.HoldfastError:
         return errors.NotAllowed(
             f"{request.method} is not possible at {path}",
             method=request.method,
-            allowed=(error.headers or {}).get("allow", ""),
+            allowed=shortcuts.methods(path),
         )
     if isinstance(error.__cause__, RecursionError):
         return errors.InvalidInput("the body is nested too deeply", field="body")

@@ -71,6 +71,18 @@ class Shortcuts(BaseRoute):
                     return Match.FULL, _child(route, found.groupdict())
         return Match.NONE, {}
 
+    def methods(self, path: str) -> list[str]:
+        """Everything that is possible at a path."""
+        depth, last = path.count("/"), path.rpartition("/")[2]
+        found = {
+            shape[0]
+            for shape, routes in self._by_shape.items()
+            if shape[1] == depth and shape[2] in (last, None)
+            for pattern, _route in routes
+            if pattern.match(path)
+        }
+        return sorted(found)
+
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         route: APIRoute = scope["route"]
         names = self._plain.get(route.endpoint)

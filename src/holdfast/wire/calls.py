@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from holdfast.errors import BodyTooLarge, CidMismatch, InvalidDecision, InvalidInput
-from holdfast.model.call import CallBreakpoint, Item, Preview, call_number
+from holdfast.model.call import CALL_TYPES, CallBreakpoint, Item, Preview, call_number
 from holdfast.wire import pickles
 
 Json = dict[str, Any]
@@ -117,7 +117,7 @@ def start_of(body: Json, limit: int) -> Start:
         more=more,
         frames=frames[:MOST_FRAMES],
         timestamp=_number(site, "timestamp"),
-        call_type=_text(body, "call_type") or "proxy",
+        call_type=_call_type(body.get("call_type")),
         alias=_text(body, "alias"),
         signature=_text(body, "signature"),
         qualname=_text(body, "qualname"),
@@ -280,6 +280,14 @@ def _text(body: Json, name: str, *, required: bool = False, most: int = MOST_NAM
     return given if len(given) <= most else given[: most - 1] + "…"
 
 
+def _call_type(given: Any) -> str:
+    if given is None:
+        return CALL_TYPES[0]
+    if given not in CALL_TYPES:
+        raise _wrong("call_type", " or ".join(CALL_TYPES))
+    return str(given)
+
+
 def _number(body: Json, name: str) -> float | None:
     given = body.get(name)
     if given is None:
@@ -351,7 +359,8 @@ def item_json(cid: str, data: bytes | None) -> Json:
 
 
 def flat_error(name: str, message: str, details: Mapping[str, Any]) -> Json:
-    return {"error": name, "message": message, **details}
+    """`error` is a name, and the rest stands beside it."""
+    return {**details, "error": name, "message": message}
 
 
 # -- the smaller requests ------------------------------------------------------------------------

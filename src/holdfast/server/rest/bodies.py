@@ -299,7 +299,7 @@ class EvaluateAnywhere(Evaluate):
 
 
 class ContinueAll(Body):
-    model_config = _example(session_id="calls_1a2b3c4d", by="ann")
+    model_config = _example(session_id="calls_1a2b3c4d", by="me")
 
     session_id: str | None = None
     by: str | None = None
@@ -394,7 +394,7 @@ class Exported(Body):
 
 class DecisionBody(BaseModel):
     model_config = ConfigDict(
-        extra="allow", json_schema_extra={"example": {"action": "continue", "by": "ann"}}
+        extra="allow", json_schema_extra={"example": {"action": "continue", "by": "me"}}
     )
 
     action: str

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 
+from holdfast import errors
 from holdfast.server.rest.common import Json, ServiceHere, router, shows
 from holdfast.service.calls import reading
 from holdfast.service.calls.shown import call_json, function_json, tree_json, whole_json
@@ -35,11 +37,13 @@ _PAGE = {
     "looked_at": 1,
     "undecided": 0,
 }
+_QUERY = {field.name for field in dataclasses.fields(reading.Wanted)}
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 @routes.get("/calls", responses=shows(_PAGE))
 async def list_calls(
+    request: Request,
     service: ServiceHere,
     function: Annotated[
         str | None, Query(description="a name, or a pattern such as Cart.*")
@@ -58,6 +62,13 @@ async def list_calls(
     before: Annotated[str | None, Query(description="`next` of the page before")] = None,
 ) -> Json:
     """Calls, newest first. A page that found less than `limit` may still have a `next`."""
+    unknown = sorted(set(request.query_params) - _QUERY)
+    if unknown:
+        raise errors.InvalidInput(
+            f"{unknown[0]}: no such parameter; there are {', '.join(sorted(_QUERY))}",
+            field=unknown[0],
+            unknown=unknown,
+        )
     wanted = reading.Wanted(
         *(function, alias, session, status, call_type, since, until, cid, filter, before), limit
     )
@@ -91,12 +102,16 @@ def _page_json(service: Service, page: reading.Page) -> Json:
             "task": None,
             "parent_call_id": None,
             "changed": None,
-            "decision": None,
+            "decision": {"action": "skip", "by": "me", "when": "after", "fake_result_cid": _CID},
+            "delivered": {"result": _VALUE},
         }
     ),
 )
 async def get_call(service: ServiceHere, call_id: str) -> Json:
-    """All of one call: values, stack, thread, task, parent, what it changed, what was decided."""
+    """All of one call: values, stack, thread, task, parent, what it changed, what was decided.
+
+    `result` is what the function returned; `delivered` is there if its caller was given something
+    else, decided after the call: `result`, or `exception_type` and `exception_message`."""
     return whole_json(service.calls, await reading.one(service.calls, call_id))
 
 
@@ -125,6 +140,8 @@ _FUNCTION = {
 @routes.get("/functions", responses=shows({"functions": [_FUNCTION], "total": 1}))
 async def list_functions(service: ServiceHere, session: str | None = None) -> Json:
     """What was registered or called, and how often."""
+    if session is not None:
+        await reading.check_session(service.calls, session)
     listed = await service.calls.listed_functions(session)
     found = [function_json(service.calls, each, count) for each, count in listed]
     return {"functions": found, "total": len(found)}

@@ -10,6 +10,7 @@ from fastapi import Request, Response
 
 import holdfast
 from holdfast import errors
+from holdfast.server.answers import status_of
 from holdfast.server.rest.common import patience_of, router, shows
 from holdfast.service.service import Service
 from holdfast.wire import batches, rest
@@ -36,15 +37,17 @@ def said(shown: Json, status: int = 200) -> Response:
 
 
 async def flat(work: Callable[[], Awaitable[Json]]) -> Response:
-    """The answer; errors that applications have to act on are said flat, as they know them."""
+    """The answer; an error that the application can act on is said flat, as it knows them."""
     try:
         return said(await work())
     except errors.CidNotFound as problem:
         return said(wire.flat_error(problem.short, problem.message, problem.details), 404)
-    except errors.CallNotFound as problem:
-        return said(wire.flat_error(problem.short, problem.message, problem.details), 404)
-    except errors.CidMismatch as problem:
-        return said(wire.flat_error(problem.short, problem.message, problem.details), 400)
+    except errors.HoldfastError as problem:
+        status = status_of(problem)
+        if status >= 500:
+            raise  # one of ours, said and logged as everywhere
+        details = {"error_code": problem.short, "hint": problem.hint, **problem.details}
+        return said(wire.flat_error(problem.short, problem.message, details), status)
 
 
 _START = {
@@ -110,8 +113,11 @@ async def complete(request: Request) -> Response:
 async def poll(request: Request, call_id: str, wait: str | None = None) -> Response:
     """What was decided about a held call; with `wait` the answer comes as soon as there is one."""
     service: Service = request.app.state.service
-    patience = patience_of(wait, service.settings, 0.0)
-    return await flat(lambda: service.calls.poll(call_id, patience))
+
+    async def work() -> Json:
+        return await service.calls.poll(call_id, patience_of(wait, service.settings, 0.0))
+
+    return await flat(work)
 
 
 @routes.post(
@@ -164,7 +170,11 @@ async def records(request: Request) -> Response:
 async def rules(request: Request, session_id: str | None = None) -> Response:
     """What a leased application must ask about before it calls, and where it sees that change."""
     service: Service = request.app.state.service
-    return said(service.calls.lease(session_id))
+
+    async def work() -> Json:
+        return service.calls.lease(session_id)
+
+    return await flat(work)
 
 
 _ABOUT = {"pid": 4321, "argv": ["main.py"], "cwd": "/code", "python": "3.12.1", "name": "shop"}
@@ -179,15 +189,17 @@ _ABOUT = {"pid": 4321, "argv": ["main.py"], "cwd": "/code", "python": "3.12.1", 
 async def begin_session(request: Request) -> Response:
     """An application begins to report its calls."""
     service: Service = request.app.state.service
-    session = service.calls.begin(wire.about_of(wire.body_of(await request.body())))
-    return said(
-        {
+
+    async def work() -> Json:
+        session = service.calls.begin(wire.about_of(wire.body_of(await request.body())))
+        return {
             "session_id": session.id,
             "server_pid": os.getpid(),
             "version": holdfast.__version__,
             **(service.calls.lease(session.id) if session.is_leased else {}),
         }
-    )
+
+    return await flat(work)
 
 
 @routes.post(
@@ -199,9 +211,13 @@ async def begin_session(request: Request) -> Response:
 async def end_session(request: Request) -> Response:
     """An application reports no more calls."""
     service: Service = request.app.state.service
-    body = wire.body_of(await request.body())
-    service.calls.end(wire.text_of(body, "session_id"))
-    return said({"status": "ok"})
+
+    async def work() -> Json:
+        body = wire.body_of(await request.body())
+        service.calls.end(wire.text_of(body, "session_id"))
+        return {"status": "ok"}
+
+    return await flat(work)
 
 
 @routes.post(
@@ -213,6 +229,9 @@ async def end_session(request: Request) -> Response:
 async def register(request: Request) -> Response:
     """A callable that may be called, or stand in for another; never pauses."""
     service: Service = request.app.state.service
-    body = wire.body_of(await request.body())
-    service.calls.register(*wire.registration_of(body))
-    return said({"status": "ok"})
+
+    async def work() -> Json:
+        service.calls.register(*wire.registration_of(wire.body_of(await request.body())))
+        return {"status": "ok"}
+
+    return await flat(work)

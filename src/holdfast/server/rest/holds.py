@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from holdfast import errors
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import Json, ServiceHere, after, chosen, router, seconds, shows
 from holdfast.service import execution, inspection
+from holdfast.service import session as program
+from holdfast.service.calls import decisions
 from holdfast.service.calls.shown import brief_json, held_json
 from holdfast.service.service import Service
 from holdfast.wire import rest
 
 routes = router()
+_ACTIONS = {*program.ACTIONS, *decisions.ACTIONS}
 _HOLD = {
     "hold_id": "hold_1",
     "session_id": "sess_abc123",
@@ -63,6 +67,13 @@ async def get_hold(service: ServiceHere, hold_id: str) -> Json:
 async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) -> Json:
     """Decide a hold. The first decision wins; a later one learns who made it."""
     held = service.ledger.still_open(hold_id)
+    if body.action not in _ACTIONS:
+        raise errors.InvalidDecision(
+            f"no action {body.action!r:.100}",
+            hint=f"This hold allows: {', '.join(held.actions)}.",
+            field="action",
+            possible=list(held.actions),
+        )
     if held.kind is Kind.CALLS:
         return _decide_call(service, hold_id, body)
     session = service.session(held.session_id)

@@ -12,7 +12,7 @@ from holdfast import errors
 from holdfast.core import matching
 from holdfast.core.filters import Call
 from holdfast.core.matching import Armed
-from holdfast.model.call import CallBreakpoint, CallRecord, When
+from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
 from holdfast.store import CallTables
 
 _TEXTS = ("function", "alias", "call_type", "condition", "session_id")
@@ -94,6 +94,11 @@ def checked(point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakpoint:
     for name in _TEXTS:
         if given.get(name) is not None and not (isinstance(given[name], str) and given[name]):
             raise errors.InvalidCallBreakpoint(f"{name}: text is expected", field=name)
+    if given.get("call_type") not in (None, *CALL_TYPES):
+        raise errors.InvalidCallBreakpoint(
+            f"call_type: {' or '.join(CALL_TYPES)} is expected, not {given['call_type']!r:.100}",
+            field="call_type",
+        )
     if given.get("hit_condition") is not None:
         given["hit_condition"] = str(given["hit_condition"])
     if "when" in given:

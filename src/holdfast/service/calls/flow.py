@@ -90,6 +90,7 @@ class Calls:
             record.id, self._store, document.get("about") or {}, record.created_at
         )
         session.calls = int(document.get("calls") or 0)
+        session.registered = dict(document.get("registered") or {})
         session.over = True
         was_over = document.get("state") == "terminated"
         session.reason = document.get("reason") if was_over else "server_stopped"
@@ -214,8 +215,8 @@ class Calls:
 
     def register(self, session_id: str, name: str, facts: Mapping[str, Any]) -> Function:
         session = self.reporting(session_id)
-        function, is_new = self.functions.seen(session.id, name, **facts)
-        if is_new:
+        function, _ = self.functions.seen(session.id, name, **facts)
+        if session.registers(name, facts.get("signature")):
             session.event("function_registered", name=name, signature=function.signature)
         return function
 
@@ -302,6 +303,7 @@ class Calls:
             decision=before.decision or ({"action": given.action} if given.action else None),
         )
         self._finish(record)
+        self._nothing_to_hold(record)
         moment = When.AFTER if record.status is CallStatus.SUCCESS else When.EXCEPTION
         running.record = record
         answer = self._meet(running, moment, record.session_id != IMPLICIT)
@@ -472,6 +474,12 @@ class Calls:
         held.withdrawn(why)
         session.event("hold_withdrawn", hold_id=held.id, call_id=held.call.id, why=why)
 
+    def _nothing_to_hold(self, record: CallRecord) -> None:
+        """A call that ended while it was held (its caller gave up) waits for nobody any more."""
+        held = self._held_calls.get(record.number)
+        if held is not None and held.id in self._held:
+            self._withdraw(held, "its call has ended")
+
     def held(self, hold_id: str) -> Held:
         """A call's hold that is open; what became of it otherwise."""
         self._ledger.still_open(hold_id)
@@ -509,20 +517,19 @@ class Calls:
             self.decide(hold_id, "continue", by, {})
         return waiting
 
-    def replacements(self, record: CallRecord) -> list[Function]:
-        """What may stand in for the function of a call: the same signature, registered here."""
-        called = record.function
+    def replacements(self, record: CallRecord) -> list[str]:
+        """What may stand in for the function of a call: its application registered it by that
+        name (so that it has it at hand), and it takes the same arguments."""
+        called, session = record.function, self.sessions[record.session_id]
         return [
-            each
-            for each in self.functions.of_session(record.session_id)
-            if each.name != called.name
-            and (called.signature is None or each.signature in (None, called.signature))
+            name
+            for name, signatures in session.registered.items()
+            if name != called.name and called.signature in signatures
         ]
 
     def check_replacement(self, record: CallRecord, name: str) -> None:
-        known = self.functions.of_session(record.session_id)
-        candidates = [each.name for each in self.replacements(record)]
-        if name not in candidates and name != record.function.name and len(known) > 1:
+        candidates = self.replacements(record)
+        if name not in candidates:
             raise errors.InvalidDecision(
                 f"{name} cannot replace {record.function.name}: no function of that name and "
                 "signature was registered",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from holdfast.service.calls import values
 from holdfast.service.calls.flow import Calls
 from holdfast.store import CallQuery
 from holdfast.wire import pickles
-from holdfast.wire.calls import cid_of
+from holdfast.wire.calls import IMPLICIT, cid_of
 
 Json = dict[str, Any]
 MOST_LOOKED_AT = 20_000
@@ -30,6 +31,7 @@ MOST_SECONDS = 5.0
 _CHUNK = 1000
 _MANY = 64
 _TREE_DEPTH = 20
+_SESSION = re.compile(r"calls_[0-9a-f]{8}")
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class _Judge:
 async def listed(calls: Calls, wanted: Wanted) -> Page:
     """Newest first."""
     judge = _Judge(calls, filters.parse(wanted.filter)) if wanted.filter else None
+    if wanted.session is not None:
+        await check_session(calls, wanted.session)
     query, rest = _query(calls, wanted)
     if judge is not None:
         rest.append(judge)
@@ -92,7 +96,7 @@ def _query(calls: Calls, wanted: Wanted) -> tuple[CallQuery, list[Callable[[Call
     many = functions is not None and len(functions) > _MANY
     query = CallQuery(
         functions=None if many else functions,
-        session_id=_session(wanted.session),
+        session_id=wanted.session,
         status=_status(wanted.status),
         call_type=wanted.call_type,
         cid=None if wanted.cid is None else cid_of(wanted.cid),
@@ -130,13 +134,15 @@ def _functions(calls: Calls, wanted: Wanted) -> frozenset[int] | None:
     return aliased if found is None else found & aliased
 
 
-def _session(given: str | None) -> str | None:
-    if given is None:
-        return None
-    kind, _, number = given.partition("_")
-    if kind != "calls" or len(number) != 8 or set(number) - set("0123456789abcdef"):
-        raise errors.InvalidInput(f"session: {given!r} is no session of calls", field="session")
-    return given
+async def check_session(calls: Calls, given: str) -> None:
+    """SessionNotFound, unless there is such a session of calls, or a call of one that was."""
+    if given in calls.sessions or given == IMPLICIT:
+        return
+    if _SESSION.fullmatch(given):
+        query = CallQuery(session_id=given)
+        if await asyncio.to_thread(calls.tables.newest, query, 1, calls.functions.by_id):
+            return
+    calls.session(given)
 
 
 def _status(given: str | None) -> CallStatus | None:

@@ -20,6 +20,7 @@ from holdfast.store import Store
 from holdfast.targets.program.ending import open_pidfd
 
 _LOOK_SECONDS = 1.0
+_MOST_KEPT = 500
 
 
 class CallSession(Waiting):
@@ -44,6 +45,7 @@ class CallSession(Waiting):
         self.calls = 0
         self.taken = 0  # the last batch of calls that was taken
         self.holds: set[str] = set()
+        self.registered: dict[str, list[str | None]] = {}  # signatures by name
         self.journal = Journal(session_id, store)
         self._store = store
         self._watch: ProcessWatch | None = None
@@ -83,6 +85,15 @@ class CallSession(Waiting):
                 possible=["delete"],
             )
 
+    def registers(self, name: str, signature: str | None) -> bool:
+        """Its application has a function at hand; False when that was known."""
+        known = self.registered.setdefault(name, [])
+        if signature in known:
+            return False
+        known.append(signature)
+        self.save()
+        return True
+
     def watch(self, on_end: Callable[[], None]) -> None:
         """Hear of the end of its process, if it is one of this machine that we can see."""
         if self.pid is not None and self.watched:
@@ -105,6 +116,7 @@ class CallSession(Waiting):
             "state": self.state.value,
             "reason": self.reason,
             "calls": self.calls,
+            "registered": dict(list(self.registered.items())[:_MOST_KEPT]),
         }
         record = SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
         return self._store.put_session(record)

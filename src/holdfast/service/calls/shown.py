@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from holdfast.core.matching import Armed
-from holdfast.model.call import CallRecord, Function, call_id
+from holdfast.model.call import CallRecord, Function, When, call_id
 from holdfast.service.calls.flow import Calls
 from holdfast.service.calls.holding import Held
 from holdfast.wire import calls as wire
@@ -44,7 +44,27 @@ def call_json(calls: Calls, record: CallRecord) -> Json:
         shown["exception_cid"] = record.exception
     if record.marker is not None:
         shown["marker"] = record.marker
+    delivered = _delivered(calls, record)
+    if delivered is not None:
+        shown["delivered"] = delivered
     return shown
+
+
+def _delivered(calls: Calls, record: CallRecord) -> Json | None:
+    """What the caller got in place of what the function came to, if somebody decided so then."""
+    decision = record.decision or {}
+    if decision.get("when") not in (When.AFTER.value, When.EXCEPTION.value):
+        return None
+    match decision.get("action"):
+        case "skip":
+            return {"result": value_json(calls, decision["fake_result_cid"])}
+        case "raise":
+            named = ("exception_type", "exception_message", "exception_cid")
+            thrown = {name: decision[name] for name in named if name in decision}
+            if "exception_cid" in thrown:
+                thrown["exception"] = value_json(calls, thrown["exception_cid"])
+            return thrown
+    return None
 
 
 def whole_json(calls: Calls, record: CallRecord) -> Json:
@@ -67,6 +87,7 @@ def whole_json(calls: Calls, record: CallRecord) -> Json:
         "changed": _changed_json(calls, record),
         "decision": record.decision,
     }
+    shown.setdefault("delivered", None)
     if record.exception is not None:
         shown["exception"] = value_json(calls, record.exception)
     return shown
@@ -128,7 +149,7 @@ def held_json(calls: Calls, held: Held) -> Json:
         "breakpoint_id": held.breakpoint_id,
         "evaluates": held.evaluates,
         "timeout_ms": held.timeout_ms,
-        "replacements": [each.name for each in calls.replacements(record)],
+        "replacements": calls.replacements(record),
     }
 
 
