@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
 
-from applications import Application
+from applications import Application, started
 from holdfast import (
     AsyncDebugProxy,
     DebugProxy,
     DebugServerError,
     DebugTimeoutError,
     async_debug_call,
+    debug_call,
     with_debug,
 )
 from scripted import CONTINUE, Scripted, obliging
@@ -256,3 +257,126 @@ def test_off_passes_async_calls_straight_through(app: Application) -> None:
     with_debug("OFF")
     assert asyncio.run(shop.order("tea")) == "tea"
     assert app.calls() == []
+
+
+# -- asynchronous generators -----------------------------------------------------------------------
+
+
+async def echo(first: str) -> AsyncGenerator[str, str]:
+    """Says back what it is sent; a KeyError is an event like others."""
+    said = first
+    while said:
+        try:
+            said = yield said
+        except KeyError:
+            said = "a key"
+
+
+def test_what_gives_steps_is_known_as_such(app: Application) -> None:
+    class Both:
+        def each(self) -> Iterator[int]:
+            yield 1
+
+        async def soon(self) -> AsyncIterator[int]:
+            yield 1
+
+        async def one(self) -> int:
+            return 1
+
+        def plain(self) -> int:
+            return 1
+
+    both, wrapped = with_debug(Both()), with_debug(echo)
+    tests = (inspect.isgeneratorfunction, inspect.isasyncgenfunction, inspect.iscoroutinefunction)
+    found = [[test(getattr(both, name)) for test in tests] for name in dir(Both)[-4:]]
+    assert found == [[test(getattr(Both, name)) for test in tests] for name in dir(Both)[-4:]]
+    assert inspect.isasyncgenfunction(wrapped)
+    assert inspect.isasyncgen(wrapped("a"))
+    assert list(both.each()) == [1]
+    assert inspect.signature(both.soon) == inspect.signature(Both().soon)
+
+
+@pytest.mark.parametrize("mode", ["strict", "leased"])
+@pytest.mark.parametrize("make", [lambda: with_debug(echo)("a"), lambda: debug_call(echo, "a")])
+def test_an_async_generator_is_sent_to_and_thrown_into(
+    app: Application, mode: str, make: Callable[[], Any]
+) -> None:
+    app.again(mode=mode)
+
+    async def talk() -> list[Any]:
+        steps = make()
+        heard = [await steps.__anext__(), await steps.asend("b"), await steps.athrow(KeyError())]
+        with pytest.raises(StopAsyncIteration):
+            await steps.asend("")
+        others = make()
+        await others.__anext__()
+        with pytest.raises(LookupError):
+            await others.athrow(LookupError())
+        closed = make()
+        await closed.__anext__()
+        await closed.aclose()
+        with pytest.raises(StopAsyncIteration):
+            await closed.__anext__()
+        return heard
+
+    assert asyncio.run(talk()) == ["a", "b", "a key"]
+    with_debug("OFF")
+    assert app.names() == ["echo"] * 3
+    assert app.call("echo")["marker"] == "async_generator"
+
+
+@pytest.mark.parametrize("mode", ["strict", "leased"])
+def test_a_held_async_generator_function_does_not_block_its_loop(
+    app: Application, mode: str
+) -> None:
+    app.again(mode=mode)
+    app.break_on("deliveries")
+    shop = with_debug(Shop())
+
+    async def both() -> list[int]:
+        async def taken() -> list[int]:
+            return [each async for each in shop.deliveries()]
+
+        task = asyncio.create_task(taken())
+        hold = await asyncio.to_thread(app.hold)
+        await asyncio.to_thread(app.decide, hold, "continue")
+        return await task
+
+    running = started(lambda: asyncio.run(both()))
+    assert running.result(30) == [0, 1, 2]
+    assert app.call("deliveries")["marker"] == "async_generator"
+
+
+def test_a_list_may_be_decided_to_be_the_steps(app: Application) -> None:
+    app.break_on("echo", action={"action": "skip", "fake_result": {"value": ["x", "y"]}})
+
+    async def heard() -> list[str]:
+        return [each async for each in with_debug(echo)("a")]
+
+    assert asyncio.run(heard()) == ["x", "y"]
+
+
+# -- where from ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: with_debug(greet)("you"),
+        lambda: with_debug(Shop()).order("tea"),
+        lambda: debug_call(greet, "you"),
+    ],
+)
+def test_a_task_is_called_where_its_coroutine_was_made(
+    app: Application, make: Callable[[], Any]
+) -> None:
+    def begin() -> Any:
+        return asyncio.create_task(make())
+
+    async def wait() -> None:
+        await begin()
+
+    asyncio.run(wait())
+    call = app.server.get(f"/api/calls/{app.calls()[-1]['call_id']}")
+    functions = [each["function"] for each in call["call_site"]["stack_trace"]]
+    assert functions[:3] == ["<lambda>", "begin", "wait"]

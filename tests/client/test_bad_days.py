@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -447,3 +448,36 @@ def test_a_slow_completion_does_not_lose_the_result(
     never.set()
     assert "could not be reported" in caplog.text
     configure_debug(request_timeout=30)
+
+
+# -- the stack -------------------------------------------------------------------------------------
+
+
+def test_a_function_may_call_itself_many_times_through_its_proxy(app: Application) -> None:
+    def down(level: int) -> int:
+        return 0 if not level else 1 + wrapped(level - 1)
+
+    def inline(level: int) -> int:
+        return 0 if not level else 1 + debug_call(inline, level - 1)
+
+    wrapped = with_debug(down)
+    assert started(lambda: wrapped(180)).result(60) == 180
+    assert started(lambda: debug_call(inline, 180)).result(60) == 180
+    assert len(app.calls("down")) == 181
+
+
+def test_a_full_stack_is_the_applications_own_error(
+    app: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ignored: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+
+    def forever(level: int) -> int:
+        return int(wrapped(level + 1))
+
+    wrapped = with_debug(forever)
+    for _ in range(3):
+        with pytest.raises(RecursionError):
+            started(lambda: wrapped(0)).result(60)
+    assert with_debug(abs)(-3) == 3
+    assert ignored == []

@@ -52,6 +52,7 @@ class Call:
         "qualname",
         "remember",
         "seen",
+        "stack",
         "target",
     )
 
@@ -69,6 +70,7 @@ class Call:
         qualname: str | None = None,
         seen: Snapshot | None = None,
         remember: Callable[[Snapshot], None] | None = None,
+        stack: str | None = None,
     ) -> None:
         self.name = name  # what it is recorded under
         self.function = function  # does the work
@@ -81,6 +83,7 @@ class Call:
         self.qualname = qualname
         self.seen = seen  # the target as it was last known to be
         self.remember = remember  # tells the proxy what it is now
+        self.stack = stack  # where a coroutine was made, which may be elsewhere than it is awaited
 
     def names(self, name: str) -> Any:
         """What a name means where the call was made."""
@@ -167,8 +170,37 @@ Life = Generator[Step, Any, Outcome]
 
 
 def run(recorder: Recorder, call: Call) -> Any:
-    """The call, blocking while it is held."""
-    return through(_life(recorder, call)).deliver()
+    """The call, blocking while it is held.
+
+    One that goes on as it is, as nearly all do, is made from here: a function that calls itself
+    through its proxy takes three frames of the stack for each level.
+    """
+    with undisturbed():
+        taken = Taken.now(recorder, call)
+        decision = _started(recorder, call, taken)
+    if decision["action"] != "continue":
+        return through(_decided(recorder, call, taken, decision)).deliver()
+    call_id = decision["call_id"]
+    outer = current.get()
+    current.set(call_id)
+    began = time.perf_counter_ns()
+    try:
+        value = call.function(*call.args, **call.kwargs)
+        outcome = Outcome(value, None, time.perf_counter_ns() - began)
+    except BaseException as error:
+        outcome = Outcome(None, error, time.perf_counter_ns() - began)
+    finally:
+        current.set(outer)
+    return _finished(recorder, call, call_id, taken, outcome)
+
+
+def _finished(recorder: Recorder, call: Call, call_id: str, taken: Taken, outcome: Outcome) -> Any:
+    """The end of a call that was made as it is."""
+    plan = Plan(call.function, call.args, call.kwargs)
+    answer = _report(recorder, call, call_id, taken, outcome, plan, "continue")
+    if answer.get("action") is not None:
+        outcome = through(_ended(recorder, call, call_id, outcome, answer))
+    return outcome.deliver()
 
 
 def through(life: Life) -> Outcome:
@@ -208,7 +240,30 @@ async def through_async(life: Life) -> Outcome:
 
 def run_until_awaited(recorder: Recorder, call: Call) -> Any:
     """The call; if a plain function turns out to give a coroutine, it ends when that does."""
-    life = _life(recorder, call)
+    with undisturbed():
+        taken = Taken.now(recorder, call)
+        decision = _started(recorder, call, taken)
+    if decision["action"] != "continue":
+        return _run_decided(_decided(recorder, call, taken, decision))
+    call_id = decision["call_id"]
+    outer = current.get()
+    current.set(call_id)
+    began = time.perf_counter_ns()
+    try:
+        value = call.function(*call.args, **call.kwargs)
+        outcome = Outcome(value, None, time.perf_counter_ns() - began)
+    except BaseException as error:
+        outcome = Outcome(None, error, time.perf_counter_ns() - began)
+    finally:
+        current.set(outer)
+    if outcome.error is None and inspect.iscoroutine(outcome.value):
+        life = _decided(recorder, call, taken, decision)
+        next(life)
+        return _awaited(life, outcome.value, call_id)
+    return _finished(recorder, call, call_id, taken, outcome)
+
+
+def _run_decided(life: Life) -> Any:
     try:
         step = next(life)
         while not isinstance(step, Run):
@@ -255,6 +310,11 @@ def _life(recorder: Recorder, call: Call) -> Life:
     with undisturbed():
         taken = Taken.now(recorder, call)
         decision = _started(recorder, call, taken)
+    return (yield from _decided(recorder, call, taken, decision))
+
+
+def _decided(recorder: Recorder, call: Call, taken: Taken, decision: dict[str, Any]) -> Life:
+    """From the server's first answer on."""
     call_id = decision["call_id"]
     what = ""
     try:
@@ -312,7 +372,9 @@ def _started(
         "began": began,
         "evaluates": True,
     }
-    if recorder.settings.capture_locals:
+    if call.stack is not None:
+        stack = call.stack
+    elif recorder.settings.capture_locals:
         stack = stacks.with_locals(call.frame)
     else:
         stack = recorder.stacks.capture(call.frame)

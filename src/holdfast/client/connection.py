@@ -7,6 +7,7 @@ parser on a socket of its loop's.
 
 from __future__ import annotations
 
+import _socket
 import json
 import os
 import select
@@ -153,13 +154,19 @@ class _Line:
         self.generation = _generation
 
     def __del__(self) -> None:
-        self.sock.close()
+        _close(self.sock)  # in one step: the stack may have no room for more
+
+
+_close = _socket.socket.close
 
 
 class _Lines(threading.local):
     """This thread's."""
 
     line: _Line | None = None
+
+    def __init__(self) -> None:
+        self.spoilt: list[_Line] = []  # closed when there is room on the stack to do so
 
 
 _generation = 0
@@ -222,7 +229,10 @@ class Connection:
             self._drop(mine)
             raise self.unreachable(problem) from None
         except BaseException:
-            self._drop(mine)  # half an answer may be left in it
+            # Half an answer may be left in it. No call is made: it may be the stack that is full.
+            if mine.line is not None:
+                mine.spoilt += (mine.line,)
+                mine.line = None
             raise
 
     def unreachable(self, problem: OSError) -> DebugServerError:
@@ -260,6 +270,7 @@ class Connection:
 
     def _drop(self, mine: _Lines) -> None:
         mine.line = None
+        mine.spoilt.clear()
 
     def _exchange(self, mine: _Lines, request: bytes, wait: float) -> Reply:
         assert mine.line is not None

@@ -13,9 +13,15 @@ from typing import Any
 from holdfast.client import discovery
 from holdfast.client.calls import Call, run_async, run_until_awaited
 from holdfast.client.connection import place
-from holdfast.client.proxy import is_coroutine_function, wrap
+from holdfast.client.proxy import (
+    is_async_generator_function,
+    is_coroutine_function,
+    stack_of,
+    wrap,
+)
 from holdfast.client.recorder import Recorder
 from holdfast.client.settings import changed
+from holdfast.client.steps import steps
 from holdfast.client.switch import switch
 from holdfast.client.wrapped import Wrapped, is_wrapped, quiet, target_of, undisturbed
 
@@ -83,7 +89,8 @@ def with_debug(what: Any) -> Any:
 def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call a function here and now as through a proxy: `debug_call(f, x)`, `debug_call("a", f, x)`.
 
-    An asynchronous function gives its awaitable, and the call ends when that does.
+    An asynchronous function gives its awaitable, and the call ends when that does; one with
+    `yield` gives its steps, and is called when the first is taken.
     """
     alias, function, args = _parsed(name_or_function, args)
     recorder = switch.recorder
@@ -91,7 +98,11 @@ def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
     call = _inline(recorder, alias, function, args, kwargs, sys._getframe(1))
     if is_coroutine_function(call.function):
+        call.stack = stack_of(recorder, sys._getframe(1))
         return _asynchronously(recorder, call)
+    if is_async_generator_function(call.function):
+        call.stack = stack_of(recorder, sys._getframe(1))
+        return steps(lambda frame: _asynchronously(recorder, call))
     if recorder.lease is not None:
         return recorder.lease.run_until_awaited(
             *(call.name, call.function, args, kwargs, alias, call.qualname, call.frame)

@@ -22,6 +22,7 @@ from holdfast.client import operators
 from holdfast.client.calls import Call, run, run_async
 from holdfast.client.recorder import Recorder
 from holdfast.client.snapshots import Snapshot
+from holdfast.client.steps import steps
 from holdfast.client.switch import switch
 from holdfast.client.wrapped import Wrapped, is_wrapped, quiet, target_of, undisturbed
 
@@ -110,24 +111,39 @@ def wrap(target: Any, alias: str | None, seen: Snapshot) -> Any:
     return proxy
 
 
-_classes: weakref.WeakKeyDictionary[type, dict[bool, type]] = weakref.WeakKeyDictionary()
+_classes: weakref.WeakKeyDictionary[type, dict[str, type]] = weakref.WeakKeyDictionary()
 
 
 def proxy_class(target: Any) -> type:
     """The class of proxies for things like this."""
     cls = type(target)
-    is_async = callable(target) and is_coroutine_function(target)
+    gives = _gives(target) if callable(target) else ""
     made = _classes.setdefault(cls, {})
-    if is_async not in made:
-        made[is_async] = _generated(cls, is_async)
-    return made[is_async]
+    if gives not in made:
+        made[gives] = _generated(cls, gives)
+    return made[gives]
 
 
 def is_coroutine_function(function: Any) -> bool:
+    return _is(function, inspect.iscoroutinefunction)
+
+
+def is_async_generator_function(function: Any) -> bool:
+    return _is(function, inspect.isasyncgenfunction)
+
+
+def _is(function: Any, test: Callable[[Any], bool]) -> bool:
     with undisturbed():
-        if inspect.iscoroutinefunction(function):
-            return True
-        return inspect.iscoroutinefunction(_members(type(function)).get("__call__"))
+        return test(function) or test(_members(type(function)).get("__call__"))
+
+
+def _gives(function: Any) -> str:
+    """What a call of it gives: something to await, steps, asynchronous steps, or just a value."""
+    if is_coroutine_function(function):
+        return "coroutine"
+    if is_async_generator_function(function):
+        return "asyncgen"
+    return "generator" if _is(function, inspect.isgeneratorfunction) else ""
 
 
 # -- what a call through a proxy does ------------------------------------------------------------
@@ -141,6 +157,7 @@ def _called(
     kwargs: dict[str, Any],
     frame: types.FrameType,
     qualname: str | None,
+    stack: str | None = None,
 ) -> Call:
     return Call(
         name=name,
@@ -154,6 +171,7 @@ def _called(
         qualname=qualname,
         seen=_seen.__get__(proxy),
         remember=functools.partial(_seen.__set__, proxy),
+        stack=stack,
     )
 
 
@@ -183,15 +201,100 @@ async def _run_async(
     kwargs: dict[str, Any],
     frame: types.FrameType,
     qualname: str | None,
+    stack: str | None = None,
 ) -> Any:
     lease = recorder.lease
     if lease is None:
-        call = _called(proxy, name, function, args, kwargs, frame, qualname)
+        call = _called(proxy, name, function, args, kwargs, frame, qualname, stack)
         return await run_async(recorder, call)
     alias, target = _alias(proxy), _target(proxy)
     return await lease.run_async(
         proxy, name, function, args, kwargs, target, "proxy", alias, qualname, frame
     )
+
+
+async def _soon(
+    proxy: Any,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    qualname: str | None,
+    stack: str | None,
+) -> Any:
+    """The coroutine that a call gives. The stack is of where it was made."""
+    recorder = switch.recorder
+    if recorder is None or quiet.get():
+        return await function(*args, **kwargs)
+    frame = sys._getframe(1)
+    return await _run_async(recorder, proxy, name, function, args, kwargs, frame, qualname, stack)
+
+
+def _in_steps(
+    proxy: Any,
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    qualname: str | None,
+    stack: str | None,
+) -> Any:
+    """The asynchronous generator that a call gives."""
+
+    async def start(frame: types.FrameType) -> Any:
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return function(*args, **kwargs)
+        return await _run_async(
+            recorder, proxy, name, function, args, kwargs, frame, qualname, stack
+        )
+
+    return steps(start)
+
+
+_LATER = {"coroutine": _soon, "asyncgen": _in_steps}
+
+
+def stack_of(recorder: Recorder, frame: types.FrameType) -> str | None:
+    """The stack as it is now, for a call that begins when its caller may have gone on."""
+    if recorder.lease is not None or recorder.settings.capture_locals:
+        return None
+    return recorder.stacks.capture(frame)
+
+
+async def _a_coroutine() -> None: ...
+
+
+async def _an_asyncgen() -> Any:
+    yield
+
+
+def _a_generator() -> Any:
+    yield
+
+
+_LIKE: dict[str, Any] = {
+    "coroutine": _a_coroutine,
+    "asyncgen": _an_asyncgen,
+    "generator": _a_generator,
+}
+
+
+class _Function:
+    """A plain function that `inspect` takes for what its call gives. It sees who calls it."""
+
+    def __init__(self, function: Callable[..., Any], gives: str) -> None:
+        self._function = function
+        self.__name__ = self.__qualname__ = function.__name__
+        self.__code__ = _LIKE[gives].__code__
+        self.__defaults__ = self.__kwdefaults__ = None
+        self.__annotations__: dict[str, Any] = {}
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
 
 
 def _method(name: str, qualname: str) -> Any:
@@ -211,16 +314,30 @@ def _method(name: str, qualname: str) -> Any:
     return method
 
 
-def _async_method(name: str, qualname: str) -> Any:
-    async def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _later_method(name: str, qualname: str, gives: str) -> Any:
+    later = _LATER[gives]
+
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         function = getattr(_target(self), name)
         recorder = switch.recorder
         if recorder is None or quiet.get():
-            return await function(*args, **kwargs)
-        frame = sys._getframe(1)
-        return await _run_async(recorder, self, name, function, args, kwargs, frame, qualname)
+            return function(*args, **kwargs)
+        stack = stack_of(recorder, sys._getframe(2))
+        return later(self, name, function, args, kwargs, qualname, stack)
 
-    return method
+    return _Function(method, gives)
+
+
+def _generator_method(name: str, qualname: str) -> Any:
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        function = getattr(_target(self), name)
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return function(*args, **kwargs)
+        frame = sys._getframe(2)
+        return _run(recorder, self, name, function, args, kwargs, frame, qualname)
+
+    return _Function(method, "generator")
 
 
 def _special(name: str, qualname: str, sees_through: bool) -> Any:
@@ -298,17 +415,25 @@ def _call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         alias, qualname = _alias(self), target.__qualname__
         name = target.__name__ if alias is None else alias
         return lease.run(self, name, target, args, kwargs, target, "proxy", alias, qualname, frame)
-    name = _call_name(self, target)
-    return _run(recorder, self, name, target, args, kwargs, frame, _full_name(target))
+    name, full_name = _call_name(self, target), _full_name(target)
+    if lease is None:
+        return run(recorder, _called(self, name, target, args, kwargs, frame, full_name))
+    return _run(recorder, self, name, target, args, kwargs, frame, full_name)
 
 
-async def _async_call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-    target = _target(self)
-    recorder = switch.recorder
-    if recorder is None or quiet.get():
-        return await target(*args, **kwargs)
-    name, frame = _call_name(self, target), sys._getframe(1)
-    return await _run_async(recorder, self, name, target, args, kwargs, frame, _full_name(target))
+def _later_call(gives: str) -> Any:
+    later = _LATER[gives]
+
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        target = _target(self)
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return target(*args, **kwargs)
+        stack = stack_of(recorder, sys._getframe(2))
+        name = _call_name(self, target)
+        return later(self, name, target, args, kwargs, _full_name(target), stack)
+
+    return _Function(call, gives)
 
 
 def _await(self: Any, /) -> Any:
@@ -336,14 +461,16 @@ def _intercepting(proxy: Any, name: str, function: Any) -> Any:
         frame = sys._getframe(1)
         return _run(recorder, proxy, name, function, args, kwargs, frame, qualname)
 
-    async def async_call(*args: Any, **kwargs: Any) -> Any:
+    def call_later(*args: Any, **kwargs: Any) -> Any:
         recorder = switch.recorder
         if recorder is None or quiet.get():
-            return await function(*args, **kwargs)
-        frame = sys._getframe(1)
-        return await _run_async(recorder, proxy, name, function, args, kwargs, frame, qualname)
+            return function(*args, **kwargs)
+        stack = stack_of(recorder, sys._getframe(2))
+        return _LATER[gives](proxy, name, function, args, kwargs, qualname, stack)
 
-    return functools.wraps(function)(async_call if is_coroutine_function(function) else call)
+    gives = _gives(function)
+    made: Any = _Function(call_later, gives) if gives in _LATER else call
+    return functools.wraps(function)(made)
 
 
 def _full_name(function: Any) -> str | None:
@@ -411,10 +538,10 @@ def _raw_function(member: Any) -> Any:
     return member.__func__ if isinstance(member, (staticmethod, classmethod)) else member
 
 
-def _generated(cls: type, is_async_call: bool) -> type:
+def _generated(cls: type, gives: str) -> type:
     members = _members(cls)
     space: dict[str, Any] = {"__slots__": ()}
-    is_async = is_async_call or "__aiter__" in members
+    is_async = gives in _LATER or "__aiter__" in members
     for name, member in members.items():
         made, waits = _generated_member(cls, name, member)
         if made is not None:
@@ -426,7 +553,7 @@ def _generated(cls: type, is_async_call: bool) -> type:
         made = operators.BINARY["__radd__"]
         space["__radd__"] = _operator("__radd__", f"{cls.__qualname__}.__radd__", made)
     if "__call__" in members:
-        space["__call__"] = _async_call if is_async_call else _call
+        space["__call__"] = _later_call(gives) if gives in _LATER else _call
     if "__await__" in members:
         space["__await__"], is_async = _await, True
     _add_standing(space, cls, members)
@@ -452,8 +579,11 @@ def _generated_member(cls: type, name: str, member: Any) -> tuple[Any, bool]:
         return None, False
     if is_wrapped(member):
         return None, False
-    if is_coroutine_function(function):
-        return _async_method(name, qualname), True
+    gives = _gives(function)
+    if gives in _LATER:
+        return _later_method(name, qualname, gives), True
+    if gives:
+        return _generator_method(name, qualname), False
     return _method(name, qualname), False
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -81,6 +82,8 @@ class Snapshots:
         except pickling.UnderWay as problem:
             return marked(value, problem.kind, str(problem))
         except Exception as problem:
+            if isinstance(problem, RecursionError) and _is_stack_full():
+                raise  # the application's own error: it is not the value that is too deep
             if lenient or self._placeholders:
                 return marked(value, "unpicklable", said(problem))
             raise DebugSerializationError(
@@ -215,6 +218,13 @@ def marked(value: Any, marker: str, why: str) -> Snapshot:
     made = Snapshot(pickling.omission(type(value).__name__, why, None, who), (), fixed, marker)
     made.why = why
     return made
+
+
+def _is_stack_full() -> bool:
+    frame, depth = sys._getframe(), 0
+    while frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth > sys.getrecursionlimit() // 2
 
 
 def said(problem: BaseException) -> str:
