@@ -144,13 +144,13 @@ def test_after_a_restart_the_calls_are_there_and_the_application_goes_on(tmp_pat
     try:
         path = f"/sessions/{app.session_id}"
         shown = second.get(path)
-        assert (shown["status"], shown["reason"], shown["calls"]) == (
-            *("terminated", "server_stopped", 2),
-        )
+        assert (shown["status"], shown["calls"]) == ("running", 2)
+        assert second.get(f"/api/calls/{begun['call_id']}")["status"] == "lost"
         assert second.get(f"/api/calls/{done}")["result"]["json"] == 2
         assert second.get("/api/functions")["total"] == 2
         app.server = second
         assert app.complete(begun, 4) == {"status": "ok"}
+        assert second.get(f"/api/calls/{begun['call_id']}")["status"] == "success"
         app.complete(begun, 4, expect=409)
         assert app.call("f", 5) > begun["call_id"]
         assert second.get(path)["status"] == "running"
@@ -171,5 +171,46 @@ def test_a_call_that_was_answered_is_kept_when_the_server_stops(tmp_path: Path) 
         listed = second.get("/api/calls?limit=1000")["calls"]
         assert [call["call_id"] for call in listed] == ids[::-1]
         assert all(call["status"] == "success" for call in listed)
+    finally:
+        second.stop()
+
+
+def test_what_a_killed_server_knew_is_known_to_the_next(tmp_path: Path) -> None:
+    first = Server(tmp_path / "data")
+    waits = [sys.executable, "-c", "input()"]
+    lives, goes = (subprocess.Popen(waits, stdin=subprocess.PIPE) for _ in range(2))
+    living, gone = Application(first, pid=lives.pid), Application(first, pid=goes.pid)
+    body = {"session_id": living.session_id, "name": "twin", "signature": "(a)"}
+    first.post("/api/call/register", body)
+    calls = {app: app.start("f", 1) for app in (living, gone)}
+    living.call("g", result=3)
+    first.get("/api/calls")  # what came before is in the database then
+    first.close()  # it is killed
+    goes.communicate(b"\n")
+    second = Server(tmp_path / "data")
+    try:
+        living.server = gone.server = second
+        states = [second.get(f"/sessions/{app.session_id}") for app in calls]
+        assert [each["status"] for each in states] == ["running", "terminated"]
+        assert [each["calls"] for each in states] == [2, 1]
+        for call in calls.values():
+            assert second.get(f"/api/calls/{call['call_id']}")["status"] == "lost"
+        found = second.get(f"/api/functions?session={living.session_id}")["functions"]
+        assert {each["name"] for each in found} == {"f", "g", "twin"}
+        [shared] = [
+            each for each in second.get("/api/functions")["functions"] if each["calls"] == 2
+        ]
+        assert shared["sessions"] == sorted(str(app.session_id) for app in calls)
+        assert living.complete(calls[living], 5) == {"status": "ok"}
+        shown = second.get(f"/api/calls/{calls[living]['call_id']}")
+        assert (shown["status"], shown["result"]["json"]) == ("success", 5)
+        second.post("/api/breakpoints", {"function": "f"})
+        held = living.start("f", 1, signature="(a)")
+        assert second.get(f"/api/holds/{held['hold_id']}")["replacements"] == ["twin"]
+        path = f"/sessions/{living.session_id}"
+        since = second.get(path)["last_event"]
+        lives.communicate(b"\n")
+        second.get(f"{path}/events?since={since}&wait=30")
+        assert second.get(path)["status"] == "terminated"
     finally:
         second.stop()

@@ -16,7 +16,8 @@ CALL_TYPES = ("proxy", "inline")
 
 
 class CallStatus(str, Enum):
-    """How far a call came. `lost`: its process ended before the call did."""
+    """How far a call came. `lost`: its process, or the server, ended before the call did; one that
+    was only out of sight becomes a success or an exception when it is completed after all."""
 
     RUNNING = "running"
     SUCCESS = "success"

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -377,6 +377,19 @@ class CallTables:
             "SELECT id, calls, CAST(document AS BLOB) FROM functions ORDER BY id"
         )
         return [(rows.decode_function(row[0], row[2]), row[1]) for row in found]
+
+    def count_of_session(self, session_id: str) -> int:
+        number = rows.session_number(session_id)
+        found = self._readers.rows("SELECT count(*) FROM calls WHERE session = ?", (number,))
+        return int(found[0][0])
+
+    def lose_running(self) -> None:
+        """The calls that were under way when the server before us went: nobody knows of them."""
+
+        def lose(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE calls SET status = 3 WHERE status = 0 AND status <> 1")
+
+        wait([self._writer.submit(lose)])
 
     def delete_session(self, session_id: str) -> Future[None]:
         """Delete its calls; the contents stay, for others may use them."""

@@ -65,7 +65,7 @@ class Calls:
         self.board = Board(folder)
         self.leased = Leased(self)
         self.contents = Contents(self.tables)
-        self.functions = Functions(self.tables)
+        self.functions = Functions(self.tables, self._new_function)
         self.breakpoints = CallBreakpoints(self.tables, self.board.changed)
         self.decider = Decider(self.contents, lambda: settings().call_max_value_bytes)
         self.sessions: dict[str, CallSession] = {}
@@ -75,26 +75,45 @@ class Calls:
         self._held_calls: OrderedDict[int, Held] = OrderedDict()
         self._stacks: OrderedDict[int, None] = OrderedDict()
         self._last = 0
+        self._first = 0
 
     # -- its own life -----------------------------------------------------------------------
 
     def start_up(self) -> list[errors.HoldfastError]:
+        self.tables.lose_running()
         self._last = self.tables.last_number()
+        self._first = self._number()
         self.functions.load()
         return self.breakpoints.load()
 
     def recover(self, record: SessionRecord) -> None:
-        """A session of a server that is gone: it is over, its calls stay."""
+        """A session of a server that is gone. It goes on if its process is seen to live; if not,
+        it is over, until a report proves that its application lives all the same."""
         document = record.document
         session = CallSession(
             record.id, self._store, document.get("about") or {}, record.created_at
         )
         session.calls = int(document.get("calls") or 0)
         session.registered = dict(document.get("registered") or {})
-        session.over = True
+        session.functions = list(document.get("functions") or [])
+        self.functions.recall(session.id, session.functions)
         was_over = document.get("state") == "terminated"
+        if not was_over:  # the server before us had no time to write how far it came
+            session.calls = max(session.calls, self.tables.count_of_session(session.id))
         session.reason = document.get("reason") if was_over else "server_stopped"
         self.sessions[session.id] = session
+        if session.reason == "server_stopped" and session.about.get("process_started"):
+            session.watch(lambda: self._end(session, "process_ended"))
+        session.over = not session.is_watched
+        if session.is_watched:
+            session.reason = None
+            session.event("session_resumed", name=session.name, pid=session.pid)
+            session.save()
+
+    def _new_function(self, session_id: str, function_id: int) -> None:
+        session = self.sessions[session_id]
+        session.functions.append(function_id)
+        session.save()
 
     def close(self) -> None:
         for session in self.sessions.values():
@@ -312,18 +331,19 @@ class Calls:
         return {"status": "ok", **(answer or {})}
 
     def _from_store(self, given: Complete) -> _Running:
-        """A call that began under the server before us, or one that has ended."""
-        known = given.number in self._completed
+        """A call that began under the server before us (and so was given up), or has ended."""
         record = self.tables.call(given.number, self.functions.by_id)
         if record is None:
             raise errors.CallNotFound(f"no call {given.call_id}", call_id=given.call_id)
-        if known or record.status is not CallStatus.RUNNING:
+        given_up = record.status is CallStatus.LOST and record.number < self._first
+        if given.number in self._completed or not given_up:
             raise errors.CallCompleted(
                 f"call {given.call_id} was completed already",
                 call_id=given.call_id,
                 state=record.status.value,
                 possible=[],
             )
+        self.reporting(record.session_id)
         return _Running(record, evaluates=False)
 
     def _finish(self, record: CallRecord) -> None:

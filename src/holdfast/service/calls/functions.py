@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from holdfast.core import matching
@@ -20,8 +21,9 @@ def _news(known: Function, facts: dict[str, Any]) -> dict[str, Any]:
 
 
 class Functions:
-    def __init__(self, tables: CallTables) -> None:
+    def __init__(self, tables: CallTables, on_new: Callable[[str, int], None]) -> None:
         self._tables = tables
+        self._on_new = on_new  # a session has a function that it had not
         self.by_id: dict[int, Function] = {}
         self._by_key: dict[tuple[str, str | None, str | None], Function] = {}
         self._sessions: defaultdict[int, set[str]] = defaultdict(set)
@@ -54,7 +56,14 @@ class Functions:
         if session_id in sessions:
             return known, False
         sessions.add(session_id)
+        self._on_new(session_id, known.id)
         return known, True
+
+    def recall(self, session_id: str, ids: Iterable[int]) -> None:
+        """What a session of the server before us had."""
+        for number in ids:
+            if number in self.by_id:
+                self._sessions[number].add(session_id)
 
     def _put(self, function: Function) -> None:
         self._know(function)
@@ -72,11 +81,6 @@ class Functions:
         return frozenset(
             each.id for each in self.by_id.values() if matching.fits(wanted, each.alias or "")
         )
-
-    def of_session(self, session_id: str) -> list[Function]:
-        return [
-            each for each in self.by_id.values() if session_id in self._sessions.get(each.id, ())
-        ]
 
     def sessions_of(self, function: Function) -> list[str]:
         return sorted(self._sessions.get(function.id, ()))

@@ -20,7 +20,7 @@ from holdfast.store import Store
 from holdfast.targets.program.ending import open_pidfd
 
 _LOOK_SECONDS = 1.0
-_MOST_KEPT = 500
+_MOST_KEPT = 1000
 
 
 class CallSession(Waiting):
@@ -45,6 +45,7 @@ class CallSession(Waiting):
         self.calls = 0
         self.taken = 0  # the last batch of calls that was taken
         self.holds: set[str] = set()
+        self.functions: list[int] = []
         self.registered: dict[str, list[str | None]] = {}  # signatures by name
         self.journal = Journal(session_id, store)
         self._store = store
@@ -94,6 +95,11 @@ class CallSession(Waiting):
         self.save()
         return True
 
+    @property
+    def is_watched(self) -> bool:
+        """Is its process seen to live?"""
+        return self._watch is not None
+
     def watch(self, on_end: Callable[[], None]) -> None:
         """Hear of the end of its process, if it is one of this machine that we can see."""
         if self.pid is not None and self.watched:
@@ -116,6 +122,7 @@ class CallSession(Waiting):
             "state": self.state.value,
             "reason": self.reason,
             "calls": self.calls,
+            "functions": self.functions[:_MOST_KEPT],
             "registered": dict(list(self.registered.items())[:_MOST_KEPT]),
         }
         record = SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
