@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -213,3 +214,27 @@ def test_what_is_asked_for_must_exist(server: Server) -> None:
             assert error["error_code"] == "session_not_found"
     error = server.get("/api/calls?fuction=f&limt=1&limit=1", expect=400)
     assert error["error"]["details"]["unknown"] == ["fuction", "limt"]
+
+
+def test_so_many_calls_are_kept_and_the_oldest_go(tmp_path: Path) -> None:
+    running = Server(tmp_path / "data")
+    try:
+        app = Application(running, name="much")
+        calls = [app.call("f", f"value {number}", "shared") for number in range(30)]
+        under_way = app.start("f", "value 0")
+        running.patch("/config", {"calls_kept": 10})
+        for _ in range(2000):
+            if running.http.get(f"/api/cid/{cid('value 20')}").status_code == 404:
+                break
+        left = running.get("/api/calls")["calls"]
+        assert [each["call_id"] for each in left] == [under_way["call_id"], *calls[:20:-1]]
+        assert running.get(f"/api/cid/{cid('shared')}/preview")["json"] == "shared"
+        assert running.get(f"/api/cid/{cid('value 0')}/preview")["json"] == "value 0"
+        running.get(f"/api/cid/{cid('value 1')}", expect=404)
+        # Who still counts on a value is asked for it, and the call is recorded.
+        asked = app.start("f", args=[{"cid": cid("value 1")}], expect=404)
+        assert asked["missing_cids"] == [cid("value 1")]
+        again = app.call("f", "value 1")
+        assert running.get(f"/api/calls/{again}")["args"][0]["json"] == "value 1"
+    finally:
+        running.stop()

@@ -256,3 +256,57 @@ def test_many_threads_lose_nothing(tables: CallTables) -> None:
     found = tables.newest(CallQuery(), 5000, FUNCTIONS)
     assert len(found) == 2000
     assert {each.status for each in found} == {CallStatus.SUCCESS}
+
+
+# -- what is too much ----------------------------------------------------------------------------
+
+
+def rows_in(store: Store, table: str) -> int:
+    tables = store.calls
+    return int(tables._readers.rows(f"SELECT count(*) FROM {table}")[0][0])
+
+
+def test_the_oldest_calls_go_with_their_uses(store: Store, tables: CallTables) -> None:
+    for number in range(1, 31):
+        # The fifth is under way: it will be completed, and stays.
+        status = CallStatus.RUNNING if number == 5 else CallStatus.SUCCESS
+        tables.put_call(call(number, status=status, args=(cid("shared"), cid(str(number)))))
+    assert numbers(tables)
+    assert tables.excess(10) == 20
+    count, used = tables.drop_oldest(20)
+    assert (count, tables.excess(10)) == (20, 0)
+    assert set(used) == {cid("shared"), *(cid(str(n)) for n in range(1, 22) if n != 5)}
+    assert sorted(numbers(tables)) == [5, *range(22, 31)]
+    assert rows_in(store, "uses") == 10 * 2
+    assert numbers(tables, cid=cid("shared"))[0] == 30
+    assert tables.drop_oldest(100)[0] == 9
+    assert numbers(tables) == [5]
+
+
+def test_a_value_goes_when_nobody_refers_to_it(tables: CallTables) -> None:
+    names = ("gone", "used", "decided", "preset", "function", "sent again")
+    for name in names:
+        kind = "function" if name == "function" else "str"
+        tables.put_content(cid(name), name.encode(), {"text": name, "type": kind})
+    args = tuple(map(cid, names))
+    tables.put_call(call(1, status=CallStatus.SUCCESS, args=args))
+    tables.put_call(call(2, status=CallStatus.SUCCESS, args=(cid("used"),)))
+    decision = {"action": "skip", "fake_result_cid": cid("decided")}
+    tables.put_call(call(3, status=CallStatus.SUCCESS, decision=decision))
+    preset = {"action": "skip", "fake_result": {"cid": cid("preset")}}
+    tables.put_breakpoints([CallBreakpoint("cbp_1", function="f", action=preset)]).result()
+    count, used = tables.drop_oldest(1)
+    assert count == 1
+    assert tables.drop_contents(used, lambda each: each != cid("sent again")) == 1
+    assert tables.data(cid("gone")) is None
+    assert tables.preview(cid("gone"), surely=True) is None
+    assert all(tables.data(cid(name)) is not None for name in names if name != "gone")
+
+
+def test_a_call_that_comes_before_its_value_goes_keeps_it(tables: CallTables) -> None:
+    tables.put_content(cid("v"), b"v", {"text": "v", "type": "str"})
+    tables.put_call(call(1, status=CallStatus.SUCCESS, args=(cid("v"),)))
+    _count, used = tables.drop_oldest(1)
+    tables.put_call(call(2, args=(cid("v"),)))
+    assert tables.drop_contents(used, lambda each: True) == 0
+    assert tables.data(cid("v")) == b"v"

@@ -385,6 +385,7 @@ class Service:
         settings = self.settings.changed(changes)
         await asyncio.wrap_future(self.store.put_settings(dict(changes)))
         self.settings = settings
+        self.calls.settings_changed()
         for session in self._sessions.values():
             session.output_buffer.limit_bytes = session.output_limit
         return settings

@@ -76,6 +76,8 @@ def encode_call(call: CallRecord) -> Row:
             document[name] = at[cid]
     if call.changed:
         document["ch"] = _positions(call.changed, at)
+    for cid in _decided(call.decision or {}):
+        _ = at[cid]  # for whoever looks for the calls of a value
     for name, value in (
         *(("et", call.exception_type), ("em", call.exception_message), ("th", call.thread)),
         *(("ta", call.task), ("s", call.started_at), ("c", call.completed_at)),
@@ -97,6 +99,15 @@ def encode_call(call: CallRecord) -> Row:
     )
 
 
+def _decided(decision: Mapping[str, Any]) -> Iterator[str]:
+    """The values that a decision brought in."""
+    args, kwargs = decision.get("modified_args") or [], decision.get("modified_kwargs") or {}
+    given = [each.get("cid") for each in (*args, *kwargs.values()) if isinstance(each, Mapping)]
+    for cid in (decision.get("fake_result_cid"), decision.get("exception_cid"), *given):
+        if isinstance(cid, str):
+            yield cid
+
+
 def _positions(changed: Mapping[str, Any], at: _Positions) -> Json:
     shown: Json = {}
     for part, found in changed.items():
@@ -112,6 +123,18 @@ def decode_call(row: Row, functions: Mapping[int, Function]) -> tuple[CallRecord
     if "p" in document:
         return _decode_packed(row, document, functions)
     return _decode_plain(row, document, functions), {}
+
+
+def cids_of(row: Row) -> tuple[list[str], dict[str, bytes]]:
+    """Every value that a call used, and those that its row has with their bytes."""
+    if "p" not in decode_object(row[9]):
+        hexed = row[8].hex()
+        return [hexed[at : at + 64] for at in range(0, len(hexed), 64)], {}
+    record, small = decode_call(row, {})
+    found = [*record.args, *record.kwargs.values(), record.target, record.result, record.exception]
+    for part in (record.changed or {}).values():
+        found += [part] if isinstance(part, str) else part.values()
+    return [cid for cid in dict.fromkeys(found) if cid is not None], small
 
 
 def _decode_packed(

@@ -12,13 +12,14 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, Preview
 from holdfast.store import call_rows as rows
+from holdfast.store import pruning
 from holdfast.store.documents import decode, decode_object, encode, encode_object
 from holdfast.store.problems import StoreProblem, Warnings
 from holdfast.store.readers import Readers, Row
@@ -289,8 +290,8 @@ class CallTables:
         with self._changed:
             return self._coming.contents.get(key) or self._going.contents.get(key)
 
-    def preview(self, cid: str) -> Preview | None:
-        """None: nobody knows this content."""
+    def preview(self, cid: str, *, surely: bool = False) -> Preview | None:
+        """None: nobody knows this content. `surely` asks for what is stored now, not lately."""
         key = bytes.fromhex(cid)
         if pending := self._pending_content(key):
             return decode_object(pending[1].encode())
@@ -299,7 +300,7 @@ class CallTables:
         )
         if found:
             return decode_object(found[0][0])
-        data = self._inline(cid)
+        data = self._inline(cid, surely)
         return None if data is None else pickles.preview(data)
 
     def data(self, cid: str) -> bytes | None:
@@ -309,14 +310,14 @@ class CallTables:
         found = self._readers.rows("SELECT data FROM contents WHERE cid = ?", (key,))
         return bytes(found[0][0]) if found else self._inline(cid)
 
-    def _inline(self, cid: str) -> bytes | None:
+    def _inline(self, cid: str, surely: bool = False) -> bytes | None:
         """A value that is small enough to be in the rows of the calls that used it."""
-        data = self._small.get(cid)
+        data = None if surely else self._small.get(cid)
         if data is None:
             [(sql, values)] = rows.selections(CallQuery(cid=cid))
             for row in self._readers.rows(sql, (*values, 4)):
+                data = rows.decode_call(row, {})[1].get(cid, data)
                 self._decoded(row, {})
-            data = self._small.get(cid)
         return data
 
     def _decoded(self, row: Row, functions: Mapping[int, Function]) -> CallRecord:
@@ -390,6 +391,37 @@ class CallTables:
             connection.execute("UPDATE calls SET status = 3 WHERE status = 0 AND status <> 1")
 
         wait([self._writer.submit(lose)])
+
+    # -- what is too much ------------------------------------------------------------------------
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._coming.size and not self._going.size
+
+    def excess(self, kept: int) -> int:
+        """How many calls there are beyond so many."""
+        return int(self._readers.rows("SELECT count(*) FROM calls")[0][0]) - kept
+
+    def drop_oldest(self, most: int) -> tuple[int, list[str]]:
+        """Delete so many calls that are over, or less: how many they were, and what they used."""
+        found: list[tuple[int, list[str]]] = []
+        self._writer.submit(
+            lambda connection: found.append(pruning.oldest(connection, most))
+        ).result()
+        return found[-1]
+
+    def drop_contents(self, cids: Sequence[str], may_go: Callable[[str], bool]) -> int:
+        """Delete the values that no call uses, of those that still may go when their turn comes.
+
+        Calls that were put before this are written first, or nothing is deleted."""
+        gone: list[int] = []
+
+        def drop(connection: sqlite3.Connection) -> None:
+            if not self._going.size:  # what could not be written may use them
+                gone.append(pruning.contents(connection, cids, may_go))
+
+        self._writer.submit(drop).result()
+        return gone[-1] if gone else 0
 
     def delete_session(self, session_id: str) -> Future[None]:
         """Delete its calls; the contents stay, for others may use them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import hashlib
 import secrets
@@ -42,6 +43,10 @@ Json = dict[str, Any]
 _REMEMBERED = 20_000
 _SEED_TIMEOUT_MS = 60_000
 _GRACE_SECONDS = 5.0
+_PRUNE_SECONDS = 60.0
+_PRUNE_STEP = 500
+_PRUNE_PAUSE = 0.01
+_PRUNE_PAUSE_WHEN_BUSY = 0.2
 
 
 @dataclasses.dataclass(slots=True)
@@ -76,6 +81,8 @@ class Calls:
         self._stacks: OrderedDict[int, None] = OrderedDict()
         self._last = 0
         self._first = 0
+        self._pruning: asyncio.Task[None] | None = None
+        self._prune_now = asyncio.Event()
 
     # -- its own life -----------------------------------------------------------------------
 
@@ -84,6 +91,7 @@ class Calls:
         self._last = self.tables.last_number()
         self._first = self._number()
         self.functions.load()
+        self._pruning = asyncio.create_task(self._prune())
         return self.breakpoints.load()
 
     def recover(self, record: SessionRecord) -> None:
@@ -115,7 +123,31 @@ class Calls:
         session.functions.append(function_id)
         session.save()
 
+    async def _prune(self) -> None:
+        """Delete what is too much from time to time, a little at once."""
+        while True:
+            with contextlib.suppress(errors.NotStored):  # a full disk is said elsewhere
+                await self._prune_to(self._settings().calls_kept)
+            self._prune_now.clear()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._prune_now.wait(), _PRUNE_SECONDS)
+
+    async def _prune_to(self, kept: int) -> None:
+        excess = await asyncio.to_thread(self.tables.excess, kept)
+        while excess > 0:
+            most = min(excess, _PRUNE_STEP)
+            count, used = await asyncio.to_thread(self.tables.drop_oldest, most)
+            await self.contents.drop(used)
+            excess = excess - count if count == most else 0
+            idle = self.tables.is_idle
+            await asyncio.sleep(_PRUNE_PAUSE if idle else _PRUNE_PAUSE_WHEN_BUSY)
+
+    def settings_changed(self) -> None:
+        self._prune_now.set()
+
     def close(self) -> None:
+        if self._pruning is not None:
+            self._pruning.cancel()
         for session in self.sessions.values():
             if not session.over:
                 self._end(session, "server_stopped")
