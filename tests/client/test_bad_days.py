@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import pickle
 import sys
 import threading
 import time
@@ -26,6 +27,8 @@ from holdfast import (
     debug_call,
     with_debug,
 )
+from holdfast.client import references
+from holdfast.client.snapshots import Snapshots
 from scripted import CONTINUE, Scripted, http, obliging
 
 
@@ -481,3 +484,25 @@ def test_a_full_stack_is_the_applications_own_error(
             started(lambda: wrapped(0)).result(60)
     assert with_debug(abs)(-3) == 3
     assert ignored == []
+
+
+# -- what is asked for cannot be had ---------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="there are no exception groups")
+def test_an_exception_that_a_message_does_not_make(app: Application) -> None:
+    app.break_on("abs", action={"action": "raise", "exception_type": "ExceptionGroup"})
+    with pytest.raises(DebugProtocolError, match="ExceptionGroup cannot be made from a message"):
+        with_debug(abs)(-1)
+
+
+def test_bytes_that_need_a_server_say_so(
+    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = scripted(on=False)
+    server.close()
+    monkeypatch.setenv("HOLDFAST_SERVER_URL", server.url)
+    shot = Snapshots().take(lambda: 1)
+    data = pickle.dumps(references.Reference(shot.cid))
+    with pytest.raises(DebugServerError, match=f"{shot.cid}.*HOLDFAST_SERVER_URL"):
+        pickle.loads(data)

@@ -161,6 +161,12 @@ def _made(cls: type[BaseException], message: str) -> BaseException:
     try:
         return cls(message) if message else cls()
     except Exception:  # its constructor wants more than a message
+        pass
+    try:
         made = cls.__new__(cls)
         made.args = (message,)
-        return made
+    except Exception as problem:
+        raise DebugProtocolError(
+            f"a {cls.__name__} cannot be made from a message alone: {problem}"
+        ) from None
+    return made

@@ -15,10 +15,10 @@ import operator
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from holdfast.client import operators
+from holdfast.client import arrays, operators
 from holdfast.client.calls import Call, run, run_async
 from holdfast.client.recorder import Recorder
 from holdfast.client.snapshots import Snapshot
@@ -120,7 +120,7 @@ def proxy_class(target: Any) -> type:
     gives = _gives(target) if callable(target) else ""
     made = _classes.setdefault(cls, {})
     if gives not in made:
-        made[gives] = _generated(cls, gives)
+        made[gives] = _generated(cls, gives, target)
     return made[gives]
 
 
@@ -392,6 +392,47 @@ def _inplace(name: str, qualname: str, operate: operators.Binary) -> Any:
     return method
 
 
+def _array_ufunc(name: str, qualname: str) -> Any:
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        args, kwargs = arrays.unwrapped(args), arrays.unwrapped(kwargs)
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return arrays.ufunc(*args, **kwargs)
+        frame = sys._getframe(1)
+        return _run(recorder, self, name, arrays.ufunc, args, kwargs, frame, qualname)
+
+    return method
+
+
+def _array_function(name: str, qualname: str) -> Any:
+    def method(self: Any, function: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
+        kinds = arrays.real_types(kinds, _target(self))
+        asked = (function, kinds, arrays.unwrapped(args), arrays.unwrapped(kwargs))
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return arrays.function(*asked)
+        frame = sys._getframe(1)
+        return _run(recorder, self, name, arrays.function, asked, {}, frame, qualname)
+
+    return method
+
+
+_ARRAYS = {"__array_ufunc__": _array_ufunc, "__array_function__": _array_function}
+
+
+def _bytes(qualname: str) -> Any:
+    def method(self: Any, /) -> bytes:
+        function = functools.partial(bytes, _target(self))
+        recorder = switch.recorder
+        if recorder is None or quiet.get():
+            return function()
+        frame = sys._getframe(1)
+        found: bytes = _run(recorder, self, "__bytes__", function, (), {}, frame, qualname)
+        return found
+
+    return method
+
+
 def _call_name(proxy: Any, target: Any) -> str:
     """A function is known by its name, any other callable by what is called."""
     alias = _alias(proxy)
@@ -538,7 +579,7 @@ def _raw_function(member: Any) -> Any:
     return member.__func__ if isinstance(member, (staticmethod, classmethod)) else member
 
 
-def _generated(cls: type, gives: str) -> type:
+def _generated(cls: type, gives: str, target: Any) -> type:
     members = _members(cls)
     space: dict[str, Any] = {"__slots__": ()}
     is_async = gives in _LATER or "__aiter__" in members
@@ -557,8 +598,48 @@ def _generated(cls: type, gives: str) -> type:
     if "__await__" in members:
         space["__await__"], is_async = _await, True
     _add_standing(space, cls, members)
+    _add_protocols(space, cls, members, target)
     base = AsyncDebugProxy if is_async else DebugProxy
-    return type(f"{base.__name__}[{cls.__name__}]", (base,), space)
+    made_class = type(f"{base.__name__}[{cls.__name__}]", (base,), space)
+    for flag, kind in _PATTERNS.items():
+        if cls.__flags__ & flag:
+            kind.register(made_class)
+    return made_class
+
+
+# What the interpreter looks at to match a subject with `[…]` and with `{…}`.
+_PATTERNS: dict[int, Any] = {1 << 5: Sequence, 1 << 6: Mapping}
+
+
+def _add_protocols(space: dict[str, Any], cls: type, members: dict[str, Any], target: Any) -> None:
+    """What the interpreter finds out about a type otherwise than by the names of its methods."""
+    if _has_buffer(target):
+        space.setdefault("__bytes__", _bytes(f"{cls.__qualname__}.__bytes__"))
+        space["__buffer__"] = lambda self, flags: memoryview(_target(self))
+    if "__iter__" in members:
+        return
+    if issubclass(cls, type):
+        space.setdefault("__getitem__", lambda self, item: _target(self)[item])
+    if "__getitem__" in space and not _is_iterable(target):
+        space["__iter__"] = None  # else `__getitem__` would make it so
+
+
+def _has_buffer(target: Any) -> bool:
+    try:
+        memoryview(target).release()
+    except TypeError:
+        return False
+    except Exception:  # this one cannot be looked at, but others of its type can
+        return True
+    return True
+
+
+def _is_iterable(target: Any) -> bool:
+    try:
+        iter(target)
+    except TypeError:
+        return False
+    return True
 
 
 def _generated_member(cls: type, name: str, member: Any) -> tuple[Any, bool]:
@@ -569,6 +650,8 @@ def _generated_member(cls: type, name: str, member: Any) -> tuple[Any, bool]:
             return None, False
         if name in _ASYNC:
             return _async_special(name, qualname), True
+        if name in _ARRAYS:
+            return _ARRAYS[name](name, qualname), False
         if name in operators.BINARY:
             return _operator(name, qualname, operators.BINARY[name]), False
         if name in operators.INPLACE:
@@ -599,6 +682,9 @@ def _add_standing(space: dict[str, Any], cls: type, members: dict[str, Any]) -> 
     """What a proxy says about itself is what its target says."""
     for name in ("__class__", "__doc__", "__module__", "__dict__"):
         space[name] = property(functools.partial(_passed, name))
+    for name in ("__dataclass_fields__", "__dataclass_params__", "__match_args__"):
+        if name in members:
+            space[name] = members[name]
     space["__hash__"] = None if getattr(cls, "__hash__", None) is None else DebugProxy.__hash__
     if issubclass(cls, type):
         space["__mro_entries__"] = lambda self, bases: (_target(self),)

@@ -72,6 +72,7 @@ def _asked(cid: str) -> Any:
     from urllib.parse import urlsplit
 
     from holdfast.client import discovery
+    from holdfast.client.exceptions import DebugServerError
     from holdfast.client.pickling import loads
 
     parts = urlsplit(discovery.server_url())
@@ -80,6 +81,11 @@ def _asked(cid: str) -> Any:
         connection.request("GET", f"/api/cid/{cid}")
         answer = connection.getresponse()
         data = answer.read()
+    except (OSError, http.client.HTTPException) as problem:
+        raise DebugServerError(
+            f"these bytes need what is stored under {cid}, and no server answers at "
+            f"{parts.netloc} ({problem}); HOLDFAST_SERVER_URL says where it is"
+        ) from None
     finally:
         connection.close()
     if answer.status != 200 or hashlib.sha256(data).hexdigest() != cid:
