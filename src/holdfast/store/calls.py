@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -46,7 +47,12 @@ INSERT_PACKED = (
     "INSERT OR IGNORE INTO calls (id, session, function_id, call_type, status, parent, stack, "
     "duration_ns, cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-INSERT_USE = "INSERT OR IGNORE INTO uses (value, call_id) VALUES (?, ?)"
+_INSERT_USE = "INSERT OR IGNORE INTO uses (value, call_id) VALUES (?, ?)"
+INSERT_COMING_USE = "INSERT INTO coming_uses (value, call_id) VALUES (?, ?)"
+_SORT_IN = (
+    "INSERT OR IGNORE INTO uses SELECT value, call_id FROM coming_uses WHERE id <= ? "
+    "ORDER BY value, call_id"
+)
 _INSERT_CONTENT = "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)"
 _INSERT_STACK = "INSERT OR IGNORE INTO stacks (id, frames) VALUES (?, ?)"
 _PUT_FUNCTION = (
@@ -61,7 +67,8 @@ class Packed:
     """Rows of calls that are complete, as they are written, and which values each used."""
 
     rows: list[Row] = field(default_factory=list)
-    uses: list[tuple[int, int]] = field(default_factory=list)
+    values: array[int] = field(default_factory=lambda: array("q"))  # each used…
+    users: array[int] = field(default_factory=lambda: array("q"))  # …by the call at its place
     begun: Counter[int] = field(default_factory=Counter)
 
 
@@ -97,7 +104,7 @@ class _Batch:
         encoded = [rows.encode_call(record) for record in self.calls.values()]
         connection.executemany(_INSERT_CALL, encoded)
         connection.executemany(
-            INSERT_USE, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
+            _INSERT_USE, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
         )
         for packed in self.packed:
             _write_packed(connection, packed)
@@ -110,10 +117,8 @@ def _write_packed(connection: sqlite3.Connection, packed: Packed) -> None:
     moved: dict[int, int] = {}
     if connection.total_changes - before < len(packed.rows):
         moved = _place_anew(connection, packed.rows)
-    uses = packed.uses
-    if moved:
-        uses = [(value, moved.get(number, number)) for value, number in uses]
-    connection.executemany(INSERT_USE, uses)
+    users = (moved.get(each, each) for each in packed.users) if moved else packed.users
+    connection.executemany(INSERT_COMING_USE, zip(packed.values, users, strict=True))
 
 
 def _place_anew(connection: sqlite3.Connection, packed: list[Row]) -> dict[int, int]:
