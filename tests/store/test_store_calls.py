@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from typing import Any
 import pytest
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
-from holdfast.store import CallQuery, CallTables, Store, StoreProblem, call_rows, open_store
+from holdfast.store import CallQuery, CallTables, Packed, Store, StoreProblem, call_rows, open_store
+from holdfast.wire import batches
 
 ADD = Function(1, "add", qualname="Calculator.add", signature="(a, b)")
 SUB = Function(2, "sub")
@@ -168,7 +171,7 @@ def test_every_list_reads_from_an_index_and_sorts_nothing(
 ) -> None:
     connection = sqlite3.connect(tmp_path / "data" / "holdfast.db")
     try:
-        [(sql, values)] = call_rows.selections(query)
+        *_, (sql, values) = call_rows.selections(query)  # those not sorted in yet come before
         plan = connection.execute(f"EXPLAIN QUERY PLAN {sql}", (*values, 10)).fetchall()
     finally:
         connection.close()
@@ -176,6 +179,28 @@ def test_every_list_reads_from_an_index_and_sorts_nothing(
     assert index in told
     assert "SCAN" not in told
     assert "USE TEMP B-TREE" not in told
+
+
+def test_what_leased_calls_used_is_found_before_and_after_it_is_sorted_in(
+    tables: CallTables, tmp_path: Path
+) -> None:
+    body = batches.BODY.pack(batches.HAS_TARGET, 1, 0) + batches.lengths(1).pack(1) + b"a"
+    packed, key = Packed(), call_rows.value_key(hashlib.sha256(b"a").digest())
+    for number in (1, 2):
+        packed.rows.append((number, 10, 1, "proxy", 1, None, None, 5, body, '{"p": 1}'))
+        packed.values.append(key)
+        packed.users.append(number)
+    tables.put_packed(packed)
+
+    assert numbers(tables, cid=cid("a")) == [2, 1]
+    with contextlib.closing(sqlite3.connect(tmp_path / "data" / "holdfast.db")) as connection:
+        deadline = time.monotonic() + 30
+        while connection.execute("SELECT count(*) FROM coming_uses").fetchone() != (0,):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert connection.execute("SELECT count(*) FROM uses").fetchone() == (2,)
+    assert numbers(tables, cid=cid("a")) == [2, 1]
+    assert tables.data(cid("a")) == b"a"
 
 
 def test_children_are_read_from_an_index(store: Store, tmp_path: Path) -> None:

@@ -5,6 +5,9 @@ buffer; the writer takes what is there a few dozen times a second, and until it 
 find it in the buffer. A call that began and ended between two of these rounds is written once. When
 the disk fails everything stays in the buffer and is tried again; when the buffer is full, whoever
 brings more has to wait (`has_room`, `wait_for_room`).
+
+Which values calls used lies all over an index. Of calls that come in batches it is noted in order
+of arrival, and sorted in when nothing else comes.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ ROOM_SECONDS = 10.0
 GATHER_SECONDS = 0.25
 GATHER_ROWS = 15_000
 GATHER_BYTES = 8 * 1024 * 1024
+QUIET_SECONDS = 0.5
+SORTED_AT_ONCE = 20_000
 _MOST_SMALL = 50_000
 _ROW_BYTES = 400  # what a row without its contents is worth
 
@@ -170,6 +175,9 @@ class CallTables:
         self._trouble: Exception | None = None
         self._closed = False
         self._small: dict[str, bytes] = {}  # values read from rows of calls, by their ids
+        self._unsorted = True  # there may be some of an earlier run
+        self._quiet: threading.Timer | None = None
+        self._when_quiet()
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -249,7 +257,9 @@ class CallTables:
         with self._changed:
             self._trouble = error if isinstance(error, Exception) else None
             if error is None:
+                self._unsorted = self._unsorted or self._going.waiting > 0
                 self._going = _Batch()
+                self._when_quiet()
             self._changed.notify_all()
         if error is not None:
             self._warnings.add(
@@ -263,6 +273,37 @@ class CallTables:
     def _retry(self) -> None:
         with self._changed:
             self._grown(0)
+
+    # -- sorting uses in -------------------------------------------------------------------------
+
+    def _when_quiet(self) -> None:
+        if self._unsorted and self._quiet is None and not self._closed:
+            self._quiet = threading.Timer(QUIET_SECONDS, self._tidy)
+            self._quiet.daemon = True
+            self._quiet.start()
+
+    def _tidy(self) -> None:
+        with self._changed:
+            self._quiet = None
+            if self._coming.size or self._going.size:
+                self._when_quiet()
+                return
+        self._writer.submit(self._sort_in).add_done_callback(self._tidied)
+
+    def _sort_in(self, connection: sqlite3.Connection) -> None:
+        """A part of them: whoever waits to write should not wait long."""
+        [(last,)] = connection.execute(
+            "SELECT max(id) FROM (SELECT id FROM coming_uses ORDER BY id LIMIT ?)",
+            (SORTED_AT_ONCE,),
+        ).fetchall()
+        self._unsorted = last is not None
+        if last is not None:
+            connection.execute(_SORT_IN, (last,))
+            connection.execute("DELETE FROM coming_uses WHERE id <= ?", (last,))
+
+    def _tidied(self, done: Future[None]) -> None:
+        if done.exception() is None and self._unsorted:
+            self._tidy()
 
     # -- room ------------------------------------------------------------------------------------
 
@@ -287,6 +328,8 @@ class CallTables:
             if self._coming.size:
                 self._schedule()
             self._closed = True
+            if self._quiet is not None:
+                self._quiet.cancel()
 
     # -- contents --------------------------------------------------------------------------------
 
@@ -318,8 +361,7 @@ class CallTables:
         """A value that is small enough to be in the rows of the calls that used it."""
         data = self._small.get(cid)
         if data is None:
-            [(sql, values)] = rows.selections(CallQuery(cid=cid))
-            for row in self._readers.rows(sql, (*values, 4)):
+            for row in self._primary(CallQuery(cid=cid), 4):
                 self._decoded(row, {})
             data = self._small.get(cid)
         return data
@@ -388,10 +430,12 @@ class CallTables:
         session = rows.session_number(session_id)
 
         def delete(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "DELETE FROM uses WHERE call_id IN (SELECT id FROM calls WHERE session = ?)",
-                (session,),
-            )
+            for table in ("uses", "coming_uses"):
+                connection.execute(
+                    f"DELETE FROM {table} WHERE call_id IN "
+                    "(SELECT id FROM calls WHERE session = ?)",
+                    (session,),
+                )
             connection.execute("DELETE FROM calls WHERE session = ?", (session,))
 
         return self._writer.submit(delete)
@@ -406,11 +450,13 @@ class CallTables:
             self._writer.submit(lambda connection: None).result()
 
     def _primary(self, query: CallQuery, most: int) -> list[Row]:
-        chosen = list(rows.selections(query))
-        found = [row for sql, values in chosen for row in self._readers.rows(sql, (*values, most))]
-        if len(chosen) > 1:
-            found.sort(key=lambda row: -int(row[0]))
-        return found[:most]
+        found = [
+            row
+            for sql, values in rows.selections(query)
+            for row in self._readers.rows(sql, (*values, most))
+        ]
+        each = {int(row[0]): row for row in found}
+        return [each[number] for number in sorted(each, reverse=True)[:most]]
 
     # -- breakpoints -----------------------------------------------------------------------------
 
