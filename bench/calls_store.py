@@ -23,7 +23,7 @@ from holdfast.service.calls.flow import Calls
 from holdfast.service.calls.leased import rows_of
 from holdfast.service.settings import Settings
 from holdfast.store import open_store
-from holdfast.store.calls import INSERT_PACKED, INSERT_USE
+from holdfast.store.calls import INSERT_COMING_USE, INSERT_PACKED
 from holdfast.wire import batches
 
 _BATCH = 1000
@@ -116,7 +116,9 @@ def _bare(bodies: list[bytes]) -> float:
             for packed in rows:
                 connection.execute("BEGIN")
                 connection.executemany(INSERT_PACKED, packed.rows)
-                connection.executemany(INSERT_USE, packed.uses)
+                connection.executemany(
+                    INSERT_COMING_USE, zip(packed.values, packed.users, strict=True)
+                )
                 connection.execute("COMMIT")
             return time.perf_counter() - began
 

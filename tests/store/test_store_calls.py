@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
+import pickle
 import sqlite3
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +17,9 @@ from typing import Any
 import pytest
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
-from holdfast.store import CallQuery, CallTables, Store, StoreProblem, call_rows, open_store
+from holdfast.store import CallQuery, CallTables, Packed, Store, StoreProblem, call_rows, open_store
+from holdfast.wire import batches
+from holdfast.wire import batches
 
 ADD = Function(1, "add", qualname="Calculator.add", signature="(a, b)")
 SUB = Function(2, "sub")
@@ -168,7 +174,7 @@ def test_every_list_reads_from_an_index_and_sorts_nothing(
 ) -> None:
     connection = sqlite3.connect(tmp_path / "data" / "holdfast.db")
     try:
-        [(sql, values)] = call_rows.selections(query)
+        *_, (sql, values) = call_rows.selections(query)  # those not sorted in yet come before
         plan = connection.execute(f"EXPLAIN QUERY PLAN {sql}", (*values, 10)).fetchall()
     finally:
         connection.close()
@@ -176,6 +182,28 @@ def test_every_list_reads_from_an_index_and_sorts_nothing(
     assert index in told
     assert "SCAN" not in told
     assert "USE TEMP B-TREE" not in told
+
+
+def test_what_leased_calls_used_is_found_before_and_after_it_is_sorted_in(
+    tables: CallTables, tmp_path: Path
+) -> None:
+    body = batches.BODY.pack(batches.HAS_TARGET, 1, 0) + batches.lengths(1).pack(1) + b"a"
+    packed, key = Packed(), call_rows.value_key(hashlib.sha256(b"a").digest())
+    for number in (1, 2):
+        packed.rows.append((number, 10, 1, "proxy", 1, None, None, 5, body, '{"p": 1}'))
+        packed.values.append(key)
+        packed.users.append(number)
+    tables.put_packed(packed)
+
+    assert numbers(tables, cid=cid("a")) == [2, 1]
+    with contextlib.closing(sqlite3.connect(tmp_path / "data" / "holdfast.db")) as connection:
+        deadline = time.monotonic() + 30
+        while connection.execute("SELECT count(*) FROM coming_uses").fetchone() != (0,):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert connection.execute("SELECT count(*) FROM uses").fetchone() == (2,)
+    assert numbers(tables, cid=cid("a")) == [2, 1]
+    assert tables.data(cid("a")) == b"a"
 
 
 def test_children_are_read_from_an_index(store: Store, tmp_path: Path) -> None:
@@ -310,3 +338,24 @@ def test_a_call_that_comes_before_its_value_goes_keeps_it(tables: CallTables) ->
     tables.put_call(call(2, args=(cid("v"),)))
     assert tables.drop_contents(used, lambda each: True) == 0
     assert tables.data(cid("v")) == b"v"
+
+
+def test_a_value_that_is_only_in_a_row_is_kept_for_others(store: Store, tables: CallTables) -> None:
+    small, larger = pickle.dumps(7), pickle.dumps(8)
+    sizes = batches.lengths(2).pack(len(small), len(larger))
+    body = batches.BODY.pack(batches.HAS_OUTCOME, 2, 1) + sizes + small + larger
+    head = batches.head(0xA, 1, 1, 0, 1) + batches.site(0, b"{}")
+    one = batches.CALL.pack(batches.CALL.size + len(body), 0, 1, 500, 0)
+    [found] = batches.read(head + one + body).calls
+    row = (1, 0xA, 1, "proxy", 1, None, None, 500, body, '{"p":1}')
+    tables.put_packed(Packed([row], [(key, 1) for key in found.keys], Counter({1: 1})))
+    ids = [hashlib.sha256(each).hexdigest() for each in (small, larger)]
+    tables.put_call(call(2, status=CallStatus.SUCCESS, args=(ids[0],)))
+    assert numbers(tables) == [2, 1]
+    count, used = tables.drop_oldest(1)
+    assert (count, sorted(used)) == (1, sorted(ids))
+    assert rows_in(store, "uses") == 1
+    assert tables.drop_contents(used, lambda each: True) == 1
+    assert tables.data(ids[0]) == small
+    assert tables.preview(ids[0], surely=True) == {"text": "7", "type": "int", "json": 7}
+    assert tables.preview(ids[1], surely=True) is None

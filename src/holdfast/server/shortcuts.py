@@ -7,7 +7,8 @@ and the answers 404 and 405 stay Starlette's.
 
 Half of the rest was FastAPI finding out what to call a route with. A request without query and
 body leaves nothing to find out but the session: every other parameter keeps its default. Most
-requests of a debugger are such, a look at the status and a step among them.
+requests of a debugger are such, a look at the status and a step among them. So is a route that asks
+for the request alone, and reads it by itself.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from fastapi import params
 from fastapi.routing import APIRoute
 from pydantic.fields import FieldInfo
 from starlette.datastructures import URLPath
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, NoMatchFound, compile_path
 from starlette.types import Receive, Scope, Send
@@ -45,6 +47,7 @@ class Shortcuts(BaseRoute):
         self._by_shape: defaultdict[Shape, list[tuple[re.Pattern[str], APIRoute]]]
         self._by_shape = defaultdict(list)
         self._plain: dict[Endpoint, Names] = {}
+        self._alone: set[Endpoint] = set()
 
     def add(self, prefix: str, routes: Iterable[BaseRoute]) -> None:
         for route in routes:
@@ -52,7 +55,9 @@ class Shortcuts(BaseRoute):
                 path = prefix + route.path
                 pattern = compile_path(path)[0]
                 names = _plain_names(route)
-                if names is not None:
+                if _asks_for_the_request(route):
+                    self._alone.add(route.endpoint)
+                elif names is not None:
                     self._plain[route.endpoint] = names
                 last = path.rpartition("/")[2]
                 for method in route.methods or ():
@@ -85,6 +90,10 @@ class Shortcuts(BaseRoute):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         route: APIRoute = scope["route"]
+        if route.endpoint in self._alone:
+            answer = await route.endpoint(Request(scope, receive))
+            await answer(scope, receive, send)
+            return
         names = self._plain.get(route.endpoint)
         if names is None or scope["query_string"] or _has_body(scope):
             await route.handle(scope, receive, send)
@@ -105,6 +114,18 @@ def _child(route: APIRoute, parameters: dict[str, str]) -> Scope:
 
 
 # -- plain requests -------------------------------------------------------------------------------
+
+
+def _asks_for_the_request(route: APIRoute) -> bool:
+    """Its only parameter is the request, and it makes its answer itself."""
+    hints = typing.get_type_hints(route.endpoint)
+    answer = hints.pop("return", None)
+    return (
+        inspect.iscoroutinefunction(route.endpoint)
+        and not route.dependencies
+        and hints == {"request": Request}
+        and answer is Response
+    )
 
 
 def _plain_names(route: APIRoute) -> Names | None:

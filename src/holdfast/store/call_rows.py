@@ -228,11 +228,13 @@ def selections(query: CallQuery) -> Iterator[tuple[str, tuple[Any, ...]]]:
     high = query.below if query.below is not None else 2**63 - 1
     if query.cid is not None:
         key = value_key(bytes.fromhex(query.cid))
-        sql = (
-            f"{SELECT} WHERE id IN (SELECT call_id FROM uses WHERE value = ? AND call_id > ? "
-            "AND call_id < ? ORDER BY call_id DESC LIMIT ?) ORDER BY id DESC"
-        )
-        yield sql, (key, low, high)
+        # In this order: a use that is sorted in meanwhile is seen twice rather than not at all.
+        for table in ("coming_uses", "uses"):
+            sql = (
+                f"{SELECT} WHERE id IN (SELECT call_id FROM {table} WHERE value = ? "
+                "AND call_id > ? AND call_id < ? ORDER BY call_id DESC LIMIT ?) ORDER BY id DESC"
+            )
+            yield sql, (key, low, high)
         return
     bounds = "id > ? AND id < ? ORDER BY id DESC LIMIT ?"
     unusual = query.status is not None and query.status is not CallStatus.SUCCESS

@@ -5,12 +5,16 @@ buffer; the writer takes what is there a few dozen times a second, and until it 
 find it in the buffer. A call that began and ended between two of these rounds is written once. When
 the disk fails everything stays in the buffer and is tried again; when the buffer is full, whoever
 brings more has to wait (`has_room`, `wait_for_room`).
+
+Which values calls used lies all over an index. Of calls that come in batches it is noted in order
+of arrival, and sorted in when nothing else comes.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import threading
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
@@ -34,6 +38,8 @@ ROOM_SECONDS = 10.0
 GATHER_SECONDS = 0.25
 GATHER_ROWS = 15_000
 GATHER_BYTES = 8 * 1024 * 1024
+QUIET_SECONDS = 0.5
+SORTED_AT_ONCE = 20_000
 _MOST_SMALL = 50_000
 _ROW_BYTES = 400  # what a row without its contents is worth
 
@@ -47,7 +53,12 @@ INSERT_PACKED = (
     "INSERT OR IGNORE INTO calls (id, session, function_id, call_type, status, parent, stack, "
     "duration_ns, cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-INSERT_USE = "INSERT OR IGNORE INTO uses (value, call_id) VALUES (?, ?)"
+_INSERT_USE = "INSERT OR IGNORE INTO uses (value, call_id) VALUES (?, ?)"
+INSERT_COMING_USE = "INSERT INTO coming_uses (value, call_id) VALUES (?, ?)"
+_SORT_IN = (
+    "INSERT OR IGNORE INTO uses SELECT value, call_id FROM coming_uses WHERE id <= ? "
+    "ORDER BY value, call_id"
+)
 _INSERT_CONTENT = "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)"
 _INSERT_STACK = "INSERT OR IGNORE INTO stacks (id, frames) VALUES (?, ?)"
 _PUT_FUNCTION = (
@@ -62,7 +73,8 @@ class Packed:
     """Rows of calls that are complete, as they are written, and which values each used."""
 
     rows: list[Row] = field(default_factory=list)
-    uses: list[tuple[int, int]] = field(default_factory=list)
+    values: array[int] = field(default_factory=lambda: array("q"))  # each used…
+    users: array[int] = field(default_factory=lambda: array("q"))  # …by the call at its place
     begun: Counter[int] = field(default_factory=Counter)
 
 
@@ -98,7 +110,7 @@ class _Batch:
         encoded = [rows.encode_call(record) for record in self.calls.values()]
         connection.executemany(_INSERT_CALL, encoded)
         connection.executemany(
-            INSERT_USE, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
+            _INSERT_USE, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
         )
         for packed in self.packed:
             _write_packed(connection, packed)
@@ -111,10 +123,8 @@ def _write_packed(connection: sqlite3.Connection, packed: Packed) -> None:
     moved: dict[int, int] = {}
     if connection.total_changes - before < len(packed.rows):
         moved = _place_anew(connection, packed.rows)
-    uses = packed.uses
-    if moved:
-        uses = [(value, moved.get(number, number)) for value, number in uses]
-    connection.executemany(INSERT_USE, uses)
+    users = (moved.get(each, each) for each in packed.users) if moved else packed.users
+    connection.executemany(INSERT_COMING_USE, zip(packed.values, users, strict=True))
 
 
 def _place_anew(connection: sqlite3.Connection, packed: list[Row]) -> dict[int, int]:
@@ -166,6 +176,9 @@ class CallTables:
         self._trouble: Exception | None = None
         self._closed = False
         self._small: dict[str, bytes] = {}  # values read from rows of calls, by their ids
+        self._unsorted = True  # there may be some of an earlier run
+        self._quiet: threading.Timer | None = None
+        self._when_quiet()
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -245,7 +258,9 @@ class CallTables:
         with self._changed:
             self._trouble = error if isinstance(error, Exception) else None
             if error is None:
+                self._unsorted = self._unsorted or self._going.waiting > 0
                 self._going = _Batch()
+                self._when_quiet()
             self._changed.notify_all()
         if error is not None:
             self._warnings.add(
@@ -259,6 +274,37 @@ class CallTables:
     def _retry(self) -> None:
         with self._changed:
             self._grown(0)
+
+    # -- sorting uses in -------------------------------------------------------------------------
+
+    def _when_quiet(self) -> None:
+        if self._unsorted and self._quiet is None and not self._closed:
+            self._quiet = threading.Timer(QUIET_SECONDS, self._tidy)
+            self._quiet.daemon = True
+            self._quiet.start()
+
+    def _tidy(self) -> None:
+        with self._changed:
+            self._quiet = None
+            if self._coming.size or self._going.size:
+                self._when_quiet()
+                return
+        self._writer.submit(self._sort_in).add_done_callback(self._tidied)
+
+    def _sort_in(self, connection: sqlite3.Connection) -> None:
+        """A part of them: whoever waits to write should not wait long."""
+        [(last,)] = connection.execute(
+            "SELECT max(id) FROM (SELECT id FROM coming_uses ORDER BY id LIMIT ?)",
+            (SORTED_AT_ONCE,),
+        ).fetchall()
+        self._unsorted = last is not None
+        if last is not None:
+            connection.execute(_SORT_IN, (last,))
+            connection.execute("DELETE FROM coming_uses WHERE id <= ?", (last,))
+
+    def _tidied(self, done: Future[None]) -> None:
+        if done.exception() is None and self._unsorted:
+            self._tidy()
 
     # -- room ------------------------------------------------------------------------------------
 
@@ -283,6 +329,8 @@ class CallTables:
             if self._coming.size:
                 self._schedule()
             self._closed = True
+            if self._quiet is not None:
+                self._quiet.cancel()
 
     # -- contents --------------------------------------------------------------------------------
 
@@ -314,8 +362,7 @@ class CallTables:
         """A value that is small enough to be in the rows of the calls that used it."""
         data = None if surely else self._small.get(cid)
         if data is None:
-            [(sql, values)] = rows.selections(CallQuery(cid=cid))
-            for row in self._readers.rows(sql, (*values, 4)):
+            for row in self._primary(CallQuery(cid=cid), 4):
                 data = rows.decode_call(row, {})[1].get(cid, data)
                 self._decoded(row, {})
         return data
@@ -428,10 +475,12 @@ class CallTables:
         session = rows.session_number(session_id)
 
         def delete(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "DELETE FROM uses WHERE call_id IN (SELECT id FROM calls WHERE session = ?)",
-                (session,),
-            )
+            for table in ("uses", "coming_uses"):
+                connection.execute(
+                    f"DELETE FROM {table} WHERE call_id IN "
+                    "(SELECT id FROM calls WHERE session = ?)",
+                    (session,),
+                )
             connection.execute("DELETE FROM calls WHERE session = ?", (session,))
 
         return self._writer.submit(delete)
@@ -446,11 +495,13 @@ class CallTables:
             self._writer.submit(lambda connection: None).result()
 
     def _primary(self, query: CallQuery, most: int) -> list[Row]:
-        chosen = list(rows.selections(query))
-        found = [row for sql, values in chosen for row in self._readers.rows(sql, (*values, most))]
-        if len(chosen) > 1:
-            found.sort(key=lambda row: -int(row[0]))
-        return found[:most]
+        found = [
+            row
+            for sql, values in rows.selections(query)
+            for row in self._readers.rows(sql, (*values, most))
+        ]
+        each = {int(row[0]): row for row in found}
+        return [each[number] for number in sorted(each, reverse=True)[:most]]
 
     # -- breakpoints -----------------------------------------------------------------------------
 

@@ -71,7 +71,7 @@ class Leased:
 
 def rows_of(batch: batches.Batch, sites: Callable[[int], Site], session: int) -> Packed:
     packed = Packed()
-    add, use = packed.rows.append, packed.uses.extend
+    add, uses, used_by = packed.rows.append, packed.values.extend, packed.users.extend
     for site, calls in Counter(call.site for call in batch.calls).items():
         packed.begun[sites(site)[0]] += calls
     for call in batch.calls:
@@ -80,7 +80,8 @@ def rows_of(batch: batches.Batch, sites: Callable[[int], Site], session: int) ->
         status = 2 if raised else 1
         row = (number, session, function, call_type, status, parent, stack, duration)
         add((*row, body, document))
-        use(zip(keys, repeat(number)))
+        uses(keys)
+        used_by(repeat(number, len(keys)))
     return packed
 
 

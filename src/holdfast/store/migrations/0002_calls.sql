@@ -48,6 +48,13 @@ CREATE TABLE uses (
   PRIMARY KEY (value, call_id)
 ) WITHOUT ROWID;
 
+-- Uses that came by the thousand and wait, in order of arrival, for a quiet moment to be sorted in.
+CREATE TABLE coming_uses (
+  id      INTEGER PRIMARY KEY,
+  value   INTEGER NOT NULL,
+  call_id INTEGER NOT NULL
+);
+
 CREATE TABLE call_breakpoints (
   id       TEXT NOT NULL PRIMARY KEY,
   position INTEGER NOT NULL,
