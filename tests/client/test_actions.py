@@ -453,3 +453,32 @@ def test_an_exception_can_be_swallowed_beforehand(app: Application) -> None:
         raise LookupError("nothing here")
 
     assert with_debug(fails)() is None
+
+
+def test_an_expression_that_never_returns_is_interrupted(app: Application, teller: Teller) -> None:
+    app.break_on("tell")
+    running = started(lambda: with_debug(teller).tell("first"))
+    hold = app.hold()
+    body = {"expression": "all(True for _ in iter(int, 1))", "timeout": 0.2}
+    answer = app.server.http.post(f"/api/holds/{hold}/evaluate", json=body)
+    assert answer.status_code >= 400
+    shown = app.server.post(f"/api/holds/{hold}/evaluate", {"expression": "1 + 1"})
+    assert "2" in str(shown)
+    app.decide(hold, "continue")
+    running.result(30)
+
+
+@pytest.mark.parametrize("how", ["off", "deleted"])
+def test_a_held_call_whose_session_ends_is_not_made(
+    app: Application, teller: Teller, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    app.break_on("tell")
+    running = started(lambda: with_debug(teller).tell("first"))
+    app.hold()
+    if how == "off":
+        with_debug("OFF")
+    else:
+        app.server.delete(f"/sessions/{app.session_id}")
+    with pytest.raises(DebugServerError, match="the session has ended"):
+        running.result(30)
+    assert caplog.records == []

@@ -15,9 +15,12 @@ from holdfast.client.exceptions import (
     DebugServerError,
     DebugTimeoutError,
 )
-from holdfast.client.recorder import Recorder
+from holdfast.client.interrupting import bounded
+from holdfast.client.recorder import Recorder, message_of
 from holdfast.client.wrapped import undisturbed
 
+# Seconds for an expression, if the server does not say.
+LONGEST_EVALUATION = 10.0
 # Seconds that the server may let us wait for one answer; a decision ends the wait at once.
 LONGEST_WAIT = 20.0
 
@@ -92,6 +95,11 @@ class Hold:
                 self._waits = False
                 return None
             raise DebugServerError(f"the server does not know the held call {self._call_id}")
+        if reply.status in (409, 410):
+            raise DebugServerError(
+                f"call {self._call_id} is no longer held, and is not made: "
+                f"the session has ended ({message_of(reply)})"
+            )
         answer = self._recorder.checked(reply)
         match answer.get("status"):
             case "waiting":
@@ -110,13 +118,21 @@ class Hold:
 
     def _evaluate(self, question: dict[str, Any]) -> None:
         answer: dict[str, Any] = {"request_id": question.get("request_id")}
+        expression = str(question.get("expression"))
         try:
-            answer["result"] = preview.of(evaluated(str(question.get("expression")), self._frame))
+            answer["result"] = preview.of(
+                bounded(_seconds(question), lambda: evaluated(expression, self._frame))
+            )
         except Exception as problem:
             said = {"type": type(problem).__name__, "message": preview.clean(str(problem))}
             answer["error"] = said
         self._recorder.answer(self._call_id, answer)
         self._answered = True
+
+
+def _seconds(question: dict[str, Any]) -> float:
+    found = question.get("timeout")
+    return found if isinstance(found, (int, float)) and found > 0 else LONGEST_EVALUATION
 
 
 def evaluated(expression: str, frame: types.FrameType | None) -> Any:

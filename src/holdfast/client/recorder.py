@@ -323,7 +323,7 @@ class Recorder:
 
     def _checked(self, reply: Reply) -> dict[str, Any]:
         if reply.status >= 500:
-            raise DebugServerError(f"the server failed ({reply.status}): {_message(reply)}")
+            raise DebugServerError(f"the server failed ({reply.status}): {message_of(reply)}")
         found = reply.json()
         if not isinstance(found, dict):
             raise DebugProtocolError(f"the server's answer is not an object: {found!r:.200}")
@@ -333,10 +333,10 @@ class Recorder:
         if error == "cid_not_found":
             raise _Missing([str(each) for each in found.get("missing_cids") or []])
         if error == "cid_mismatch":
-            raise DebugCIDMismatchError(_message(reply))
+            raise DebugCIDMismatchError(message_of(reply))
         if found.get("error_code") == "session_not_found":
             raise _SessionGone
-        raise DebugProtocolError(f"the server refused ({reply.status}): {_message(reply)}")
+        raise DebugProtocolError(f"the server refused ({reply.status}): {message_of(reply)}")
 
     # -- values -----------------------------------------------------------------------------
 
@@ -346,9 +346,9 @@ class Recorder:
         if reply.status == 404:
             raise DebugCIDNotFoundError(_lacking([cid]))
         if reply.status >= 500:
-            raise DebugServerError(f"the server failed ({reply.status}): {_message(reply)}")
+            raise DebugServerError(f"the server failed ({reply.status}): {message_of(reply)}")
         if reply.status >= 400:
-            raise DebugProtocolError(f"the server refused ({reply.status}): {_message(reply)}")
+            raise DebugProtocolError(f"the server refused ({reply.status}): {message_of(reply)}")
         return verified(cid, reply.body)
 
     def value(self, item: Any) -> Any:
@@ -391,7 +391,7 @@ def _lacking(cids: Iterable[str]) -> str:
     return f"the server does not have {', '.join(sorted(cids))}"
 
 
-def _message(reply: Reply) -> str:
+def message_of(reply: Reply) -> str:
     try:
         found = json.loads(reply.body)
         error = found.get("error")
