@@ -41,7 +41,7 @@ class Settings:
     """How long a held call waits for its decision before its application gives up."""
     call_poll_interval_ms: int = 100
     """How often an application that cannot wait in a request asks again."""
-    calls_kept: int = 1_000_000
+    calls_kept: int = 5_000_000
     """How many calls are kept; the oldest go first, with the values that only they used."""
     call_max_value_bytes: int = 16 * 1024 * 1024
     """The largest value of a call that is kept."""

@@ -302,6 +302,11 @@ class CallTables:
             connection.execute(_SORT_IN, (last,))
             connection.execute("DELETE FROM coming_uses WHERE id <= ?", (last,))
 
+    def _sort_all_in(self, connection: sqlite3.Connection) -> None:
+        self._unsorted = True
+        while self._unsorted:
+            self._sort_in(connection)
+
     def _tidied(self, done: Future[None]) -> None:
         if done.exception() is None and self._unsorted:
             self._tidy()
@@ -449,26 +454,26 @@ class CallTables:
         """How many calls there are beyond so many."""
         return int(self._readers.rows("SELECT count(*) FROM calls")[0][0]) - kept
 
-    def drop_oldest(self, most: int) -> tuple[int, list[str]]:
-        """Delete so many calls that are over, or less: how many they were, and what they used."""
-        found: list[tuple[int, list[str]]] = []
-        self._writer.submit(
-            lambda connection: found.append(pruning.oldest(connection, most))
-        ).result()
+    def drop_oldest(self, most: int) -> tuple[int, list[str]] | None:
+        """Delete so many calls that are over, or less: how many they were, and what they used.
+        None: not now."""
+        found: list[tuple[int, list[str]] | None] = []
+        self._writer.submit(lambda each: found.append(pruning.oldest(each, most))).result()
         return found[-1]
 
-    def drop_contents(self, cids: Sequence[str], may_go: Callable[[str], bool]) -> int:
+    def drop_contents(self, cids: Sequence[str], may_go: Callable[[str], bool]) -> int | None:
         """Delete the values that no call uses, of those that still may go when their turn comes.
-
-        Calls that were put before this are written first, or nothing is deleted."""
-        gone: list[int] = []
+        None: not now. Calls that were put before this are written first."""
+        self._settle()
+        gone: list[int | None] = []
 
         def drop(connection: sqlite3.Connection) -> None:
-            if not self._going.size:  # what could not be written may use them
-                gone.append(pruning.contents(connection, cids, may_go))
+            # What could not be written may use them.
+            could = not self._going.size
+            gone.append(pruning.contents(connection, cids, may_go) if could else None)
 
         self._writer.submit(drop).result()
-        return gone[-1] if gone else 0
+        return gone[-1]
 
     def delete_session(self, session_id: str) -> Future[None]:
         """Delete its calls; the contents stay, for others may use them."""

@@ -2,7 +2,8 @@
 
 A value outlives its calls until it is certain that nobody will use it: `oldest` deletes calls and
 says which values these used, `contents` deletes those of them that no call uses now. Between the
-two, whoever takes in calls must have stopped to count on these values.
+two, whoever takes in calls must have stopped to count on these values. While uses wait to be sorted
+in nobody can tell, and both say so (None): later, when it is quiet.
 """
 
 from __future__ import annotations
@@ -19,8 +20,14 @@ _OLDEST = f"{rows.SELECT} WHERE status <> 0 ORDER BY id LIMIT ?"
 _KEPT_TYPES = ("type", "function")
 
 
-def oldest(connection: sqlite3.Connection, most: int) -> tuple[int, list[str]]:
+def _is_sorted(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM coming_uses LIMIT 1").fetchone() is None
+
+
+def oldest(connection: sqlite3.Connection, most: int) -> tuple[int, list[str]] | None:
     """Delete the oldest calls that are over: how many there were, and what they used."""
+    if not _is_sorted(connection):
+        return None
     found = connection.execute(_OLDEST, (most,)).fetchall()
     used: dict[str, None] = {}
     inside: dict[str, bytes] = {}
@@ -45,8 +52,10 @@ def oldest(connection: sqlite3.Connection, most: int) -> tuple[int, list[str]]:
 
 def contents(
     connection: sqlite3.Connection, cids: Iterable[str], may_go: Callable[[str], bool]
-) -> int:
+) -> int | None:
     """Delete those of these values that nobody refers to; how many they were."""
+    if not _is_sorted(connection):
+        return None
     points = [row[0] for row in connection.execute("SELECT document FROM call_breakpoints")]
     gone = 0
     for cid in cids:

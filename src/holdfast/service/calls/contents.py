@@ -44,9 +44,9 @@ class Contents:
             self._remember(cid, found)
         return found is not None
 
-    async def drop(self, cids: Sequence[str]) -> int:
+    async def drop(self, cids: Sequence[str]) -> int | None:
         """Delete those of these values that nobody uses. From here on nobody counts on them; who
-        sends one meanwhile, with its bytes, has it kept."""
+        sends one meanwhile, with its bytes, has it kept. None: it cannot be done now."""
         self._doomed.update(cids)
         for cid in cids:
             self._recent.pop(cid, None)

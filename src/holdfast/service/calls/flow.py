@@ -136,11 +136,14 @@ class Calls:
         excess = await asyncio.to_thread(self.tables.excess, kept)
         while excess > 0:
             most = min(excess, _PRUNE_STEP)
-            count, used = await asyncio.to_thread(self.tables.drop_oldest, most)
-            await self.contents.drop(used)
-            excess = excess - count if count == most else 0
-            idle = self.tables.is_idle
-            await asyncio.sleep(_PRUNE_PAUSE if idle else _PRUNE_PAUSE_WHEN_BUSY)
+            dropped = await asyncio.to_thread(self.tables.drop_oldest, most)
+            if dropped is not None:
+                count, used = dropped
+                while await self.contents.drop(used) is None:  # noqa: ASYNC110
+                    await asyncio.sleep(_PRUNE_PAUSE_WHEN_BUSY)
+                excess = excess - count if count == most else 0
+            quiet = dropped is not None and self.tables.is_idle
+            await asyncio.sleep(_PRUNE_PAUSE if quiet else _PRUNE_PAUSE_WHEN_BUSY)
 
     def settings_changed(self) -> None:
         self._prune_now.set()
