@@ -302,11 +302,6 @@ class CallTables:
             connection.execute(_SORT_IN, (last,))
             connection.execute("DELETE FROM coming_uses WHERE id <= ?", (last,))
 
-    def _sort_all_in(self, connection: sqlite3.Connection) -> None:
-        self._unsorted = True
-        while self._unsorted:
-            self._sort_in(connection)
-
     def _tidied(self, done: Future[None]) -> None:
         if done.exception() is None and self._unsorted:
             self._tidy()
