@@ -231,7 +231,7 @@ def test_no_call_escapes_a_breakpoint(leasing: Application) -> None:
     running = [started(lambda number=number: work(number)) for number in range(4)]  # type: ignore[misc]
     skip = {"action": "skip", "fake_result": {"value": -1}}
     settled = 0
-    for _ in range(15):
+    for _ in range(5):
         state[0] = -1
         point = leasing.break_on("add", action=skip)
         settled += 1
