@@ -236,7 +236,7 @@ def test_a_child_for_which_there_is_no_room_runs_on_by_itself(server: Server) ->
     most = server.get("/config")["max_sessions"]
     with server.session() as parent:
         parent.break_at(FAMILY, "work")
-        count = server.get("/sessions")["total"]
+        count = server.get("/health")["sessions"]  # those of programs
         server.patch("/config", {"max_sessions": count})
         try:
             end = parent.launch(FAMILY, args=["popen", "fork_exits"], debug_subprocesses=True)
