@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import json
 import logging
 import os
@@ -101,7 +100,6 @@ async def serve(options: Options, say: Callable[[str], None]) -> None:
             backlog=512,
         )
     )
-    _collect_less_often()
     stopping = asyncio.create_task(_stop_when_asked(server, service))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     files = [discovery_file(options.data_dir), *filter(None, [options.ready_file])]
@@ -117,14 +115,6 @@ async def serve(options: Options, say: Callable[[str], None]) -> None:
         stopping.cancel()
         for file in files:
             _take_back(file)
-
-
-def _collect_less_often() -> None:
-    """Thousands of rows at a time are no garbage, and looking for some among them costs as much
-    as making them. What is there by now stays for good, and need not be looked at again."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def _same_user(peer: object, local: object) -> bool:
