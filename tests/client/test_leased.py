@@ -258,6 +258,26 @@ def _more(made: list[int]) -> None:
         time.sleep(0.0005)
 
 
+def test_sending_does_not_wait_for_calls_that_other_threads_go_on_making(
+    leasing: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert switch.recorder is not None
+    ledger = with_debug(Ledger())
+    report = switch.recorder.report
+
+    def reported(batch: Callable[[], bytes]) -> None:
+        report(batch)
+        started(lambda: ledger.add(2)).result(30)  # for every call that is sent, one more is made
+
+    monkeypatch.setattr(switch.recorder, "report", reported)
+    ledger.add(1)
+    started(lease().flush).result(30)
+
+    monkeypatch.undo()
+    lease().flush()
+    assert ledger.rows == rows(leasing)
+
+
 def test_a_held_call_is_decided_as_in_strict_mode(leasing: Application) -> None:
     ledger = with_debug(Ledger())
     assert ledger.add(1) == 1

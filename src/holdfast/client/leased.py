@@ -869,16 +869,20 @@ class Lease:
             self._words = _NOWHERE
 
     def flush(self) -> None:
-        """Everything recorded so far is the server's after this, or there is an error."""
-        with self._sending:
-            while self._buffer:
-                self._send()
+        """Everything recorded so far is the server's after this, or there is an error.
 
-    def _send(self) -> None:
+        What other threads record meanwhile is not waited for: they may never stop.
+        """
+        with self._sending:
+            left = len(self._buffer)
+            while left > 0:
+                left -= self._send(min(left, BATCH))
+
+    def _send(self, most: int) -> int:
         records: list[tuple[Site, bytes, Kept | None]] = []
         size = 0
         with contextlib.suppress(IndexError):
-            while len(records) < BATCH and size < _BATCH_BYTES:
+            while len(records) < most and size < _BATCH_BYTES:
                 record = self._buffer.popleft()
                 records.append(record)
                 if record[2] is not None:
@@ -896,6 +900,7 @@ class Lease:
             self._recorder.status = "error"
         else:
             self._recorder.sent.add(sent)
+        return len(records)
 
     def _batch(self, records: list[tuple[Site, bytes, Kept | None]], sent: list[str]) -> bytes:
         sites = {record[0] for record in records}
