@@ -1,0 +1,108 @@
+"""`index.json`: the sessions that run now. Rewritten whole, under a lock, by whoever comes or goes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
+from holdfast.recording import liveness
+from holdfast.recording.layout import Agents, Home, replace
+
+_PATIENCE = 10.0
+Entry = dict[str, Any]
+
+
+def entry(home: Home, about: dict[str, Any]) -> Entry:
+    return {
+        "id": home.id,
+        **{name: about.get(name) for name in ("name", "pid", "startTime", "cwd")},
+    }
+
+
+def register(home: Home, about: dict[str, Any]) -> None:
+    """Enter a session. Those whose agents are gone leave."""
+    others = [home.id]
+    _rewrite(home.agents, lambda found: [*_alive(home.agents, found, others), entry(home, about)])
+
+
+def unregister(home: Home) -> None:
+    _rewrite(home.agents, lambda found: _alive(home.agents, found, [home.id]))
+
+
+def clean(agents: Agents) -> None:
+    """Strike out the sessions whose agents are gone."""
+    if len(active(agents)) != len(_read(agents) or []):
+        _rewrite(agents, lambda found: _alive(agents, found, []))
+
+
+def active(agents: Agents) -> list[Entry]:
+    """The sessions that run now, oldest first; the index is not believed, it is looked after."""
+    found = _read(agents)
+    if found is None:
+        homes = [home for home in agents.homes() if liveness.is_alive(home)]
+        return [entry(home, home.described()) for home in homes]
+    return _alive(agents, found, [])
+
+
+def _alive(agents: Agents, found: list[Entry], without: list[str]) -> list[Entry]:
+    kept = []
+    for each in found:
+        if each["id"] in without:
+            continue
+        with contextlib.suppress(ValueError):
+            if liveness.is_alive(agents.home(each["id"])):
+                kept.append(each)
+    return kept
+
+
+def _read(agents: Agents) -> list[Entry] | None:
+    """What it says; None if it cannot be understood."""
+    try:
+        found = json.loads(agents.index.read_bytes())["sessions"]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not isinstance(found, list):
+        return None
+    return [each for each in found if isinstance(each, dict) and isinstance(each.get("id"), str)]
+
+
+def _rewrite(agents: Agents, change: Callable[[list[Entry]], list[Entry]]) -> None:
+    with _locked(agents):
+        found = _read(agents)
+        if found is None:
+            aside = agents.index.with_name("index.json.corrupt")
+            with contextlib.suppress(OSError):
+                os.replace(agents.index, aside)
+            found = [entry(home, home.described()) for home in agents.homes()]
+        document = {"sessions": change(found)}
+        replace(agents.index, json.dumps(document, indent=2).encode() + b"\n")
+
+
+@contextlib.contextmanager
+def _locked(agents: Agents) -> Iterator[None]:
+    handle = os.open(agents.index_lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        deadline = time.monotonic() + _PATIENCE
+        while fcntl is not None:
+            try:
+                # flock, not lockf: two threads of one process must keep each other out as well.
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.002)
+        yield
+    finally:
+        os.close(handle)

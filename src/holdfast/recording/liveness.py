@@ -1,0 +1,89 @@
+"""Whether the agent of a session still runs: it holds a record lock for as long as it does.
+
+The lock is gone with its process, however that ended; a forked child does not hold it. A process
+must not open its own lock file a second time: closing that would give up the lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # no record locks on this system: see `is_alive`
+    fcntl = None  # type: ignore[assignment]
+
+from holdfast.recording.layout import Home
+
+_ours: dict[str, int] = {}
+_PATIENCE = 2.0  # somebody may be looking at the lock at this very moment
+
+
+def hold(path: Path) -> bool:
+    """Take it for the life of this process; False if another has it."""
+    name = os.path.realpath(path)
+    if name in _ours:
+        return False
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    if fcntl is not None:
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    os.close(handle)
+                    return False
+                time.sleep(0.01)
+    _ours[name] = handle
+    return True
+
+
+def release(path: Path) -> None:
+    handle = _ours.pop(os.path.realpath(path), None)
+    if handle is not None:
+        os.close(handle)
+
+
+def forked() -> None:
+    """In a child: it holds none of them."""
+    for handle in _ours.values():
+        with contextlib.suppress(OSError):
+            os.close(handle)
+    _ours.clear()
+
+
+def is_alive(home: Home) -> bool:
+    if os.path.realpath(home.lock) in _ours:
+        return True
+    if fcntl is None:
+        return _has_process(home)
+    try:
+        handle = os.open(home.lock, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)
+
+
+def _has_process(home: Home) -> bool:
+    about = home.described()
+    try:
+        os.kill(int(about["pid"]), 0)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return "endTime" not in about
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forked)

@@ -1,0 +1,156 @@
+"""The lines of an agent session's files: events and commands, one JSON object each.
+
+What one writer appends is a whole line; what a reader finds may end in half of one. A line may hold
+several objects, when somebody forgot the newline between two commands.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.model.agent import Command
+
+INLINE = 64 * 1024
+"""Characters of a body that stand in the line itself."""
+PREVIEW = 200
+CID = "$cid"
+
+_ESCAPED = json.JSONEncoder(separators=(",", ":"), default=repr)
+_CANONICAL = json.JSONEncoder(
+    separators=(",", ":"), sort_keys=True, ensure_ascii=False, default=repr
+)
+_DECODER = json.JSONDecoder()
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+# Made anew for every run by frameworks and providers, and without a meaning of their own.
+_RANDOM = frozenset(
+    (
+        *("id", "ids", "tool_call_id", "tool_use_id", "call_id", "run_id", "parent_run_id"),
+        *("trace_id", "span_id", "message_id", "response_id", "created", "created_at"),
+        *("timestamp", "toolId", "toolCallId", "system_fingerprint", "conversation_id"),
+    )
+)
+
+
+def text(value: Any) -> str:
+    """Its JSON; what JSON does not know is shown by its `repr`."""
+    try:
+        return _ESCAPED.encode(value)
+    except (TypeError, ValueError, RecursionError):
+        # A key that is no text, a cycle, a nesting too deep.
+        return _ESCAPED.encode(repr(value))
+
+
+def event(seq: int, kind: str, moment: float, session_id: str, data: str) -> bytes:
+    """One line. `data` is JSON already."""
+    return (
+        f'{{"seq":{seq},"type":"{kind}","timestamp":"{timestamp(moment)}",'
+        f'"sessionId":"{session_id}","data":{data}}}\n'
+    ).encode()
+
+
+_last_second = (-1, "")
+
+
+def timestamp(moment: float) -> str:
+    """`moment` (seconds since 1970) in UTC, to the millisecond."""
+    global _last_second
+    second = int(moment)
+    known, shown = _last_second
+    if known != second:
+        shown = (_EPOCH + datetime.timedelta(seconds=second)).isoformat()
+        _last_second = (second, shown)
+    return f"{shown}.{int((moment - second) * 1000):03d}Z"
+
+
+def moment(shown: str) -> float:
+    """Seconds since 1970 of what `timestamp` made."""
+    return datetime.datetime.fromisoformat(shown.replace("Z", "+00:00")).timestamp()
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """The event in a line; None for one that was torn or is no event."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    is_event = isinstance(found, dict) and isinstance(found.get("data"), dict)
+    return found if is_event and isinstance(found.get("type"), str) else None
+
+
+class BadCommand(ValueError):
+    """A line that holds no command; says why, and which id it would have had."""
+
+    def __init__(self, why: str, command_id: str | None = None) -> None:
+        super().__init__(why)
+        self.command_id = command_id
+
+
+def commands(line: bytes, place: int) -> Iterator[Command | BadCommand]:
+    """The commands in a line that begins at byte `place`."""
+    try:
+        rest = line.decode().strip()
+    except UnicodeDecodeError as problem:
+        yield BadCommand(f"not UTF-8: {problem}")
+        return
+    count = 0
+    while rest:
+        count += 1
+        try:
+            found, end = _DECODER.raw_decode(rest)
+        except (ValueError, RecursionError) as problem:
+            yield BadCommand(f"not JSON: {problem}: {rest[:100]}")
+            return
+        rest = rest[end:].lstrip()
+        yield _command(found, f"line-{place}" if count == 1 else f"line-{place}-{count}")
+
+
+def _command(found: Any, fallback: str) -> Command | BadCommand:
+    if not isinstance(found, dict):
+        return BadCommand(f"a command is an object with a type, not {text(found)[:100]}")
+    given = found.get("id")
+    if given is not None and not isinstance(given, (str, int)):
+        return BadCommand(f"an id is text, not {text(given)[:100]}")
+    command_id = fallback if given is None else str(given)
+    kind, data = found.get("type"), found.get("data")
+    if not isinstance(kind, str):
+        return BadCommand("a command has a type", command_id)
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        return BadCommand(f"data is an object, not {text(data)[:100]}", command_id)
+    if "stop" in found and "stop" not in data:
+        data = {**data, "stop": found["stop"]}
+    return Command(kind, command_id, data)
+
+
+def command(kind: str, command_id: str, data: dict[str, Any], moment: float) -> bytes:
+    """One line."""
+    found = {"type": kind, "id": command_id, "data": data, "timestamp": timestamp(moment)}
+    return f"{text(found)}\n".encode()
+
+
+def cid_of(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
+
+
+def key(*parts: Any) -> str:
+    """What two requests have in common that mean the same: random ids are left out."""
+    plain = _CANONICAL.encode(_without_random(parts))
+    return hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def _without_random(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            str(name): _without_random(each)
+            for name, each in value.items()
+            if name not in _RANDOM or not isinstance(each, (str, int, float, type(None)))
+        }
+    if isinstance(value, (list, tuple)):
+        return [_without_random(each) for each in value]
+    return value
