@@ -7,6 +7,7 @@ Everything here needs the standard library alone, because it runs in the user's 
 - `layout`: where things are, and how a session is called
 - `journal`: appending events; `tail`: reading what others append
 - `contents`: bodies that are too large for a line
-- `liveness`: whether a session's agent still runs; `index`: which ones do; `retention`: what is kept
+- `liveness`: whether a session's agent still runs; `index`: which ones do
+- `retention`: which recordings are kept
 - `bell`: waking whoever reads; `sending`: a command, and what became of it
 """

@@ -1,4 +1,4 @@
-"""`index.json`: the sessions that run now. Rewritten whole, under a lock, by whoever comes or goes."""
+"""`index.json`: the sessions that run now, rewritten whole and under a lock."""
 
 from __future__ import annotations
 
