@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from harness import Server, Session
 from interpreters import Interpreter, found
+
+
+def pytest_configure() -> None:
+    """What a shell ignores for jobs in the background, the servers we start would ignore, too."""
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
