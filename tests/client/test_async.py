@@ -237,6 +237,25 @@ def test_a_cancelled_call_is_reported_and_stays_cancelled(app: Application) -> N
     assert "CancelledError" in app.call("order")["exception_type"]
 
 
+@pytest.mark.parametrize("mode", ["strict", "leased"])
+def test_a_call_held_at_its_end_and_cancelled_is_held_no_more(app: Application, mode: str) -> None:
+    app.again(mode=mode)
+    app.break_on("order", when="after")
+    shop, holds = with_debug(Shop()), []
+
+    async def main() -> None:
+        task = asyncio.create_task(shop.order("tea"))
+        holds.append(await asyncio.get_running_loop().run_in_executor(None, app.hold))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    shown = app.server.get(f"/api/holds/{holds[0]}")
+    assert (shown["open"], shown["outcome"]) == (False, "withdrawn")
+    assert app.call("order")["status"] == "success"
+
+
 def test_async_calls_know_their_parents(app: Application) -> None:
     async def inner(number: int) -> int:
         return number
@@ -359,6 +378,7 @@ def test_a_list_may_be_decided_to_be_the_steps(app: Application) -> None:
 # -- where from ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("mode", ["strict", "leased"])
 @pytest.mark.parametrize(
     "make",
     [
@@ -368,8 +388,10 @@ def test_a_list_may_be_decided_to_be_the_steps(app: Application) -> None:
     ],
 )
 def test_a_task_is_called_where_its_coroutine_was_made(
-    app: Application, make: Callable[[], Any]
+    app: Application, make: Callable[[], Any], mode: str
 ) -> None:
+    app.again(mode=mode)
+
     def begin() -> Any:
         return asyncio.create_task(make())
 
@@ -377,6 +399,7 @@ def test_a_task_is_called_where_its_coroutine_was_made(
         await begin()
 
     asyncio.run(wait())
+    with_debug("OFF")
     call = app.server.get(f"/api/calls/{app.calls()[-1]['call_id']}")
     functions = [each["function"] for each in call["call_site"]["stack_trace"]]
     assert functions[:3] == ["<lambda>", "begin", "wait"]

@@ -293,6 +293,18 @@ def test_poll_timeout_raises(app: Application) -> None:
         app.server.patch("/config", {"call_hold_timeout_ms": 3_600_000})
 
 
+def test_nobody_waits_any_more_for_a_call_that_timed_out_at_its_end(app: Application) -> None:
+    app.server.patch("/config", {"call_hold_timeout_ms": 50})
+    try:
+        app.break_on("len", when="after")
+        with pytest.raises(DebugTimeoutError):
+            with_debug(len)([])
+        shown = app.server.get(f"/api/holds/{app.hold()}")
+        assert (shown["open"], shown["outcome"]) == (False, "withdrawn")
+    finally:
+        app.server.patch("/config", {"call_hold_timeout_ms": 3_600_000})
+
+
 def test_an_older_server_without_sessions_will_do(scripted: Callable[..., Scripted]) -> None:
     missing = http({"error": "not found"}, 404)
     scripted(obliging(session=missing, register=missing))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +20,6 @@ import pytest
 from applications import Application, started
 from harness import Server
 from holdfast import DebugServerError, async_debug_call, configure_debug, debug_call, with_debug
-from holdfast.client import leased
 from holdfast.client.leased import Lease
 from holdfast.client.rules import Rules, could_fit
 from holdfast.client.switch import switch
@@ -56,6 +56,10 @@ class Ledger:
 
 def double(number: int) -> int:
     return 2 * number
+
+
+def same(value: Any) -> Any:
+    return value
 
 
 def lease() -> Lease:
@@ -114,6 +118,8 @@ def everything() -> None:
         await ledger.later(5)
         await async_debug_call(ledger.later, 6)
 
+        await asyncio.create_task(ledger.later(7))
+
     asyncio.run(asynchronous())
 
 
@@ -165,6 +171,54 @@ def test_the_record_is_that_of_strict_mode(app: Application) -> None:
     assert [call["method_name"] for call in found] == [call["method_name"] for call in strict]
     for one, other in zip(found, strict, strict=True):
         assert one == other
+
+
+class Door:
+    """What cannot be pickled, and shows its state."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.is_open = False
+
+    def __repr__(self) -> str:
+        return f"a door that is {'open' if self.is_open else 'closed'}"
+
+
+def open_all(doors: list[Door], numbers: list[int], *, one: Door) -> None:
+    for door in (*doors, one):
+        door.is_open = True
+    numbers.append(0)
+
+
+def test_what_a_call_does_to_values_that_are_not_stored_is_seen(app: Application) -> None:
+    found = []
+    for mode in ("strict", "leased"):
+        app.again(mode=mode, max_value_bytes=500, on_unpicklable="placeholder")
+        with_debug(open_all)([Door()], list(range(1000)), one=Door())
+        with_debug("OFF")
+        changed = app.call("open_all")["changed"]
+        found.append({part: sorted(each) for part, each in changed.items()})
+    assert found == [{"args": ["0", "1"], "kwargs": ["one"]}] * 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(0, -1, 2**63, -(10**30), 10**5000, 0.0, -0.0, 1.5, float("inf"), True, False, None),
+        *("", "é", "\ud800", "],[", "x" * 64, "x" * 65, "x" * 100_000, b"bytes", b"x" * 1000),
+    ],
+    ids=lambda value: f"{type(value).__name__} of {len(pickle.dumps(value))} bytes",
+)
+def test_a_plain_value_is_recorded_as_what_it_is(leasing: Application, value: Any) -> None:
+    assert with_debug(same)(value) is value
+
+    [call] = recorded(leasing)
+    whole = leasing.server.get(f"/api/calls/{call['call_id']}")
+    for cid in (whole["args"][0]["cid"], whole["result"]["cid"]):
+        restored = pickle.loads(leasing.stored(cid))
+        assert pickle.dumps(restored, 5) == pickle.dumps(value, 5)  # -0.0 is not 0.0, nor 1 True
+        used = leasing.server.get(f"/api/cid/{cid}/calls")["calls"]
+        assert used[0]["call_id"] == call["call_id"]
 
 
 def test_values_are_found_by_their_ids(leasing: Application) -> None:
@@ -418,11 +472,12 @@ def test_a_fork_has_a_session_of_its_own(leasing: Application) -> None:
 def test_a_full_buffer_makes_the_caller_wait(
     leasing: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leased, "MOST_WAITING", 10)
-    ledger = with_debug(Ledger())
-    for number in range(200):
+    monkeypatch.setattr(lease().outbox, "most", 10)
+    ledger, doubled = with_debug(Ledger()), with_debug(double)
+    for number in range(100):
         ledger.add(number)
-        assert len(lease()._buffer) <= 10
+        doubled(number)
+        assert len(lease().outbox) <= 20  # ten of each way of being written down
     assert len(recorded(leasing)) == 200
 
 
@@ -481,7 +536,9 @@ def test_a_batch_is_kept_whole_or_not_at_all(leasing: Application) -> None:
     recorder.report = before  # type: ignore[method-assign]
     [whole] = sent
 
-    for wrong in (whole[:-1], whole + b"!", whole[:60], b""):
+    unknown = whole.replace(b'"call_type": "proxy"', b'"call_type": "magic"')
+    assert unknown != whole
+    for wrong in (whole[:-1], whole + b"!", whole[:60], b"", unknown):
         answer = post(leasing, wrong)
         assert answer.status_code == 400, answer.text
     assert leasing.calls() == []

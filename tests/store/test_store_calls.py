@@ -19,7 +19,7 @@ import pytest
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
 from holdfast.store import CallQuery, CallTables, Packed, Store, StoreProblem, call_rows, open_store
-from holdfast.wire import batches
+from holdfast.wire import batch_reading, batches
 
 ADD = Function(1, "add", qualname="Calculator.add", signature="(a, b)")
 SUB = Function(2, "sub")
@@ -229,12 +229,13 @@ def test_a_disk_that_fails_keeps_nothing_from_being_written_later(
     write = module._Batch.write
     written = threading.Event()
 
-    def failing(batch: Any, connection: sqlite3.Connection) -> None:
+    def failing(batch: Any, connection: sqlite3.Connection) -> Any:
         for failure in failures:
             raise failure
-        write(batch, connection)
+        moved = write(batch, connection)
         if 1 in batch.calls:
             written.set()
+        return moved
 
     monkeypatch.setattr(module._Batch, "write", failing)
     tables.put_call(call(1, status=CallStatus.SUCCESS))
@@ -253,9 +254,9 @@ def test_whoever_brings_too_many_waits_for_room(
     gate = threading.Event()
     write = module._Batch.write
 
-    def slow(batch: Any, connection: sqlite3.Connection) -> None:
+    def slow(batch: Any, connection: sqlite3.Connection) -> Any:
         gate.wait(60)
-        write(batch, connection)
+        return write(batch, connection)
 
     monkeypatch.setattr(module._Batch, "write", slow)
     for number in range(1, 4):
@@ -346,7 +347,7 @@ def test_a_value_that_is_only_in_a_row_is_kept_for_others(store: Store, tables: 
     body = batches.BODY.pack(batches.HAS_OUTCOME, 2, 1) + sizes + small + larger
     head = batches.head(0xA, 1, 1, 0, 1) + batches.site(0, b"{}")
     one = batches.CALL.pack(batches.CALL.size + len(body), 0, 1, 500, 0)
-    [found] = batches.read(head + one + body).calls
+    [found] = batch_reading.read(head + one + body).calls
     row = (1, 0xA, 1, "proxy", 1, None, None, 500, body, '{"p":1}')
     used_by = array("q", found.keys), array("q", [1] * len(found.keys))
     tables.put_packed(Packed([row], *used_by, Counter({1: 1})))
@@ -362,3 +363,73 @@ def test_a_value_that_is_only_in_a_row_is_kept_for_others(store: Store, tables: 
     assert tables.data(ids[0]) == small
     assert tables.preview(ids[0], surely=True) == {"text": "7", "type": "int", "json": 7}
     assert tables.preview(ids[1], surely=True) is None
+
+
+# -- numbers that two applications took ----------------------------------------------------------
+
+
+def packed(*given: tuple[int, int, int | None], stack: int | None = None) -> Packed:
+    """Leased calls: session, number and parent of each."""
+    body = batches.BODY.pack(batches.HAS_TARGET, 1, 0) + batches.lengths(1).pack(1) + b"a"
+    found = Packed()
+    for session, number, parent in given:
+        row = (number, session, 1, "proxy", 1, parent, stack, 5, body, '{"p": 1}')
+        found.rows.append(row)
+        found.values.append(call_rows.value_key(hashlib.sha256(b"a").digest()))
+        found.users.append(number)
+    return found
+
+
+def children(tables: CallTables, parent: int) -> list[int]:
+    return [each.number for each in tables.children(parent, 10, FUNCTIONS)]
+
+
+def test_a_call_that_gets_another_number_keeps_its_children(tables: CallTables) -> None:
+    first, second = 0xA, 0xB
+    tables.put_packed(packed((first, 101, 100), (first, 100, None)))
+    assert children(tables, 100) == [101]
+
+    tables.put_packed(packed((second, 110, 100)))
+    tables.put_packed(packed((second, 111, 100), (second, 100, None)))
+    assert numbers(tables) == [111, 110, 102, 101, 100]
+    # One that outlives the call that began it, as a task may, comes later.
+    tables.put_packed(packed((second, 112, 100)))
+
+    assert children(tables, 102) == [110, 111, 112]
+    assert children(tables, 100) == [101]
+    assert numbers(tables, cid=cid("a")) == [112, 111, 110, 102, 101, 100]
+
+
+# -- stacks --------------------------------------------------------------------------------------
+
+
+def test_a_stack_goes_with_the_last_call_that_has_it(store: Store, tables: CallTables) -> None:
+    now = time.time_ns() + 10**9  # of calls, which come after their stacks
+    for stack in (5, 6, 7):
+        tables.put_stack(stack, '[{"lineno": 1}]')
+    for number, stack in ((1, 5), (2, 6), (3, 5), (4, 7)):
+        done = CallStatus.SUCCESS if number < 4 else CallStatus.RUNNING
+        tables.put_call(call(now + number, status=done, stack=stack))
+    assert tables.unused_stacks() == set()
+    tables.drop_oldest(2)
+
+    assert tables.unused_stacks() == {6}
+    tables.drop_stacks({6, 7})
+    assert rows_in(store, "stacks") == 2
+    tables.drop_oldest(2)
+    tables.drop_stacks(tables.unused_stacks())
+    assert rows_in(store, "stacks") == 1
+
+
+def test_a_stack_that_is_used_again_meanwhile_stays(store: Store, tables: CallTables) -> None:
+    now = time.time_ns() + 10**9
+    tables.put_stack(5, '[{"lineno": 1}]')
+    tables.put_call(call(now + 1, status=CallStatus.SUCCESS, stack=5))
+    tables.put_call(call(now + 2, status=CallStatus.RUNNING))
+    tables.drop_oldest(1)
+    unused = tables.unused_stacks()
+    assert unused == {5}
+
+    tables.put_packed(packed((0xA, now + 3, None), stack=5))
+    tables.drop_stacks(unused)
+    assert tables.stack(5) == [{"lineno": 1}]

@@ -338,8 +338,15 @@ def _decided(recorder: Recorder, call: Call, taken: Taken, decision: dict[str, A
 def _ended(
     recorder: Recorder, call: Call, call_id: str, outcome: Outcome, answer: dict[str, Any]
 ) -> Life:
-    while answer.get("action") == "poll":
-        answer = yield Hold(recorder, call_id, answer, call.frame)
+    try:
+        while answer.get("action") == "poll":
+            answer = yield Hold(recorder, call_id, answer, call.frame)
+    except DebugServerError:
+        raise  # there is nobody to tell
+    except BaseException:
+        with undisturbed():
+            recorder.gave_up(call_id)
+        raise
     if answer.get("action") is not None:  # at a hold, or by a breakpoint beforehand
         with undisturbed():
             outcome = decisions.after(recorder, answer, outcome, call.names)

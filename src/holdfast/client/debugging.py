@@ -115,7 +115,7 @@ def _asynchronously(recorder: Recorder, call: Call) -> Any:
         return run_async(recorder, call)
     return recorder.lease.run_async(
         *(None, call.name, call.function, call.args, call.kwargs, call.target, call.kind),
-        *(call.alias, call.qualname, call.frame),
+        *(call.alias, call.qualname, call.frame, call.stack),
     )
 
 

@@ -21,14 +21,15 @@ def server_url(given: str | None = None) -> str:
         given,
         os.environ.get("HOLDFAST_SERVER_URL"),
         os.environ.get("CIDELDILL_SERVER_URL"),
-        _announced(),
+        announced(),
     ):
         if url:
             return url.rstrip("/")
     return DEFAULT_URL
 
 
-def _announced() -> str | None:
+def announced() -> str | None:
+    """The address of the server of this data directory, if there is one."""
     try:
         found = json.loads((data_dir() / "server.json").read_text())
         os.kill(int(found["pid"]), 0)

@@ -209,7 +209,7 @@ async def _run_async(
         return await run_async(recorder, call)
     alias, target = _alias(proxy), _target(proxy)
     return await lease.run_async(
-        proxy, name, function, args, kwargs, target, "proxy", alias, qualname, frame
+        proxy, name, function, args, kwargs, target, "proxy", alias, qualname, frame, stack
     )
 
 
@@ -257,7 +257,7 @@ _LATER = {"coroutine": _soon, "asyncgen": _in_steps}
 
 def stack_of(recorder: Recorder, frame: types.FrameType) -> str | None:
     """The stack as it is now, for a call that begins when its caller may have gone on."""
-    if recorder.lease is not None or recorder.settings.capture_locals:
+    if recorder.settings.capture_locals:
         return None
     return recorder.stacks.capture(frame)
 

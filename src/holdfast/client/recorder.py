@@ -318,6 +318,13 @@ class Recorder:
         """The result of an expression that somebody wants to know at a hold."""
         self._told(f"/api/poll/{call_id}/answer", answer)
 
+    def gave_up(self, call_id: str) -> None:
+        """Nobody waits any more for what is decided about a call that has ended."""
+        try:
+            self._ask("DELETE", f"/api/poll/{call_id}")
+        except DebugError:
+            logger.debug("the server did not hear that a call waits no more", exc_info=True)
+
     def checked(self, reply: Reply) -> dict[str, Any]:
         return self._checked(reply)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
 from holdfast.store.documents import decode_object, encode
 from holdfast.store.readers import Row
-from holdfast.wire import batches
+from holdfast.wire import batch_reading
 
 if TYPE_CHECKING:
     from holdfast.store.calls import CallQuery
@@ -32,6 +32,7 @@ _COLUMNS = (
     "CAST(document AS BLOB)"
 )
 SELECT = f"SELECT {_COLUMNS} FROM calls"
+ONE = f"{SELECT} WHERE id = ?"
 CHILDREN = f"{SELECT} WHERE parent = ? ORDER BY id LIMIT ?"
 
 
@@ -142,7 +143,7 @@ def _decode_packed(
 ) -> tuple[CallRecord, dict[str, bytes]]:
     """A row of a leased application: `cids` is the body of its batch (`wire.batches`)."""
     number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
-    found = batches.body_of(bytes(body))
+    found = batch_reading.body_of(bytes(body))
     more = found.more
     record = CallRecord(
         number=number,
@@ -224,17 +225,14 @@ def selections(query: CallQuery) -> Iterator[tuple[str, tuple[Any, ...]]]:
     Of several conditions the most telling picks the index; the rest is for whoever asked, who
     reads on in pages (a page costs the same however many calls there are).
     """
-    low = query.above if query.above is not None else -1
-    high = query.below if query.below is not None else 2**63 - 1
+    low, high = query.bounds
     if query.cid is not None:
         key = value_key(bytes.fromhex(query.cid))
-        # In this order: a use that is sorted in meanwhile is seen twice rather than not at all.
-        for table in ("coming_uses", "uses"):
-            sql = (
-                f"{SELECT} WHERE id IN (SELECT call_id FROM {table} WHERE value = ? "
-                "AND call_id > ? AND call_id < ? ORDER BY call_id DESC LIMIT ?) ORDER BY id DESC"
-            )
-            yield sql, (key, low, high)
+        sql = (
+            f"{SELECT} WHERE id IN (SELECT call_id FROM uses WHERE value = ? "
+            "AND call_id > ? AND call_id < ? ORDER BY call_id DESC LIMIT ?) ORDER BY id DESC"
+        )
+        yield sql, (key, low, high)
         return
     bounds = "id > ? AND id < ? ORDER BY id DESC LIMIT ?"
     unusual = query.status is not None and query.status is not CallStatus.SUCCESS

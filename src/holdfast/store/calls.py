@@ -6,24 +6,25 @@ find it in the buffer. A call that began and ended between two of these rounds i
 the disk fails everything stays in the buffer and is tried again; when the buffer is full, whoever
 brings more has to wait (`has_room`, `wait_for_room`).
 
-Which values calls used lies all over an index. Of calls that come in batches it is noted in order
-of arrival, and sorted in when nothing else comes.
+Which values calls used lies all over an index; `uses` tells how that is kept.
 """
 
 from __future__ import annotations
 
+import heapq
 import sqlite3
 import threading
+import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, Preview
 from holdfast.store import call_rows as rows
-from holdfast.store import pruning
+from holdfast.store import pruning, uses
 from holdfast.store.documents import decode, decode_object, encode, encode_object
 from holdfast.store.problems import StoreProblem, Warnings
 from holdfast.store.readers import Readers, Row
@@ -39,7 +40,6 @@ GATHER_SECONDS = 0.25
 GATHER_ROWS = 15_000
 GATHER_BYTES = 8 * 1024 * 1024
 QUIET_SECONDS = 0.5
-SORTED_AT_ONCE = 20_000
 _MOST_SMALL = 50_000
 _ROW_BYTES = 400  # what a row without its contents is worth
 
@@ -53,14 +53,16 @@ INSERT_PACKED = (
     "INSERT OR IGNORE INTO calls (id, session, function_id, call_type, status, parent, stack, "
     "duration_ns, cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_INSERT_USE = "INSERT OR IGNORE INTO uses (value, call_id) VALUES (?, ?)"
-INSERT_COMING_USE = "INSERT INTO coming_uses (value, call_id) VALUES (?, ?)"
-_SORT_IN = (
-    "INSERT OR IGNORE INTO uses SELECT value, call_id FROM coming_uses WHERE id <= ? "
-    "ORDER BY value, call_id"
-)
 _INSERT_CONTENT = "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)"
-_INSERT_STACK = "INSERT OR IGNORE INTO stacks (id, frames) VALUES (?, ?)"
+_PUT_STACK = (
+    "INSERT INTO stacks (id, frames, last) VALUES (?, ?, ?) "
+    "ON CONFLICT (id) DO UPDATE SET last = max(last, excluded.last)"
+)
+_USE_STACK = "UPDATE stacks SET last = max(last, ?) WHERE id = ?"
+_UNUSED_STACKS = "SELECT id FROM stacks WHERE last < (SELECT min(id) FROM calls)"
+_DROP_STACK = "DELETE FROM stacks WHERE id = ? AND last < (SELECT min(id) FROM calls)"
+_MOVE_PARENT = "UPDATE calls SET parent = ? WHERE parent = ? AND session = ?"
+_MOST_MOVED = 100
 _PUT_FUNCTION = (
     "INSERT INTO functions (id, document) VALUES (?, ?) "
     "ON CONFLICT (id) DO UPDATE SET document = excluded.document"
@@ -85,7 +87,7 @@ class _Batch:
     calls: dict[int, CallRecord] = field(default_factory=dict)
     contents: dict[bytes, tuple[bytes, str]] = field(default_factory=dict)
     functions: dict[int, str] = field(default_factory=dict)
-    stacks: dict[int, str] = field(default_factory=dict)
+    stacks: dict[int, tuple[str, int]] = field(default_factory=dict)  # and when each came
     begun: Counter[int] = field(default_factory=Counter)
     packed: list[Packed] = field(default_factory=list)
     waiting: int = 0  # rows in `packed`
@@ -101,30 +103,43 @@ class _Batch:
         self.waiting += later.waiting
         self.size += later.size
 
-    def write(self, connection: sqlite3.Connection) -> None:
+    def write(self, connection: sqlite3.Connection) -> Moved:
+        """Which calls had to take another number than theirs."""
         connection.executemany(
             _INSERT_CONTENT, [(cid, *content) for cid, content in self.contents.items()]
         )
-        connection.executemany(_INSERT_STACK, self.stacks.items())
+        connection.executemany(_PUT_STACK, [(each, *put) for each, put in self.stacks.items()])
         connection.executemany(_PUT_FUNCTION, self.functions.items())
         encoded = [rows.encode_call(record) for record in self.calls.values()]
         connection.executemany(_INSERT_CALL, encoded)
-        connection.executemany(
-            _INSERT_USE, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
+        uses.add(
+            connection, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
         )
+        moved: Moved = {}
+        used = [(row[0], row[6]) for row in encoded]
         for packed in self.packed:
-            _write_packed(connection, packed)
+            moved.update(_write_packed(connection, packed))
+            if packed.rows:  # of so many the newest will do
+                newest = max(row[0] for row in packed.rows)
+                used += [(newest, stack) for stack in {row[6] for row in packed.rows}]
+        connection.executemany(_USE_STACK, used)
         connection.executemany(_COUNT_CALLS, [(n, each) for each, n in self.begun.items()])
+        return moved
 
 
-def _write_packed(connection: sqlite3.Connection, packed: Packed) -> None:
+Moved = dict[tuple[int, int], int]
+"""By session and number: the number that a call has instead."""
+
+
+def _write_packed(connection: sqlite3.Connection, packed: Packed) -> Moved:
     before = connection.total_changes
     connection.executemany(INSERT_PACKED, packed.rows)
     moved: dict[int, int] = {}
     if connection.total_changes - before < len(packed.rows):
         moved = _place_anew(connection, packed.rows)
-    users = (moved.get(each, each) for each in packed.users) if moved else packed.users
-    connection.executemany(INSERT_COMING_USE, zip(packed.values, users, strict=True))
+    users = array("q", [moved.get(each, each) for each in packed.users]) if moved else packed.users
+    uses.note(connection, packed.values, users)
+    return {(packed.rows[0][1], number): other for number, other in moved.items()}
 
 
 def _place_anew(connection: sqlite3.Connection, packed: list[Row]) -> dict[int, int]:
@@ -159,6 +174,11 @@ class CallQuery:
     below: int | None = None
     above: int | None = None
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        low = self.above if self.above is not None else -1
+        return low, self.below if self.below is not None else 2**63 - 1
+
 
 class CallTables:
     """Reads see every write made before them, and may wait for those: not for the event loop,
@@ -176,6 +196,7 @@ class CallTables:
         self._trouble: Exception | None = None
         self._closed = False
         self._small: dict[str, bytes] = {}  # values read from rows of calls, by their ids
+        self._moved: Moved = {}  # of the writer's thread
         self._unsorted = True  # there may be some of an earlier run
         self._quiet: threading.Timer | None = None
         self._when_quiet()
@@ -215,7 +236,7 @@ class CallTables:
 
     def put_stack(self, stack: int, frames: str) -> None:
         with self._changed:
-            self._coming.stacks[stack] = frames
+            self._coming.stacks[stack] = frames, time.time_ns()
             self._grown(len(frames))
 
     def put_function(self, function: Function) -> None:
@@ -251,7 +272,12 @@ class CallTables:
             coming, self._coming = self._coming, _Batch()
             self._going.merge(coming)
             self._scheduled = False
-        self._going.write(connection)
+        self._moved.update(self._going.write(connection))
+        while len(self._moved) > _MOST_MOVED:
+            del self._moved[next(iter(self._moved))]
+        # The calls within such a call know it by the number that it gave them, whenever they come.
+        for (session, number), other in self._moved.items():
+            connection.execute(_MOVE_PARENT, (other, number, session))
 
     def _flushed(self, done: Future[None]) -> None:
         error = done.exception()
@@ -292,15 +318,7 @@ class CallTables:
         self._writer.submit(self._sort_in).add_done_callback(self._tidied)
 
     def _sort_in(self, connection: sqlite3.Connection) -> None:
-        """A part of them: whoever waits to write should not wait long."""
-        [(last,)] = connection.execute(
-            "SELECT max(id) FROM (SELECT id FROM coming_uses ORDER BY id LIMIT ?)",
-            (SORTED_AT_ONCE,),
-        ).fetchall()
-        self._unsorted = last is not None
-        if last is not None:
-            connection.execute(_SORT_IN, (last,))
-            connection.execute("DELETE FROM coming_uses WHERE id <= ?", (last,))
+        self._unsorted = uses.sort_in(connection)
 
     def _tidied(self, done: Future[None]) -> None:
         if done.exception() is None and self._unsorted:
@@ -389,7 +407,7 @@ class CallTables:
             return pending
         if self._coming.waiting or self._going.waiting:
             self._settle()
-        found = self._readers.rows(f"{rows.SELECT} WHERE id = ?", (number,))
+        found = self._readers.rows(rows.ONE, (number,))
         return self._decoded(found[0], functions) if found else None
 
     def newest(
@@ -411,12 +429,10 @@ class CallTables:
     def stack(self, stack: int) -> list[dict[str, Any]]:
         with self._changed:
             pending = self._coming.stacks.get(stack) or self._going.stacks.get(stack)
-        if pending is None:
-            found = self._readers.rows(
-                "SELECT CAST(frames AS BLOB) FROM stacks WHERE id = ?", (stack,)
-            )
-            pending = found[0][0].decode() if found else "[]"
-        return list(decode(pending.encode()))
+        if pending is not None:
+            return list(decode(pending[0].encode()))
+        found = self._readers.rows("SELECT CAST(frames AS BLOB) FROM stacks WHERE id = ?", (stack,))
+        return list(decode(found[0][0])) if found else []
 
     def functions(self) -> list[tuple[Function, int]]:
         """Every function with how often it was called."""
@@ -456,6 +472,20 @@ class CallTables:
         self._writer.submit(lambda each: found.append(pruning.oldest(each, most))).result()
         return found[-1]
 
+    def unused_stacks(self) -> set[int]:
+        """The stacks that no call has which is still there."""
+        return {row[0] for row in self._readers.rows(_UNUSED_STACKS)}
+
+    def drop_stacks(self, stacks: Iterable[int]) -> None:
+        """Delete those of them that no call has, nor one that was put before this."""
+        self._settle()
+
+        def drop(connection: sqlite3.Connection) -> None:
+            if not self._going.size:  # what could not be written may have them
+                connection.executemany(_DROP_STACK, [(each,) for each in stacks])
+
+        self._writer.submit(drop).result()
+
     def drop_contents(self, cids: Sequence[str], may_go: Callable[[str], bool]) -> int | None:
         """Delete the values that no call uses, of those that still may go when their turn comes.
         None: not now. Calls that were put before this are written first."""
@@ -475,12 +505,12 @@ class CallTables:
         session = rows.session_number(session_id)
 
         def delete(connection: sqlite3.Connection) -> None:
-            for table in ("uses", "coming_uses"):
-                connection.execute(
-                    f"DELETE FROM {table} WHERE call_id IN "
-                    "(SELECT id FROM calls WHERE session = ?)",
-                    (session,),
-                )
+            while uses.sort_in(connection):
+                pass
+            connection.execute(
+                "DELETE FROM uses WHERE call_id IN (SELECT id FROM calls WHERE session = ?)",
+                (session,),
+            )
             connection.execute("DELETE FROM calls WHERE session = ?", (session,))
 
         return self._writer.submit(delete)
@@ -495,13 +525,28 @@ class CallTables:
             self._writer.submit(lambda connection: None).result()
 
     def _primary(self, query: CallQuery, most: int) -> list[Row]:
-        found = [
+        # In this order: a use that is sorted in meanwhile is seen twice rather than not at all.
+        coming = [] if query.cid is None else self._coming_users(query, query.cid, most)
+        found = [row for each in coming for row in self._readers.rows(rows.ONE, (each,))]
+        found += [
             row
             for sql, values in rows.selections(query)
             for row in self._readers.rows(sql, (*values, most))
         ]
         each = {int(row[0]): row for row in found}
         return [each[number] for number in sorted(each, reverse=True)[:most]]
+
+    def _coming_users(self, query: CallQuery, cid: str, most: int) -> list[int]:
+        """The newest calls that used a value, of those whose uses are not sorted in yet."""
+        key = rows.value_key(bytes.fromhex(cid))
+        low, high = query.bounds
+        found = {
+            user
+            for keys, users in self._readers.rows(uses.COMING, (uses.pattern(key),))
+            for user in uses.users_in(keys, users, key)
+            if low < user < high
+        }
+        return heapq.nlargest(most, found)
 
     # -- breakpoints -----------------------------------------------------------------------------
 

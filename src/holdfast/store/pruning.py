@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from holdfast.store import call_rows as rows
+from holdfast.store import uses
 from holdfast.store.documents import decode_object, encode_object
 from holdfast.wire import pickles
 
@@ -20,23 +21,19 @@ _OLDEST = f"{rows.SELECT} WHERE status <> 0 ORDER BY id LIMIT ?"
 _KEPT_TYPES = ("type", "function")
 
 
-def _is_sorted(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM coming_uses LIMIT 1").fetchone() is None
-
-
 def oldest(connection: sqlite3.Connection, most: int) -> tuple[int, list[str]] | None:
     """Delete the oldest calls that are over: how many there were, and what they used."""
-    if not _is_sorted(connection):
+    if not uses.are_sorted(connection):
         return None
     found = connection.execute(_OLDEST, (most,)).fetchall()
     used: dict[str, None] = {}
     inside: dict[str, bytes] = {}
-    uses: list[tuple[int, int]] = []
+    gone: list[tuple[int, int]] = []
     for row in found:
         cids, small = rows.cids_of(row)
         inside.update(small)
         used.update(dict.fromkeys(cids))
-        uses += [(rows.value_key(bytes.fromhex(cid)), row[0]) for cid in cids]
+        gone += [(rows.value_key(bytes.fromhex(cid)), row[0]) for cid in cids]
     # A small value may be in these rows only, and others refer to it: it moves to the contents.
     connection.executemany(
         "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)",
@@ -45,7 +42,7 @@ def oldest(connection: sqlite3.Connection, most: int) -> tuple[int, list[str]] |
             for cid, data in inside.items()
         ],
     )
-    connection.executemany("DELETE FROM uses WHERE value = ? AND call_id = ?", uses)
+    connection.executemany("DELETE FROM uses WHERE value = ? AND call_id = ?", gone)
     connection.executemany("DELETE FROM calls WHERE id = ?", [(row[0],) for row in found])
     return len(found), list(used)
 
@@ -54,7 +51,7 @@ def contents(
     connection: sqlite3.Connection, cids: Iterable[str], may_go: Callable[[str], bool]
 ) -> int | None:
     """Delete those of these values that nobody refers to; how many they were."""
-    if not _is_sorted(connection):
+    if not uses.are_sorted(connection):
         return None
     points = [row[0] for row in connection.execute("SELECT document FROM call_breakpoints")]
     gone = 0

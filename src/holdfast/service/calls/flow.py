@@ -34,6 +34,7 @@ from holdfast.service.calls.leased import Leased
 from holdfast.service.calls.session import CallSession
 from holdfast.service.holds import new_hold_id
 from holdfast.service.settings import Settings
+from holdfast.service.stream import Stream
 from holdfast.store import Store
 from holdfast.wire import calls as wire
 from holdfast.wire import rest
@@ -61,9 +62,15 @@ class Calls:
     """Every call session, every call under way, and every call that is held."""
 
     def __init__(
-        self, store: Store, ledger: Ledger, settings: Callable[[], Settings], folder: Path
+        self,
+        store: Store,
+        ledger: Ledger,
+        stream: Stream,
+        settings: Callable[[], Settings],
+        folder: Path,
     ) -> None:
         self._store = store
+        self._stream = stream
         self.tables = store.calls
         self._ledger = ledger
         self._settings = settings
@@ -99,7 +106,11 @@ class Calls:
         it is over, until a report proves that its application lives all the same."""
         document = record.document
         session = CallSession(
-            record.id, self._store, document.get("about") or {}, record.created_at
+            record.id,
+            self._store,
+            self._stream,
+            document.get("about") or {},
+            record.created_at,
         )
         session.calls = int(document.get("calls") or 0)
         session.registered = dict(document.get("registered") or {})
@@ -144,6 +155,16 @@ class Calls:
                 excess = excess - count if count == most else 0
             quiet = dropped is not None and self.tables.is_idle
             await asyncio.sleep(_PRUNE_PAUSE if quiet else _PRUNE_PAUSE_WHEN_BUSY)
+        await self._prune_stacks()
+
+    async def _prune_stacks(self) -> None:
+        """First nobody counts on them any more; then they go, unless a call came meanwhile."""
+        unused = await asyncio.to_thread(self.tables.unused_stacks)
+        if unused:
+            for each in unused:
+                self._stacks.pop(each, None)
+            self.leased.forget_stacks(unused)
+            await asyncio.to_thread(self.tables.drop_stacks, unused)
 
     def settings_changed(self) -> None:
         self._prune_now.set()
@@ -180,7 +201,7 @@ class Calls:
         return self._begin(session_id, about)
 
     def _begin(self, session_id: str, about: Mapping[str, Any]) -> CallSession:
-        session = CallSession(session_id, self._store, about)
+        session = CallSession(session_id, self._store, self._stream, about)
         self._forget_oldest()
         self.sessions[session_id] = session
         self._live(session, "session_started")
@@ -397,7 +418,11 @@ class Calls:
         if armed is None:
             return None
         if armed.point.action is not None:
-            return self._act_at_once(running, when, armed)
+            try:
+                return self._act_at_once(running, when, armed)
+            except errors.InvalidDecision as problem:
+                # What was decided beforehand does not fit this call, so somebody has to decide now.
+                armed.cannot(problem.message)
         return self._hold(running, when, armed.point, waits)
 
     def values(self, record: CallRecord) -> Call:
@@ -408,7 +433,9 @@ class Calls:
         action = str(preset.pop("action", ""))
         if action not in ALLOWED[when] or action == "continue":
             return None
-        prepared = self.decider.prepared(action, preset, lambda name: None)
+        prepared = self.decider.prepared(
+            action, preset, lambda name: self.check_replacement(running.record, name)
+        )
         by = f"breakpoint {armed.point.id}"
         self._note(running, when, prepared, by)
         return prepared.told
@@ -425,7 +452,10 @@ class Calls:
 
     async def change_breakpoint(self, point_id: str, fields: Mapping[str, Any]) -> Armed:
         point = self.breakpoints.get(point_id).point
-        self._check_preset({"when": point.when, "action": point.action, **fields})
+        before = {
+            name: getattr(point, name) for name in ("when", "action", "function", "session_id")
+        }
+        self._check_preset({**before, **fields})
         armed = await self.breakpoints.change(point_id, fields)
         self._tell("breakpoint_changed", armed.point)
         return armed
@@ -458,7 +488,30 @@ class Calls:
                 hint=f"Possible are: {', '.join(ALLOWED[when])}.",
                 field="action",
             )
-        self.decider.prepared(action, options, lambda name: None)
+        self.decider.prepared(action, options, lambda name: self._check_stand_in(fields, name))
+
+    def _check_stand_in(self, fields: Mapping[str, Any], name: str) -> None:
+        """Whether a function can replace those that a breakpoint names, as far as both are known;
+        who sets a breakpoint early is answered when it is hit."""
+        wanted, only = fields.get("function"), fields.get("session_id")
+        if not isinstance(wanted, str):
+            return
+        signatures = {
+            signature
+            for session in self.sessions.values()
+            if not session.over and only in (None, session.id)
+            for signature in session.registered.get(name, ())
+        }
+        called = [self.functions.by_id[each] for each in self.functions.named(wanted)]
+        known = {each.signature for each in called if each.name != name}
+        if known and signatures and not known & signatures:
+            raise errors.InvalidDecision(
+                f"{name} cannot replace {wanted}: no function of that name and signature was "
+                "registered",
+                field="function_name",
+                functions=[],
+                signature=" or ".join(sorted(map(str, known))),
+            )
 
     # -- holds ------------------------------------------------------------------------------
 
@@ -632,6 +685,10 @@ class Calls:
         if held is None:
             raise errors.CallNotFound(f"no call {call_id} is held", call_id=call_id)
         return held
+
+    def give_up(self, call_id: str) -> None:
+        """Its application waits no longer; if it was decided meanwhile, that stays so."""
+        self._withdraw(self._polled(call_id), "its caller waits no longer")
 
     def answer(self, call_id: str, request_id: str, answer: Json) -> bool:
         return self._polled(call_id).answered(request_id, answer)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from holdfast import errors
-from holdfast.model.call import Item
+from holdfast.model.call import CALL_TYPES, Item
 from holdfast.service.calls.session import CallSession
 from holdfast.store import Packed, documents
-from holdfast.wire import batches
+from holdfast.wire import batch_reading
 from holdfast.wire import calls as wire
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Leased:
 
     def take(self, body: bytes, limit: int) -> Json:
         """Keep a batch: all of it, or, when anything in it is wrong, nothing."""
-        batch = batches.read(body)
+        batch = batch_reading.read(body)
         session = self._calls.reporting(f"calls_{batch.session:08x}")
         if batch.sequence <= session.taken:
             return {"status": "ok", "taken": 0}  # it came before, and the answer was lost
@@ -50,8 +50,13 @@ class Leased:
         }
         self._calls.tables.put_packed(rows_of(batch, sites.__getitem__, batch.session))
         session.taken = batch.sequence
-        session.calls += len(batch.calls)
-        return {"status": "ok", "taken": len(batch.calls)}
+        taken = len(batch.calls) + len(batch.plain.numbers)
+        session.calls += taken
+        return {"status": "ok", "taken": taken}
+
+    def forget_stacks(self, stacks: Collection[int]) -> None:
+        for key in [key for key, site in self._sites.items() if site[2] in stacks]:
+            del self._sites[key]
 
     def _site(self, session: CallSession, text: bytes, about: Json) -> Site:
         key = session.id, text
@@ -69,8 +74,9 @@ class Leased:
         return made
 
 
-def rows_of(batch: batches.Batch, sites: Callable[[int], Site], session: int) -> Packed:
+def rows_of(batch: batch_reading.Batch, sites: Callable[[int], Site], session: int) -> Packed:
     packed = Packed()
+    _add_plain(packed, batch.plain, sites, session)
     add, uses, used_by = packed.rows.append, packed.values.extend, packed.users.extend
     for site, calls in Counter(call.site for call in batch.calls).items():
         packed.begun[sites(site)[0]] += calls
@@ -83,6 +89,30 @@ def rows_of(batch: batches.Batch, sites: Callable[[int], Site], session: int) ->
         uses(keys)
         used_by(repeat(number, len(keys)))
     return packed
+
+
+def _add_plain(
+    packed: Packed, plain: batch_reading.Plain, sites: Callable[[int], Site], session: int
+) -> None:
+    """Column by column: a step here is one for all of them."""
+    for number, calls in Counter(plain.sites).items():
+        packed.begun[sites(number)[0]] += calls
+    where = [sites(number) for number in plain.sites]
+    packed.rows += zip(
+        plain.numbers,
+        repeat(session),
+        [site[0] for site in where],
+        [site[1] for site in where],
+        repeat(1),
+        [parent or None for parent in plain.parents],
+        [site[2] for site in where],
+        plain.durations,
+        plain.bodies,
+        [site[3] for site in where],
+        strict=False,
+    )
+    packed.values.extend(plain.keys)
+    packed.users.extend(plain.users)
 
 
 def _item(at: int, data: bytes, preview: bytes, limit: int) -> Item:
@@ -99,7 +129,7 @@ def _item(at: int, data: bytes, preview: bytes, limit: int) -> Item:
 
 _TEXTS: dict[str, Callable[[Any], bool]] = {
     "name": lambda given: isinstance(given, str) and bool(given),
-    "call_type": lambda given: isinstance(given, str) and bool(given),
+    "call_type": lambda given: given in CALL_TYPES,
     "alias": lambda given: given is None or isinstance(given, str),
     "qualname": lambda given: given is None or isinstance(given, str),
     "signature": lambda given: given is None or isinstance(given, str),

@@ -15,6 +15,7 @@ from holdfast import errors
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
 from holdfast.service.journal import Journal
+from holdfast.service.stream import Stream
 from holdfast.service.waiting import Waiting
 from holdfast.store import Store
 from holdfast.targets.program.ending import open_pidfd
@@ -32,6 +33,7 @@ class CallSession(Waiting):
         self,
         session_id: str,
         store: Store,
+        stream: Stream,
         about: Mapping[str, Any],
         created_at: float | None = None,
     ) -> None:
@@ -47,7 +49,7 @@ class CallSession(Waiting):
         self.holds: set[str] = set()
         self.functions: list[int] = []
         self.registered: dict[str, list[str | None]] = {}  # signatures by name
-        self.journal = Journal(session_id, store)
+        self.journal = Journal(session_id, store, stream)
         self._store = store
         self._watch: ProcessWatch | None = None
 
