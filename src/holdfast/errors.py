@@ -5,7 +5,8 @@
     │   ├── FileMissing  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
     │   ├── ProgramSyntaxError  InterpreterMissing  AttachFailed  UnknownSetting  NotAllowed
     │   ├── EvaluationFailed  AssignmentFailed
-    │   └── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  CidMismatch
+    │   ├── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  InvalidAgentBreakpoint
+    │   └── CidMismatch  CommandRejected
     ├── NotFound          the id names nothing (any more)
     │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
     │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  SourceNotFound  ProcessNotFound
@@ -13,7 +14,7 @@
     ├── WrongState        the right request at the wrong time
     │   └── AlreadyDecided  CallCompleted
     ├── TimedOut          the debugger, or the application, did not answer in time
-    │   └── EvaluationTimedOut
+    │   └── EvaluationTimedOut  AgentTimedOut
     ├── Failure           something of ours, or the target, broke
     │   └── SessionCrashed  LaunchFailed  NotStored
     └── Refused           who may come in, and with what
@@ -142,10 +143,24 @@ class InvalidCallBreakpoint(InvalidInput):
     default_hint = 'For instance {"function": "add", "condition": "args[0] > 10"}.'
 
 
+class InvalidAgentBreakpoint(InvalidInput):
+    code = "AGENT_BREAKPOINT_INVALID"
+    short = "invalid_breakpoint"
+    default_hint = (
+        'For instance {"on": "tool", "name": "write_*"}, or {"on": "iteration", "count": 5}.'
+    )
+
+
 class CidMismatch(InvalidInput):
     code = "CID_MISMATCH"
     short = "cid_mismatch"
     default_hint = "A content id is the SHA-256 of the bytes, in lower-case hex."
+
+
+class CommandRejected(InvalidInput):
+    code = "AGENT_COMMAND_REJECTED"
+    short = "command_rejected"
+    default_hint = "The agent says what is wrong with it; correct that and send it again."
 
 
 class AssignmentFailed(InvalidInput):
@@ -275,6 +290,16 @@ class EvaluationTimedOut(TimedOut):
     code = "EVALUATE_TIMEOUT"
     short = "evaluate_timeout"
     default_hint = "The call is still held: retry with a longer timeout, or decide it."
+
+
+class AgentTimedOut(TimedOut):
+    code = "AGENT_TIMEOUT"
+    short = "agent_timeout"
+    default_hint = (
+        "The command is written and takes effect when the agent reads it; see that its process "
+        "is not stopped, GET the session's /events for the answer, or send it again. What is held "
+        "stays held."
+    )
 
 
 # -- something broke -----------------------------------------------------------------------------

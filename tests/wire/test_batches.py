@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput
 from holdfast.wire import batches
+from holdfast.wire.batch_reading import body_of, read
 
 SITE = json.dumps({"name": "add", "call_type": "proxy", "frames": []}).encode()
 
@@ -52,12 +53,40 @@ WHOLE = batch(
 )
 
 
+def plain_batch(
+    *calls: tuple[Any, ...],
+    sizes: list[int] | None = None,
+    site: int = 1,
+    place: int = 0,
+    number: int = 1_768_298_400_123_456_100,
+    text: bytes | None = None,
+) -> bytes:
+    """Plain calls, each its arguments and its result."""
+    args, results = [each[:-1] for each in calls], [each[-1] for each in calls]
+    count = len(calls)
+    values = batches.values(args, results)
+    return b"".join(
+        [
+            batches.head(0x1A2B3C4D, 7, 1, 0, 0, 1, count),
+            batches.site(1, SITE),
+            batches.target(len(TARGET), TARGET),
+            batches.column("q", [number + each for each in range(count)]),
+            batches.column("q", [1500] * count),
+            batches.column("q", [0] * count),
+            batches.column("I", [site] * count),
+            batches.column("I", [place] * count),
+            batches.column("I", sizes or [len(each) for each in args]),
+            values if text is None else batches.LENGTH.pack(len(text)) + text,
+        ]
+    )
+
+
 def cid(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
 def test_what_is_written_is_read() -> None:
-    found = batches.read(WHOLE)
+    found = read(WHOLE)
 
     assert (found.session, found.sequence, found.sites) == (0x1A2B3C4D, 7, {1: SITE})
     assert found.contents == [(b"large", b"{}")]
@@ -67,7 +96,7 @@ def test_what_is_written_is_read() -> None:
 
 
 def test_a_body_tells_its_values_by_their_places() -> None:
-    plain, named, changing = (batches.body_of(each.body) for each in batches.read(WHOLE).calls)
+    plain, named, changing = (body_of(each.body) for each in read(WHOLE).calls)
 
     assert (plain.target, plain.args, plain.outcome) == (cid(TARGET), (cid(ONE),), cid(TWO))
     assert plain.inline == {cid(each): each for each in (TARGET, ONE, TWO)}
@@ -77,13 +106,70 @@ def test_a_body_tells_its_values_by_their_places() -> None:
 
 
 def test_keys_are_those_of_content_ids() -> None:
-    found = batches.read(WHOLE).calls[1]
+    found = read(WHOLE).calls[1]
 
     expected = [
         int.from_bytes(bytes.fromhex(each)[:8], "big", signed=True)
         for each in (cid(TARGET), cid(ONE), LARGE, cid(TWO))
     ]
     assert found.keys == expected
+
+
+# What pickle tells apart, and JSON, or a dict, could take for the same.
+plain_values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(-3, 3),
+    st.floats(allow_nan=False),
+    st.sampled_from([0.0, -0.0, 1.0, float("inf"), 10**40, -(10**19), "\ud800", "],[", "NaN"]),
+    st.text(max_size=20),
+)
+
+
+@given(st.lists(st.lists(plain_values, min_size=1, max_size=5).map(tuple), min_size=1))
+def test_plain_values_have_the_ids_of_their_pickles(calls: list[tuple[Any, ...]]) -> None:
+    found = read(plain_batch(*calls)).plain
+
+    users: dict[int, set[int]] = {}
+    for key, user in zip(found.keys, found.users, strict=True):
+        users.setdefault(user, set()).add(key)
+    for given_call, number, body in zip(calls, found.numbers, found.bodies, strict=True):
+        shown = body_of(body)
+        expected = [cid(pickle.dumps(value, 5)) for value in given_call]
+        assert [*shown.args, shown.outcome] == expected
+        assert shown.inline.keys() == {cid(TARGET), *expected}
+        assert users[number] == {
+            int.from_bytes(bytes.fromhex(each)[:8], "big", signed=True) for each in shown.inline
+        }
+
+
+def test_not_a_number_is_no_other_value_either() -> None:
+    [body] = read(plain_batch((float("nan"), 1))).plain.bodies
+    assert body_of(body).args == (cid(pickle.dumps(float("nan"), 5)),)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        plain_batch((1, 2), site=2),
+        plain_batch((1, 2), place=1),
+        plain_batch((1, 2), number=0),
+        plain_batch((1, 2), sizes=[2]),
+        plain_batch((1, 2), text=b"[[1],[2,3]]"),
+        plain_batch((1, 2), text=b"[[1]]"),
+        plain_batch((1, 2), text=b"{}"),
+        plain_batch((1, 2), text=b"[[[1]],[2]]"),
+        plain_batch((1, 2), text=b'[[{"a": 1}],[2]]'),
+        plain_batch((1, 2), text=b"[[1],[2]"),
+        plain_batch((1, 2), text=b"[" * 100_000),
+        plain_batch((1, 2))[:-1],
+        plain_batch((1, 2)) + b"x",
+    ],
+)
+def test_plain_calls_that_are_none_are_refused(wrong: bytes) -> None:
+    with pytest.raises(InvalidInput):
+        read(wrong)
 
 
 @pytest.mark.parametrize(
@@ -106,26 +192,26 @@ def test_keys_are_those_of_content_ids() -> None:
 )  # fmt: skip
 def test_what_is_no_batch_is_refused(wrong: bytes) -> None:
     with pytest.raises(InvalidInput):
-        batches.read(wrong)
+        read(wrong)
 
 
 @given(st.integers(0, len(WHOLE) - 1))
 def test_one_that_breaks_off_is_refused(end: int) -> None:
     with pytest.raises(InvalidInput):
-        batches.read(WHOLE[:end])
+        read(WHOLE[:end])
 
 
 @given(st.binary(max_size=300))
 def test_garbage_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidInput):
-        batches.read(data)
+        read(data)
 
 
 @given(st.integers(0, len(WHOLE) - 1), st.binary(min_size=1, max_size=8))
 def test_damage_is_refused_or_gives_calls_that_can_be_shown(at: int, damage: bytes) -> None:
     try:
-        found = batches.read(WHOLE[:at] + damage + WHOLE[at + len(damage) :])
+        found = read(WHOLE[:at] + damage + WHOLE[at + len(damage) :])
     except InvalidInput:
         return
     for each in found.calls:
-        batches.body_of(each.body)
+        body_of(each.body)

@@ -14,6 +14,8 @@ value that is no plain data is *undecided*: it does not match, and it says why. 
     function  alias  call_type   text            status   running, success, exception, lost
     exception                    None, or a dict with 'type' and 'message'
     duration                     seconds         thread, task   their names
+
+An agent's breakpoints have names of their own, and `input.get(…)` (`core.agents`).
 """
 
 from __future__ import annotations
@@ -129,8 +131,8 @@ class Filter:
 
 
 @lru_cache(256)
-def parse(text: str) -> Filter:
-    """The filter in `text`; InvalidFilter says where it goes wrong."""
+def parse(text: str, names: tuple[str, ...] = NAMES) -> Filter:
+    """The filter in `text`, over `names`; InvalidFilter says where it goes wrong."""
     if len(text) > MOST_CHARACTERS:
         raise _invalid(text, f"it is longer than {MOST_CHARACTERS} characters", None)
     try:
@@ -142,7 +144,7 @@ def parse(text: str) -> Filter:
         raise _invalid(text, str(problem) or "it is nested too deeply", None) from None
     if sum(1 for _ in ast.walk(tree)) > MOST_PARTS:
         raise _invalid(text, f"it has more than {MOST_PARTS} parts", None)
-    return Filter(text, _Reader(text).read(tree.body))
+    return Filter(text, _Reader(text, names).read(tree.body))
 
 
 def _invalid(text: str, why: str, offset: int | None) -> InvalidFilter:
@@ -294,14 +296,15 @@ _MAKE: Mapping[str, Callable[..., Any]] = {
 class _Reader:
     """Makes a closure of every part, or says which part is none of this language."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self._text = text
+        self._names = names
 
     def read(self, node: ast.expr) -> Part:
         match node:
             case ast.Constant(value=value) if _is_plain(value):
                 return lambda _call: value
-            case ast.Name(id=name) if name in NAMES:
+            case ast.Name(id=name) if name in self._names:
                 return lambda call: call[name]
             case ast.BoolOp(op=op, values=values):
                 return self._joined(isinstance(op, ast.And), values)
@@ -382,13 +385,13 @@ class _Reader:
                 inner = self.read(value)
                 return lambda call: _length(inner(call))
             case ast.Call(
-                func=ast.Attribute(value=ast.Name(id="kwargs"), attr="get"),
+                func=ast.Attribute(value=ast.Name(id="kwargs" | "input" as owner), attr="get"),
                 args=[name, *default],
                 keywords=[],
-            ) if len(default) <= 1:
+            ) if len(default) <= 1 and owner in self._names:
                 key = self.read(name)
                 other = self.read(default[0]) if default else lambda _call: None
-                return lambda call: _got(call["kwargs"], key(call), lambda: other(call))
+                return lambda call: _got(call[owner], key(call), lambda: other(call))
             case ast.Call(func=ast.Name(id=name)) if name in _MAKE:
                 return self._made(node, _MAKE[name])
             case _:
@@ -409,12 +412,12 @@ class _Reader:
         shown = ast.unparse(node)[:80]
         why = f"{shown!r} is not part of the filter language"
         if isinstance(node, ast.Name):
-            why = f"there is no name {node.id!r}; there are {', '.join(NAMES)}"
+            why = f"there is no name {node.id!r}; there are {', '.join(self._names)}"
         return _invalid(self._text, why, node.col_offset + 1)
 
 
-def _got(kwargs: Any, key: Any, other: Callable[[], Any]) -> Any:
-    known, key = kwargs.parts if isinstance(kwargs, Given) else kwargs, _now(key)
+def _got(named: Any, key: Any, other: Callable[[], Any]) -> Any:
+    known, key = named.parts if isinstance(named, Given) else named, _now(key)
     if isinstance(known, Mapping) and isinstance(key, str):
         return known[key] if key in known else other()
     return Unknown(why=key.why) if isinstance(key, Unknown) else NOTHING

@@ -53,6 +53,11 @@ class Armed:
     condition: Filter | None = field(init=False)
     hit_condition: HitCondition | None = field(init=False)
 
+    def cannot(self, why: str) -> None:
+        """It was hit, and what it wants could not be had."""
+        self.undecided += 1
+        self.message = why
+
     def __post_init__(self) -> None:
         given = self.point
         self.condition = None if given.condition is None else filters.parse(given.condition)

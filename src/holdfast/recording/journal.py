@@ -45,10 +45,11 @@ class Journal:
         with self._lock:
             if self._handle < 0:
                 return None
-            if self.lost and not self._written("events_lost", f'{{"count":{self.lost}}}'):
-                self.lost += 1
-                return None
-            self.lost = 0
+            if self.lost:
+                if not self._written("events_lost", f'{{"count":{self.lost}}}'):
+                    self.lost += 1
+                    return None
+                self.lost = 0
             if self._written(kind, data):
                 return self.last_seq
             self.lost = 1
@@ -70,7 +71,10 @@ class Journal:
         self.last_seq = seq
         self._bell.ring()
         for hears in self._heard:
-            hears(seq, kind, moment, data)
+            try:
+                hears(seq, kind, moment, data)
+            except Exception:  # somebody else's telemetry is no reason for an agent to stop
+                logger.exception("a listener to events failed")
         return True
 
     def _take_back(self, count: int) -> None:

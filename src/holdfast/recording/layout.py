@@ -76,7 +76,7 @@ class Agents:
         self.make()
         stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
         while True:
-            home = Home(self.sessions / f"debug_{stamp}_{secrets.token_hex(3)}")
+            home = Home(self.sessions / f"debug_{stamp}_{secrets.token_hex(2)}")
             try:
                 home.path.mkdir(mode=0o700)
             except FileExistsError:

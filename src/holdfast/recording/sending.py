@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.model import agent
 from holdfast.recording import bell, liveness
 from holdfast.recording.layout import Home
 from holdfast.recording.tail import Tail
@@ -15,6 +16,7 @@ from holdfast.wire import agents
 
 _LOOK = 0.01
 ANSWERS = ("command_executed", "command_response", "error")
+_RESPONDED = ("inspect", "inject_message", "set_variable", "breakpoint")
 
 
 def send(home: Home, kind: str, data: dict[str, Any], command_id: str | None = None) -> str:
@@ -39,10 +41,17 @@ def end_of(home: Home) -> Tail:
         return Tail(home.events)
 
 
+def settles(kind: str, event: dict[str, Any]) -> bool:
+    """Whether an event about a command of this type is the last that it is answered with."""
+    if event["type"] == "command_executed":
+        return kind not in _RESPONDED or event["data"].get("status") == agent.EXPIRED
+    return event["type"] in ANSWERS
+
+
 def answered(
     tail: Tail, home: Home, command_id: str, patience: float, want: Callable[[Any], bool]
 ) -> list[dict[str, Any]]:
-    """The events that concern a command, until one of them is wanted, the agent ends, or time is up.
+    """The events about a command, until one of them is wanted, the agent ends, or time is up.
 
     `tail` is from before the command was sent.
     """

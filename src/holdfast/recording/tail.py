@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 _MOST = 8 << 20
 
 
 class Tail:
-    """`offset` is where the next line begins."""
+    """`offset` is where the next line begins; `most` is about how much is read at once."""
 
-    def __init__(self, path: Path, offset: int = 0) -> None:
+    def __init__(self, path: Path, offset: int = 0, most: int = _MOST) -> None:
         self.path = path
         self.offset = offset
+        self._most = most
         self._file: tuple[int, int] | None = None
 
     def lines(self) -> list[tuple[int, bytes]]:
@@ -29,12 +31,19 @@ class Tail:
         finally:
             os.close(handle)
 
+    def all(self) -> Iterator[tuple[int, bytes]]:
+        """Everything there is now; `lines` reads a bounded piece at a time."""
+        while found := self.lines():
+            yield from found
+
     def has_more(self) -> bool:
-        """Whether the file is longer than what was read."""
+        """Whether the file is longer than what was read, or another one."""
         try:
-            return os.stat(self.path).st_size != self.offset
+            found = os.stat(self.path)
         except OSError:
             return False
+        is_other = self._file is not None and self._file != (found.st_dev, found.st_ino)
+        return is_other or found.st_size != self.offset
 
     def _new(self, handle: int) -> list[tuple[int, bytes]]:
         found = os.fstat(handle)
@@ -42,9 +51,9 @@ class Tail:
         if found.st_size < self.offset or (self._file is not None and self._file != same):
             self.offset = 0  # cut short, or another file in its place
         self._file = same
-        data = os.pread(handle, min(_MOST, found.st_size - self.offset), self.offset)
+        data = os.pread(handle, min(self._most, found.st_size - self.offset), self.offset)
         end = data.rfind(b"\n") + 1
-        while end == 0 and len(data) == min(_MOST, found.st_size - self.offset) >= _MOST:
+        if end == 0 and len(data) == min(self._most, found.st_size - self.offset) >= self._most:
             return self._long(handle, found.st_size)
         lines, place = [], self.offset
         for line in data[:end].split(b"\n")[:-1]:
@@ -55,10 +64,16 @@ class Tail:
 
     def _long(self, handle: int, size: int) -> list[tuple[int, bytes]]:
         """A line that is longer than what is read at once."""
-        data = os.pread(handle, size - self.offset, self.offset)
-        end = data.find(b"\n")
-        if end < 0:
-            return []
-        place = self.offset
-        self.offset += end + 1
-        return [(place, data[:end])]
+        parts: list[bytes] = []
+        place = end = self.offset
+        while end < size:
+            part = os.pread(handle, min(self._most, size - end), end)
+            if not part:
+                return []
+            at = part.find(b"\n")
+            if at >= 0:
+                self.offset = end + at + 1
+                return [(place, b"".join([*parts, part[:at]]))]
+            parts.append(part)
+            end += len(part)
+        return []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,9 @@ _CANONICAL = json.JSONEncoder(
 )
 _DECODER = json.JSONDecoder()
 _EPOCH = datetime.datetime(1970, 1, 1)
+
+_ADDRESS = " at 0x"
+_ADDRESSES = re.compile(r" at 0x[0-9a-fA-F]+")
 
 # Made anew for every run by frameworks and providers, and without a meaning of their own.
 _RANDOM = frozenset(
@@ -45,10 +49,13 @@ def text(value: Any) -> str:
         return _ESCAPED.encode(repr(value))
 
 
+_quoted = json.encoder.encode_basestring_ascii
+
+
 def event(seq: int, kind: str, moment: float, session_id: str, data: str) -> bytes:
     """One line. `data` is JSON already."""
     return (
-        f'{{"seq":{seq},"type":"{kind}","timestamp":"{timestamp(moment)}",'
+        f'{{"seq":{seq},"type":{_quoted(kind)},"timestamp":"{timestamp(moment)}",'
         f'"sessionId":"{session_id}","data":{data}}}\n'
     ).encode()
 
@@ -59,12 +66,12 @@ _last_second = (-1, "")
 def timestamp(moment: float) -> str:
     """`moment` (seconds since 1970) in UTC, to the millisecond."""
     global _last_second
-    second = int(moment)
+    second, thousandths = divmod(int(moment * 1000), 1000)
     known, shown = _last_second
     if known != second:
         shown = (_EPOCH + datetime.timedelta(seconds=second)).isoformat()
         _last_second = (second, shown)
-    return f"{shown}.{int((moment - second) * 1000):03d}Z"
+    return f"{shown}.{thousandths:03d}Z"
 
 
 def moment(shown: str) -> float:
@@ -83,9 +90,9 @@ def parsed(line: bytes) -> dict[str, Any] | None:
 
 
 class BadCommand(ValueError):
-    """A line that holds no command; says why, and which id it would have had."""
+    """What is no command; says why, and under which id it is known."""
 
-    def __init__(self, why: str, command_id: str | None = None) -> None:
+    def __init__(self, why: str, command_id: str) -> None:
         super().__init__(why)
         self.command_id = command_id
 
@@ -93,28 +100,31 @@ class BadCommand(ValueError):
 def commands(line: bytes, place: int) -> Iterator[Command | BadCommand]:
     """The commands in a line that begins at byte `place`."""
     try:
-        rest = line.decode().strip()
+        rest = line.decode().strip().lstrip("\ufeff")
     except UnicodeDecodeError as problem:
-        yield BadCommand(f"not UTF-8: {problem}")
+        yield BadCommand(f"not UTF-8: {problem}", f"line-{place}")
         return
+    # Its place alone would not do: somebody may put another file there.
+    known_by = f"line-{place}-{hashlib.sha256(line).hexdigest()[:8]}"
     count = 0
     while rest:
         count += 1
+        known_as = f"{known_by}-{count}" if count > 1 else known_by
         try:
             found, end = _DECODER.raw_decode(rest)
         except (ValueError, RecursionError) as problem:
-            yield BadCommand(f"not JSON: {problem}: {rest[:100]}")
+            yield BadCommand(f"not JSON: {problem}: {rest[:100]}", known_as)
             return
         rest = rest[end:].lstrip()
-        yield _command(found, f"line-{place}" if count == 1 else f"line-{place}-{count}")
+        yield _command(found, known_as)
 
 
 def _command(found: Any, fallback: str) -> Command | BadCommand:
     if not isinstance(found, dict):
-        return BadCommand(f"a command is an object with a type, not {text(found)[:100]}")
+        return BadCommand(f"a command is an object with a type, not {text(found)[:100]}", fallback)
     given = found.get("id")
-    if given is not None and not isinstance(given, (str, int)):
-        return BadCommand(f"an id is text, not {text(given)[:100]}")
+    if given is not None and (isinstance(given, bool) or not isinstance(given, (str, int))):
+        return BadCommand(f"an id is text, not {text(given)[:100]}", fallback)
     command_id = fallback if given is None else str(given)
     kind, data = found.get("type"), found.get("data")
     if not isinstance(kind, str):
@@ -139,9 +149,29 @@ def cid_of(body: bytes) -> str:
 
 
 def key(*parts: Any) -> str:
-    """What two requests have in common that mean the same: random ids are left out."""
-    plain = _CANONICAL.encode(_without_random(parts))
+    """The same for two messages that mean the same: random ids are left out."""
+    try:
+        return exact_key(_without_random(parts))
+    except RecursionError:
+        return exact_key(repr(parts))
+
+
+def exact_key(*parts: Any) -> str:
+    """The same for two inputs that are the same."""
+    plain = _CANONICAL.encode(parts)
     return hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def text_key(name: str, text: str) -> str:
+    """The same for a name and a JSON text that are the same."""
+    if _ADDRESS in text:  # of an object that has no better repr: another one in every process
+        text = _ADDRESSES.sub("", text)
+    return hashlib.sha256(f"{name}\0{text}".encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def is_random(name: Any, value: Any) -> bool:
+    """Whether a field is one of those ids that are made anew for every run."""
+    return name in _RANDOM and isinstance(value, (str, int, float, type(None)))
 
 
 def _without_random(value: Any) -> Any:
@@ -149,7 +179,7 @@ def _without_random(value: Any) -> Any:
         return {
             str(name): _without_random(each)
             for name, each in value.items()
-            if name not in _RANDOM or not isinstance(each, (str, int, float, type(None)))
+            if not is_random(name, each)
         }
     if isinstance(value, (list, tuple)):
         return [_without_random(each) for each in value]

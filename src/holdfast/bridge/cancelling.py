@@ -1,0 +1,193 @@
+"""Ending a tool from outside, as far as Python lets one.
+
+- A coroutine is cancelled. If it waits for a thread, that thread goes on to its end: the tool was
+  *abandoned*, and is not called cancelled.
+- A function in the main thread is interrupted by a signal, in the middle of a system call, too.
+- A function in another thread has an exception raised in it, which it meets at its next instruction
+  of Python; what blocks in C is cancelled when that returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+_LATER = "it is told at its next instruction of Python; what blocks in C ends when that returns"
+_SIGNAL = getattr(signal, "SIGURG", None)  # ignored unless somebody asks for it
+
+
+class _Interrupted(BaseException):
+    """Raised inside a tool. Not an `Exception`, so that the tool does not survive it."""
+
+    of: Interruptible
+
+
+class Interruptible:
+    """A tool that runs as a plain function in this thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread = threading.get_ident()
+        self._is_over = False
+        self._is_main = threading.current_thread() is threading.main_thread() and _listening()
+        self._class: type[_Interrupted] | None = None
+        self.note = None if self._is_main else _LATER
+
+    def cancel(self) -> bool:
+        """From another thread. False if it has ended meanwhile."""
+        with self._lock:
+            if self._is_over:
+                return False
+            self._class = type("_Interrupted", (_Interrupted,), {"of": self})
+            if self._is_main and _SIGNAL is not None:
+                _wanted.append(self)
+                signal.pthread_kill(self._thread, _SIGNAL)
+            else:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self._thread), ctypes.py_object(self._class)
+                )
+            return True
+
+    def exception(self) -> _Interrupted:
+        assert self._class is not None
+        return self._class()
+
+    def was(self, error: BaseException) -> bool:
+        """Whether it is this one's cancelling that the error comes from."""
+        return isinstance(error, _Interrupted) and error.of is self
+
+    def close(self) -> None:
+        """No exception comes from here on; one that is under way arrives in here at the latest."""
+        try:
+            self._end()
+            if self._class is not None:
+                for _ in range(1000):
+                    pass
+        except _Interrupted:
+            self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            self._is_over = True
+        if self._class is not None and self in _wanted:
+            _wanted.remove(self)
+
+    @property
+    def is_over(self) -> bool:
+        return self._is_over
+
+
+_wanted: list[Interruptible] = []
+_is_listening = False
+
+
+def _listening() -> bool:
+    """Our handler is there, or nobody else's: asked in the main thread."""
+    global _is_listening
+    if not _is_listening and _SIGNAL is not None and signal.getsignal(_SIGNAL) is signal.SIG_DFL:
+        signal.signal(_SIGNAL, _interrupt)
+        _is_listening = True
+    return _is_listening
+
+
+def _interrupt(_number: int, _frame: Any) -> None:
+    while _wanted:
+        running = _wanted.pop()
+        if not running.is_over:
+            raise running.exception()
+
+
+class Cancellable:
+    """A tool that this task awaits."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio._get_running_loop()  # none, in somebody else's kind of loop
+        self._task = None if self._loop is None else asyncio.current_task()
+        self._is_over = False
+        self._is_wanted = False
+        self.is_abandoned = False
+        self.note: str | None = None
+
+    def cancel(self) -> bool:
+        """From another thread."""
+        if self._is_over or self._loop is None:
+            return False
+        self._loop.call_soon_threadsafe(self._cancel)
+        return True
+
+    def _cancel(self) -> None:
+        """In the loop: the task waits somewhere inside the tool, or the tool is over."""
+        if self._is_over or self._task is None:
+            return
+        self._is_wanted = True
+        self.is_abandoned = _waits_for_thread(self._task)
+        self._task.cancel()
+
+    def was(self, error: BaseException) -> bool:
+        if not (self._is_wanted and isinstance(error, asyncio.CancelledError)):
+            return False
+        if self._task is not None and hasattr(self._task, "uncancel"):
+            self._task.uncancel()
+        return True
+
+    def close(self) -> None:
+        self._is_over = True
+
+
+def _is_in_worker(task: asyncio.Task[Any]) -> bool:
+    """Whether it waits for a thread of anyio's, whose future knows nothing of the thread."""
+    waiting: Any = task.get_coro()
+    while waiting is not None:
+        code = getattr(waiting, "cr_code", None)
+        if code is not None and code.co_name == "run_sync_in_worker_thread":
+            return True
+        waiting = getattr(waiting, "cr_await", None)
+    return False
+
+
+def _waits_for_thread(future: Any, seen: set[int] | None = None) -> bool:
+    """Whether what a task waits for is done by a thread, which nobody can cancel.
+
+    `asyncio` ties its future to the executor's with a callback that knows both.
+    """
+    seen = set() if seen is None else seen
+    if future is None or id(future) in seen:
+        return False
+    seen.add(id(future))
+    if isinstance(future, asyncio.Task):
+        if _is_in_worker(future):
+            return True
+        waits_for = (getattr(future, "_fut_waiter", None), *_futures_in(future))
+        return any(_waits_for_thread(each, seen) for each in waits_for)
+    if any(_waits_for_thread(each, seen) for each in getattr(future, "_children", None) or ()):
+        return True
+    for callback, *_ in getattr(future, "_callbacks", None) or ():
+        for cell in getattr(callback, "__closure__", None) or ():
+            try:
+                inside = cell.cell_contents
+            except ValueError:
+                continue
+            if isinstance(inside, asyncio.Future):  # what a shield stands before
+                if not inside.done() and _waits_for_thread(inside, seen):
+                    return True
+            elif hasattr(inside, "running") and callable(inside.running) and inside.running():
+                return True
+    return False
+
+
+def _futures_in(task: asyncio.Task[Any]) -> Iterator[asyncio.Future[Any]]:
+    """What asyncio's own coroutines in a task hold: `wait_for` does not show what it waits for."""
+    coroutine: Any = task.get_coro()
+    for _ in range(100):
+        frame = getattr(coroutine, "cr_frame", None)
+        if frame is None:
+            return
+        if frame.f_globals.get("__name__", "").startswith("asyncio."):
+            for value in list(frame.f_locals.values()):
+                if isinstance(value, asyncio.Future) and value is not task and not value.done():
+                    yield value
+        coroutine = coroutine.cr_await

@@ -1,0 +1,94 @@
+"""What a model's answer says, whoever's client it came from: why it stopped, what it used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def plain_message(message: dict[str, Any]) -> Any:
+    return dict(message)
+
+
+def described(result: Any) -> dict[str, Any]:
+    """Of the shapes of the common clients, as objects or as dicts; empty for anything else."""
+    if isinstance(result, str):
+        return {"content": result}
+    if isinstance(result, list):
+        return _of_chunks(result)
+    choice = _first(_get(result, "choices"))
+    message = _get(choice, "message") if choice is not None else result
+    found = {
+        "stopReason": _get(choice, "finish_reason") or _get(result, "stop_reason"),
+        "usage": _usage(_get(result, "usage")),
+        "content": _get(message, "content"),
+        "toolCalls": _tool_calls(_get(message, "tool_calls")),
+    }
+    return {name: value for name, value in found.items() if value not in (None, {}, [])}
+
+
+def _of_chunks(chunks: list[Any]) -> dict[str, Any]:
+    """Of a stream: the last word on each."""
+    found: dict[str, Any] = {}
+    text: list[str] = []
+    for chunk in chunks:
+        if isinstance(chunk, str):
+            text.append(chunk)
+            continue
+        choice = _first(_get(chunk, "choices"))
+        delta = _get(choice, "delta") or _get(chunk, "delta")
+        for piece in (_get(delta, "content"), _get(delta, "text")):
+            if isinstance(piece, str):
+                text.append(piece)
+        stop = (
+            _get(choice, "finish_reason")
+            or _get(delta, "stop_reason")
+            or _get(chunk, "stop_reason")
+        )
+        if isinstance(stop, str):
+            found["stopReason"] = stop
+        if usage := _usage(_get(chunk, "usage") or _get(_get(chunk, "message"), "usage")):
+            found["usage"] = {**found.get("usage", {}), **usage}
+    if text:
+        found["content"] = "".join(text)
+    return found
+
+
+def _usage(usage: Any) -> dict[str, int]:
+    found: dict[str, int] = {}
+    names = {
+        "inputTokens": ("input_tokens", "prompt_tokens", "inputTokens"),
+        "outputTokens": ("output_tokens", "completion_tokens", "outputTokens"),
+    }
+    for name, spellings in names.items():
+        for spelling in spellings:
+            count = _get(usage, spelling)
+            if isinstance(count, int) and not isinstance(count, bool):
+                found[name] = count
+                break
+    return found
+
+
+def _tool_calls(calls: Any) -> list[dict[str, Any]]:
+    if not isinstance(calls, (list, tuple)):
+        return []
+    found = []
+    for call in calls:
+        inner = _get(call, "function") or call
+        found.append({"id": _get(call, "id"), "name": _get(inner, "name")})
+    return found
+
+
+def _first(items: Any) -> Any:
+    return items[0] if isinstance(items, (list, tuple)) and items else None
+
+
+def _get(thing: Any, name: str) -> Any:
+    if thing is None:
+        return None
+    if isinstance(thing, Mapping):
+        return thing.get(name)
+    try:
+        return getattr(thing, name, None)
+    except Exception:  # a property of somebody else's class
+        return None

@@ -1,0 +1,160 @@
+"""An agent's loop as spans of OpenTelemetry, while it runs.
+
+    from holdfast.bridge.otel import export
+
+    dbg = start("my-agent")
+    export(dbg)
+
+They go to the program's own `TracerProvider` if it has one; else to one that is made here, and
+sends them where `OTEL_EXPORTER_OTLP_ENDPOINT` says. `wire.otel` says which spans there are. They
+are made in a thread of their own: the agent waits for nothing, whatever becomes of them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import queue
+import threading
+from typing import Any, NamedTuple
+
+try:
+    from opentelemetry import context as contexts
+    from opentelemetry import trace
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+except ImportError as problem:
+    raise ImportError(
+        "spans need the OpenTelemetry SDK: pip install 'holdfast[otel]'", name=problem.name
+    ) from problem
+
+from holdfast import __version__
+from holdfast.bridge.session import Bridge
+from holdfast.wire import agents, otel
+
+logger = logging.getLogger("holdfast")
+
+_KINDS = {otel.INTERNAL: trace.SpanKind.INTERNAL, otel.CLIENT: trace.SpanKind.CLIENT}
+_PATIENCE = 10.0
+
+
+class _Heard(NamedTuple):
+    seq: int
+    kind: str
+    moment: float
+    data: str
+    context: contexts.Context
+
+
+class Export:
+    """What `export` began; it ends with the session."""
+
+    def __init__(self, dbg: Bridge, provider: trace.TracerProvider, is_own: bool) -> None:
+        self._dbg = dbg
+        self._provider, self._is_own = provider, is_own
+        self._tracer = provider.get_tracer("holdfast", __version__)
+        self._spans = otel.Spans(dbg.id, dbg.name, dbg.provider, dbg.model_name)
+        self._open: dict[str, trace.Span] = {}
+        self._heard: queue.SimpleQueue[_Heard | threading.Event | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="holdfast-otel", daemon=True)
+        self._thread.start()
+        dbg.listen(self._hear)
+        # After the provider's own: what is registered last is done first.
+        atexit.register(self._end)
+
+    def _hear(self, seq: int, kind: str, moment: float, data: str) -> None:
+        self._heard.put(_Heard(seq, kind, moment, data, contexts.get_current()))
+
+    def flush(self, timeout: float = _PATIENCE) -> bool:
+        """Wait until everything that has ended is sent; False if that took too long."""
+        done = threading.Event()
+        self._heard.put(done)
+        if not done.wait(timeout):
+            return False
+        send = getattr(self._provider, "force_flush", None)
+        return send is None or bool(send(int(timeout * 1000)))
+
+    def close(self) -> None:
+        """End what is open, and send it. The session itself goes on."""
+        atexit.unregister(self._end)
+        if self._thread.is_alive():
+            self._heard.put(None)
+            self._thread.join(_PATIENCE)
+        if self._is_own and isinstance(self._provider, TracerProvider):
+            self._provider.shutdown()
+
+    def _end(self) -> None:
+        """At the end of the process: the provider goes before the bridge would."""
+        self._dbg.close("exit")
+        self.close()
+
+    # -- in its own thread -----------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while (heard := self._heard.get()) is not None:
+            if isinstance(heard, threading.Event):
+                heard.set()
+                continue
+            try:
+                self._take(heard)
+            except Exception:
+                # Telemetry of any kind may fail, and the next event may do better.
+                logger.exception("an event could not be made into a span")
+        for span in self._spans.close():
+            self._finish(span)
+
+    def _take(self, heard: _Heard) -> None:
+        event: dict[str, Any] = {
+            "seq": heard.seq,
+            "type": heard.kind,
+            "timestamp": agents.timestamp(heard.moment),
+            "data": json.loads(heard.data),
+        }
+        for span in self._spans.take(event):
+            if span.is_over:
+                self._finish(span)
+            else:
+                self._begin(span, heard.context)
+
+    def _begin(self, span: otel.Span, around: contexts.Context) -> None:
+        parent = self._open.get(span.parent) if span.parent is not None else None
+        self._open[span.id] = self._tracer.start_span(
+            span.name,
+            context=around if parent is None else trace.set_span_in_context(parent, around),
+            kind=_KINDS[span.kind],
+            attributes=span.attributes,
+            start_time=span.start,
+        )
+
+    def _finish(self, span: otel.Span) -> None:
+        made = self._open.pop(span.id, None)
+        if made is None:
+            return
+        made.set_attributes(span.attributes)
+        for moment in span.moments:
+            made.add_event(moment.name, moment.attributes, moment.at)
+        if span.error is not None:
+            made.set_status(trace.Status(trace.StatusCode.ERROR, span.error))
+        made.end(span.end)
+
+
+def export(dbg: Bridge, provider: trace.TracerProvider | None = None) -> Export:
+    """Make spans of what this agent does, from now on."""
+    if provider is not None:
+        return Export(dbg, provider, is_own=False)
+    found = trace.get_tracer_provider()
+    if isinstance(found, TracerProvider):
+        return Export(dbg, found, is_own=False)
+    return Export(dbg, _own(dbg.name), is_own=True)
+
+
+def _own(name: str) -> TracerProvider:
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    service = os.environ.get("OTEL_SERVICE_NAME") or name
+    made = TracerProvider(resource=Resource.create({"service.name": service}))
+    made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return made

@@ -1,0 +1,51 @@
+"""Telling a server of a session that it would not find by itself.
+
+A server follows the sessions in its own directory. One that is told to agents otherwise, with
+`HOLDFAST_SERVER_URL`, or whose directory is another, is told of this one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.client import discovery
+from holdfast.client.http import Client, ServerProblem, Unreachable
+from holdfast.recording.layout import Home
+
+_AGAIN = 2.0  # again and again: a server that was started anew knows nothing
+
+
+class Registration:
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        usual = discovery.data_dir() / "agents"
+        self._is_usual = _same(home.agents.root, usual)
+
+    @property
+    def _url(self) -> str | None:
+        told = os.environ.get("HOLDFAST_SERVER_URL")
+        if told or self._is_usual:
+            return told
+        return discovery.announced()
+
+    def keep(self, is_over: Callable[[], bool]) -> None:
+        """Until it is over, tell whatever server there is."""
+        while not is_over() and (not self._is_usual or os.environ.get("HOLDFAST_SERVER_URL")):
+            url = self._url
+            if url is not None:
+                self._tell(url)
+            time.sleep(_AGAIN)
+
+    def _tell(self, url: str) -> None:
+        client = Client(url, timeout=5.0)
+        with contextlib.suppress(ServerProblem, Unreachable, OSError, ValueError):
+            client.post("/api/agents", {"directory": str(self._home.path)})
+        client.close()
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)

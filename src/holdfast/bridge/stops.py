@@ -1,0 +1,67 @@
+"""A stop: one thread or task of the loop, waiting for the one decision that ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Decision:
+    action: str = "continue"
+    by: str = "command"
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def shown(self) -> dict[str, Any]:
+        return {"action": self.action, "by": self.by, **self.data}
+
+
+@dataclass(eq=False)
+class Stop:
+    id: str
+    at: str
+    allows: tuple[str, ...]
+    about: dict[str, Any]
+    """What its `paused` event says."""
+    tool_id: str | None = None
+    call: Any = None
+    """The call of a model that it holds."""
+    decision: Decision | None = None
+    _reached: threading.Event = field(default_factory=threading.Event)
+    _waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def decide(self, decision: Decision) -> None:
+        with self._lock:
+            self.decision = decision
+            waiter = self._waiter
+            self._reached.set()
+        if waiter is not None:
+            loop, future = waiter
+            try:
+                loop.call_soon_threadsafe(_wake, future)
+            except RuntimeError:
+                pass  # the loop is closed: nobody waits any more
+
+    def wait(self) -> Decision:
+        self._reached.wait()
+        assert self.decision is not None
+        return self.decision
+
+    async def wait_async(self) -> Decision:
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            future: asyncio.Future[None] = loop.create_future()
+            self._waiter = (loop, future)
+            is_decided = self.decision is not None
+        if not is_decided:
+            await future
+        assert self.decision is not None
+        return self.decision
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

@@ -1,0 +1,44 @@
+"""Messages that somebody edits: what was not touched stays the very object that it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from applications import started
+from holdfast.bridge import ModelCall
+from loops import Files, session
+
+
+@dataclass
+class Said:
+    """A framework's own message."""
+
+    role: str
+    text: str
+    extra: object = None
+
+
+def test_messages_that_were_not_touched_are_the_same_objects(tmp_path: Path) -> None:
+    messages = [Said("system", "hush", extra=len), Said("user", "key sk-abcdefghijklmnop1234")]
+    originals = list(messages)
+    sent: list[Any] = []
+    with session(tmp_path) as dbg:
+        assert dbg.home is not None
+        files = Files(dbg.home)
+        files.breakpoint(on="model")
+        call = ModelCall(
+            messages,
+            shown=lambda message: {"role": message.role, "content": message.text},
+            made=lambda message: Said(message["role"], message["content"]),
+        )
+        running = started(lambda: dbg.call_model(call, lambda call: sent.extend(call.messages)))
+        shown = files.stopped()["input"]["messages"]
+        assert shown[1]["content"] == "key [redacted]"
+        files.resume(
+            action="modify", input={"messages": [*shown, {"role": "user", "content": "more"}]}
+        )
+        running.result(30)
+    assert [each is original for each, original in zip(sent, originals, strict=False)] == [True] * 2
+    assert sent[2] == Said("user", "more")

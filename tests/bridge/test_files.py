@@ -1,0 +1,256 @@
+"""A session's life on disk, and its bad days: an agent never stops because its files fail it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from holdfast.bridge import start
+from holdfast.recording import index, liveness
+from holdfast.recording.layout import Agents
+from loops import PROGRAM, Files, Loop, Process, session, writes
+
+
+def test_two_agents_of_one_name_keep_out_of_each_others_way(tmp_path: Path) -> None:
+    with (
+        Process(tmp_path, "1", "twin", WAIT="1") as first,
+        Process(tmp_path, "1", "twin", WAIT="1") as second,
+    ):
+        assert first.home.id != second.home.id
+        assert (tmp_path / "current").resolve() == second.home.path
+        listed = json.loads((tmp_path / "index.json").read_text())["sessions"]
+        assert [each["id"] for each in listed] == [first.home.id, second.home.id]
+        assert {"id", "pid", "startTime", "cwd", "name"} <= set(listed[0])
+
+        first.kill()
+        assert [each["id"] for each in index.active(first.root)] == [second.home.id]
+        assert first.home.events.exists()
+        second.go()
+        second.result()
+    assert json.loads((tmp_path / "index.json").read_text())["sessions"] == []
+    assert second.home.described()["status"] == "ended"
+    assert not second.home.bell.exists()
+
+
+def test_a_line_of_echo_is_a_command(tmp_path: Path) -> None:
+    with Process(tmp_path, "2", WAIT="1") as agent:
+        pause = '{"type":"pause","id":"test1","data":{}}'
+        commands = tmp_path / "current" / "commands.jsonl"
+        subprocess.run(f"echo '{pause}' >> {commands}", shell=True, check=True)
+        assert agent.executed("test1")["type"] == "pause"
+        agent.go()
+        agent.stopped()
+        subprocess.run(f"""echo '{{"type":"resume"}}' >> {commands}""", shell=True, check=True)
+        assert agent.result() == {"messages": 6, "depth": 1}
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        *(b"{broken", b"[]", b"\xff\xfe", b'{"id": 5}', b'{"type": "dance"}', b'"text"'),
+        *(b'{"type": "pause", "data": []}', b'{"type": "inject_message", "data": {"role": "x"}}'),
+        b"[" * 5000,
+    ],
+)
+def test_garbage_among_the_commands_is_an_error_and_nothing_else_breaks(
+    tmp_path: Path, garbage: bytes
+) -> None:
+    with session(tmp_path) as dbg:
+        loop = Loop(dbg, writes(1))
+        with open(loop.home.commands, "ab") as file:
+            file.write(garbage + b"\n")
+        found = loop.until("error")
+        assert (found["context"], found["status"]) == ("command_processing", "rejected")
+        assert loop.executed(loop.send("pause"))
+        assert loop.resume()
+        assert loop() == "done"
+        assert len(loop.of("error")) == 1
+
+
+def test_a_command_is_executed_once_however_often_its_line_appears(tmp_path: Path) -> None:
+    with session(tmp_path) as dbg:
+        loop = Loop(dbg, [])
+        for _ in range(3):
+            loop.send("inject_message", "same", role="user", content="once")
+        loop.executed(loop.send("pause"))
+        loop.resume()
+        loop()
+        assert len(loop.of("message_injected")) == 1
+        assert (
+            len([each for each in loop.of("command_executed") if each["commandId"] == "same"]) == 1
+        )
+
+
+def test_a_session_that_is_reopened_goes_on_where_it_was(tmp_path: Path) -> None:
+    with Process(tmp_path, "1", IDLE="60") as agent:
+        agent.until("tool_call_start", name="idle")
+        agent.executed(agent.send("inject_message", "before", role="user", content="one"))
+        agent.kill()
+    with open(agent.home.events, "ab") as file:
+        file.write(b'{"seq":99,"type":"tool_')
+    before = agent.events
+    agent.send("inject_message", "between", role="user", content="two")
+
+    with Process(tmp_path, "1", SESSION=agent.home.id) as again:
+        again.executed("between")
+        assert again.home == agent.home
+        again.result()
+    events = again.events
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert events[: len(before)] == before
+    assert again.of("session_start")[1]["reopened"] is True
+    executed = [each["commandId"] for each in again.of("command_executed")]
+    assert (executed.count("before"), executed.count("between")) == (1, 1)
+
+
+def test_a_session_whose_agent_runs_cannot_be_taken_over(tmp_path: Path) -> None:
+    with (
+        Process(tmp_path, "1", WAIT="1") as agent,
+        pytest.raises(ValueError, match="still runs"),
+    ):
+        start("other", directory=tmp_path, session=agent.home.id)
+
+
+def test_a_stop_is_named_once_in_all_lives_of_a_session(tmp_path: Path) -> None:
+    with session(tmp_path) as dbg:
+        loop = Loop(dbg, [])
+        loop.executed(loop.send("pause"))
+        running = loop.started()
+        first = loop.stopped()["stop"]
+        loop.resume()
+        running.result(30)
+    with session(tmp_path, session=dbg.id) as again:
+        loop = Loop(again, [])
+        loop.executed(loop.send("pause"))
+        running = loop.started()
+        assert loop.stopped(2)["stop"] != first
+        assert loop.resume(stop=first)["status"] == "expired"
+        loop.resume()
+        running.result(30)
+
+
+def test_a_killed_agent_is_no_longer_alive_and_its_recording_stays(tmp_path: Path) -> None:
+    with Process(tmp_path, "1", IDLE="60") as agent:
+        agent.until("tool_call_start", name="idle")
+        assert liveness.is_alive(agent.home)
+        agent.kill()
+    assert not liveness.is_alive(agent.home)
+    assert "session_end" not in agent.types
+    assert agent.of("tool_result")
+
+
+def test_an_agent_without_a_directory_runs_all_the_same(tmp_path: Path) -> None:
+    taken = tmp_path / "file"
+    taken.write_text("in the way")
+    with Process(taken, "2") as agent:
+        assert agent.result() == {"messages": 6, "depth": 1}
+
+
+def test_an_agent_whose_disk_is_full_runs_all_the_same(tmp_path: Path) -> None:
+    program = """
+import resource, runpy, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(PROGRAM), "3"],
+        env={**os.environ, "HOLDFAST_AGENT_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout.splitlines()[-1])["messages"] == 8
+    assert "cannot be written" in done.stderr
+
+
+def test_a_hold_is_not_released_because_its_control_failed(tmp_path: Path) -> None:
+    with session(tmp_path) as dbg:
+        loop = Loop(dbg, writes(1))
+        loop.breakpoint(on="tool", name="write")
+        running = loop.started()
+        loop.stopped()
+        loop.home.commands.unlink()
+        with open(loop.home.commands, "wb") as file:
+            file.write(b"garbage\n")
+        loop.until("error")
+        loop.home.commands.unlink()
+        loop.home.bell.unlink()
+
+        loop.until("state_snapshot", len(loop.of("state_snapshot")) + 1)
+        assert loop.done == []
+        loop.resume()
+        assert running.result(30) == "done"
+
+
+def test_a_clock_that_jumps_changes_no_order_and_no_duration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(tmp_path) as dbg:
+        loop = Loop(dbg, writes(2))
+        clock = iter(range(10**9, 0, -(10**6)))
+        monkeypatch.setattr(time, "time", lambda: float(next(clock)))
+        loop()
+        monkeypatch.undo()
+        events = loop.events
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+        assert all(0 <= each["durationMs"] < 60_000 for each in loop.of("tool_call_end"))
+
+
+def test_a_forked_child_records_nothing_and_is_not_held(tmp_path: Path) -> None:
+    program = """
+import os, sys
+from holdfast.bridge import start
+dbg = start("parent", directory=sys.argv[1])
+tool = dbg.tool(lambda: "made", name="tool")
+tool()
+child = os.fork()
+if child == 0:
+    assert tool() == "made"
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+tool()
+print(dbg.id)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = Files(Agents(tmp_path).home(done.stdout.strip()))
+    assert len(found.of("tool_call_end")) == 2
+    assert [event["seq"] for event in found.events] == list(range(1, len(found.events) + 1))
+
+
+def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    with session(tmp_path / "agents") as dbg:
+        Loop(dbg, writes(1))()
+        dbg.tool(lambda: "x" * 100_000, name="large")()
+        assert dbg.home is not None
+        for path in (tmp_path / "agents").rglob("*"):
+            if not path.is_symlink():
+                assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_old_recordings_go_when_a_new_session_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_AGENT_KEEP", "2")
+    ids = []
+    for _ in range(4):
+        with session(tmp_path) as dbg:
+            ids.append(dbg.id)
+    with session(tmp_path) as dbg:
+        deadline = time.monotonic() + 30
+        while len(os.listdir(tmp_path / "sessions")) > 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert set(os.listdir(tmp_path / "sessions")) == {*ids[2:], dbg.id}
