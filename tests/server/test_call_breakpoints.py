@@ -186,6 +186,44 @@ def test_a_decision_can_be_made_beforehand(
         assert server.get("/api/holds")["total"] == 0
 
 
+def register(server: Server, app: Application, **signatures: str) -> None:
+    for name, signature in signatures.items():
+        body = {"session_id": app.session_id, "name": name, "signature": signature}
+        server.post("/api/call/register", body)
+
+
+def test_a_replacement_decided_beforehand_has_to_fit(server: Server) -> None:
+    app = Application(server, name="replacing")
+    register(server, app, priced="(item)", twin="(item)", other="(x, y)")
+    wrong = {"action": "replace", "function_name": "other"}
+    error = server.post("/api/breakpoints", {"function": "priced", "action": wrong}, expect=400)
+    assert error["error_code"] == "invalid_decision"
+    assert error["error"]["details"]["signature"] == "(item)"
+    with breakpoint_on(
+        server, function="priced", action={"action": "replace", "function_name": "twin"}
+    ) as point:
+        call = app.start("priced", 1, signature="(item)")
+        assert (call["action"], call["function_name"]) == ("replace", "twin")
+        server.patch(f"/api/breakpoints/{point['id']}", {"action": wrong}, expect=400)
+
+
+def test_a_call_is_held_when_its_replacement_does_not_fit(server: Server) -> None:
+    """A breakpoint may be set before the application has said what it has."""
+    preset = {"action": "replace", "function_name": "later_twin"}
+    with breakpoint_on(server, function="early", action=preset) as point:
+        app = Application(server, name="late")
+        register(server, app, early="(item)")
+        call = app.start("early", 1, signature="(item)")
+        assert call["action"] == "poll"
+        [shown] = [
+            p for p in server.get("/api/breakpoints")["breakpoints"] if p["id"] == point["id"]
+        ]
+        assert "later_twin cannot replace early" in shown["message"]
+        register(server, app, later_twin="(item)")
+        again = app.start("early", 1, signature="(item)")
+        assert (again["action"], again["function_name"]) == ("replace", "later_twin")
+
+
 def test_breakpoints_outlive_the_server(tmp_path: Path) -> None:
     first = Server(tmp_path / "data")
     made = first.post("/api/breakpoints", {"function": "f", "condition": "args[0] == [1]"})

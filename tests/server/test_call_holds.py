@@ -343,6 +343,35 @@ def test_a_call_that_ended_while_it_was_held_is_held_no_more(
     assert server.get(f"/api/calls/{call['call_id']}")["status"] == status
 
 
+def test_an_application_that_waits_no_longer_says_so(server: Server) -> None:
+    app = Application(server, name="impatient")
+    with breakpoint_on(server, function="f", when="after"):
+        call = app.complete(app.start("f"), 1)
+        with meanwhile(lambda: app.poll(call, wait=60, expect=409)) as heard:
+            assert server.delete(call["poll_url"]) == {"status": "ok"}
+        assert "its caller waits no longer" in heard[0]["message"]
+        assert server.get(f"/api/holds/{call['hold_id']}")["outcome"] == "withdrawn"
+        assert server.get(f"/sessions/{app.session_id}")["holds"] == []
+
+        decided = app.complete(app.start("f"), 2)
+        decide(server, decided, "continue")
+        server.delete(decided["poll_url"])
+        assert server.get(f"/api/holds/{decided['hold_id']}")["outcome"] == "continue"
+    assert server.http.delete("/api/poll/1768298400.123456-001").status_code == 404
+
+
+def test_a_call_held_at_its_end_goes_with_its_process(server: Server) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with breakpoint_on(server, function="f", when="after"):
+        app = Application(server, pid=process.pid, argv=["x.py"])
+        call = app.complete(app.start("f"), 1)
+        with meanwhile(lambda: app.poll(call, wait=60, expect=409)) as heard:
+            process.kill()
+            process.communicate()
+    assert "its process has ended" in heard[0]["message"]
+    assert server.get(f"/api/holds/{call['hold_id']}")["outcome"] == "withdrawn"
+
+
 def test_the_record_says_what_was_delivered_instead(server: Server) -> None:
     app = Application(server, name="delivered")
     with breakpoint_on(server, function="late", when="after"):

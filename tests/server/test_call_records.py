@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
+import time
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
-from calling import Application, Json, cid, item
+from calling import Application, Json, cid, item, site
 from harness import Server
 
 
@@ -236,5 +239,31 @@ def test_so_many_calls_are_kept_and_the_oldest_go(tmp_path: Path) -> None:
         assert asked["missing_cids"] == [cid("value 1")]
         again = app.call("f", "value 1")
         assert running.get(f"/api/calls/{again}")["args"][0]["json"] == "value 1"
+    finally:
+        running.stop()
+
+
+def test_a_stack_goes_with_its_calls_and_comes_again_with_the_next(tmp_path: Path) -> None:
+    running = Server(tmp_path / "data")
+
+    def stacks() -> int:
+        path = f"file:{tmp_path / 'data' / 'holdfast.db'}?mode=ro"
+        with contextlib.closing(sqlite3.connect(path, uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM stacks").fetchone()[0])
+
+    try:
+        app = Application(running, name="much")
+        for number in range(20):
+            app.call("f", call_site=site(f"caller_{number}"))
+        running.get("/api/calls")
+        assert stacks() == 20
+        running.patch("/config", {"calls_kept": 5})
+        deadline = time.monotonic() + 60
+        while stacks() != 5:
+            assert time.monotonic() < deadline
+            running.get("/health")
+        again = app.call("f", call_site=site("caller_0"))
+        [frame] = running.get(f"/api/calls/{again}")["call_site"]["stack_trace"]
+        assert frame["function"] == "caller_0"
     finally:
         running.stop()

@@ -19,9 +19,13 @@ from calling import Application, cid, decide
 from harness import Server, Session
 from holdfast.server import rest
 from situations import LOOP, brought_to
+from told_agents import seen
 
 Json = dict[str, Any]
-UNDER_API = ("holds", "calls", "call_breakpoints", "call_records")
+UNDER_API = (
+    *("holds", "calls", "call_breakpoints", "call_records"),
+    *("agent_directories", "events"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +140,9 @@ def _is_taken(server: Server, method: str, path: str, examples: list[Any]) -> No
 
 def test_what_is_shown_is_what_is_answered(server: Server, document: Json) -> None:
     """Every name in the example of a read is in the real answer."""
-    with server.session() as session:
+    with server.session() as session, seen(server) as agent:
+        agent.agent.do("big")
+        large = agent.await_event("tool_result")["data"]["result"]["$cid"]
         session.break_at(LOOP, "add", condition="number >= 0")
         session.launch(LOOP)
         session.post("/watch", {"expression": "number"})
@@ -159,6 +165,11 @@ def test_what_is_shown_is_what_is_answered(server: Server, document: Json) -> No
                 concrete += "?frame_id=0"
             if path.endswith("/diff"):
                 concrete += f"?left={cid(1)}&right={cid(1)}"
+            if path.endswith("/contents/{cid}"):
+                assert agent.get(f"/contents/{large}")
+                continue
+            if path.endswith("/state"):
+                concrete = f"{agent.path}/state"
             if path.endswith("/cid/{cid}"):
                 assert server.http.get(concrete).content
                 continue

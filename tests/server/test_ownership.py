@@ -220,8 +220,9 @@ def test_nothing_outlives_the_server_but_what_was_detached(
 def left_over(server: Server) -> None:
     """Nothing but what is meant to be kept."""
     assert not server.ready_file.exists()
-    kept = {"holdfast.db", "holdfast.db-wal", "holdfast.db-shm", "holdfast.lock", "token"}
+    kept = {"holdfast.db", "holdfast.db-wal", "holdfast.db-shm", "holdfast.lock", "token", "agents"}
     assert {each.name for each in server.data_dir.iterdir()} <= kept
+    assert {each.name for each in (server.data_dir / "agents").iterdir()} <= {"sessions"}
     assert [each.name for each in server.data_dir.parent.iterdir() if "ready" in each.name] == []
 
 

@@ -18,10 +18,13 @@ import holdfast
 from holdfast import errors
 from holdfast.server.answers import error_body, status_of
 from holdfast.server.rest import (
+    agent_directories,
+    agents,
     breakpoints,
     call_breakpoints,
     call_records,
     calls,
+    events,
     execution,
     holds,
     inspection,
@@ -37,11 +40,11 @@ from holdfast.service.service import Service
 log = logging.getLogger(__name__)
 _ROUTERS = (
     *(sessions, execution, breakpoints, inspection, streams, holds),
-    *(calls, call_breakpoints, call_records, management),
+    *(calls, call_breakpoints, call_records, agents, agent_directories, events, management),
 )
 _PREFIX = "/api/v1"
-# Holds are of every kind of session, and calls keep the addresses that applications know.
-_UNDER_API = (holds, calls, call_breakpoints, call_records)
+# Holds and events are of every kind of session; calls keep the addresses that applications know.
+_UNDER_API = (holds, calls, call_breakpoints, call_records, agent_directories, events)
 
 
 def create_app(service: Service) -> FastAPI:
@@ -57,8 +60,8 @@ def create_app(service: Service) -> FastAPI:
         title="Holdfast",
         version=holdfast.__version__,
         description=(
-            "Debug Python programs and calls over HTTP. Every route is also served under /api/v1. "
-            "Errors are {error: {code, message, hint, details}, error_code}."
+            "Debug Python programs, calls and agents over HTTP. Every route is also served under "
+            "/api/v1. Errors are {error: {code, message, hint, details}, error_code}."
         ),
         lifespan=lifespan,
         openapi_tags=[_tag(module) for module in _ROUTERS],

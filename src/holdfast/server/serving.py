@@ -19,7 +19,7 @@ from pathlib import Path
 import uvicorn
 
 from holdfast import errors
-from holdfast.server import peers
+from holdfast.server import collecting, peers
 from holdfast.server.app import create_app
 from holdfast.server.trust import Policy, Trust, http_protocol
 from holdfast.service.service import Service
@@ -104,13 +104,14 @@ async def serve(options: Options, say: Callable[[str], None]) -> None:
     running = asyncio.create_task(server.serve(sockets=[listener]))
     files = [discovery_file(options.data_dir), *filter(None, [options.ready_file])]
     try:
-        try:
-            await _announce(server, running, listener, options, policy, files, say)
-        except errors.Failure:
-            server.should_exit = True  # in order all the same
+        async with collecting.at_leisure():
+            try:
+                await _announce(server, running, listener, options, policy, files, say)
+            except errors.Failure:
+                server.should_exit = True  # in order all the same
+                await running
+                raise
             await running
-            raise
-        await running
     finally:
         stopping.cancel()
         for file in files:

@@ -29,10 +29,19 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, NoMatchFound, compile_path
 from starlette.types import Receive, Scope, Send
 
-from holdfast.server.rest.common import Answer, ServiceHere, SessionHere, SessionSeen
+from holdfast.server.rest.common import (
+    Answer,
+    ServiceHere,
+    SessionHere,
+    SessionSeen,
+    Steered,
+    SteeredSeen,
+)
+from holdfast.service.agents.session import AgentSession
 from holdfast.service.service import Service
 from holdfast.service.session import Session
 
+_FOUND = (ServiceHere, SessionHere, SessionSeen, Steered, SteeredSeen)
 Shape = tuple[str, int, str | None]
 """Method, depth, and the last part (None: anything)."""
 Endpoint = Callable[..., Any]
@@ -135,7 +144,7 @@ def _plain_names(route: APIRoute) -> Names | None:
     hints = typing.get_type_hints(route.endpoint, include_extras=True)
     names: Names = {}
     for name, parameter in inspect.signature(route.endpoint).parameters.items():
-        if hints[name] in (ServiceHere, SessionHere, SessionSeen):
+        if hints[name] in _FOUND:
             names[name] = hints[name]
         elif not _may_be_left_out(parameter.default, hints[name]):
             return None
@@ -157,7 +166,9 @@ def _has_body(scope: Scope) -> bool:
     )
 
 
-def _find(service: Service, wanted: Any, scope: Scope) -> Service | Session:
+def _find(service: Service, wanted: Any, scope: Scope) -> Service | Session | AgentSession:
     if wanted == ServiceHere:
         return service
+    if wanted in (Steered, SteeredSeen):
+        return service.steered(scope["path_params"]["session_id"], touch=wanted == Steered)
     return service.session(scope["path_params"]["session_id"], touch=wanted == SessionHere)

@@ -7,14 +7,16 @@ from collections import deque
 from typing import Any
 
 from holdfast.model.records import EventRecord
+from holdfast.service.stream import Stream
 from holdfast.store import Store
 
 _IN_MEMORY = 1000
 
 
 class Journal:
-    def __init__(self, session_id: str, store: Store) -> None:
+    def __init__(self, session_id: str, store: Store, stream: Stream) -> None:
         self._session_id = session_id
+        self._stream = stream
         self._store = store
         self._recent: deque[EventRecord] = deque(maxlen=_IN_MEMORY)
         self._seq = store.last_seq(session_id)
@@ -28,6 +30,7 @@ class Journal:
         event = EventRecord(self._session_id, self._seq, time.time(), kind, body)
         self._recent.append(event)
         self._store.append_event(self._session_id, event.seq, event.at, kind, body)
+        self._stream.add(self._session_id, event.seq, kind)
         return event
 
     def after(self, since: int, limit: int) -> list[EventRecord]:

@@ -22,12 +22,16 @@ from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
+from holdfast.recording.layout import agents_dir
+from holdfast.service.agents.following import Following
+from holdfast.service.agents.session import AgentSession
 from holdfast.service.calls.flow import Calls
 from holdfast.service.calls.session import CallSession
 from holdfast.service.projects import Projects
 from holdfast.service.session import Session
 from holdfast.service.settings import Settings
 from holdfast.service.sources import Sources
+from holdfast.service.stream import Stream
 from holdfast.store import Store, open_store
 from holdfast.targets.program import launching
 from holdfast.targets.program.attaching import Trusted
@@ -49,7 +53,9 @@ class Service:
         self.settings = Settings()
         self.projects = Projects(self.store)
         self.ledger = Ledger()
-        self.calls = Calls(self.store, self.ledger, lambda: self.settings, data_dir)
+        self.stream = Stream()
+        self.calls = Calls(self.store, self.ledger, self.stream, lambda: self.settings, data_dir)
+        self.agents = Following(agents_dir(data_dir), self.ledger, self.stream)
         self.sources = Sources()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
@@ -76,6 +82,9 @@ class Service:
                 self.calls.recover(record)
             else:
                 self._recover(record)
+        await self.agents.start()
+        if self.agents.problem:
+            self._warn("AGENTS_NOT_FOLLOWED", self.agents.problem)
         await self.warden.start()
         size = self.settings.pool_size if self._pool_size is None else self._pool_size
         self.pool = Pool(self._warm, self._unwatch, size)
@@ -87,6 +96,7 @@ class Service:
         if self._sweeper is not None:
             self._sweeper.cancel()
         self.calls.close()
+        self.agents.close()
         await self.pool.close()
         await self.end_targets()
         await asyncio.gather(*(each.saved() for each in self._sessions.values()))
@@ -212,8 +222,10 @@ class Service:
 
     def session(self, session_id: str, *, touch: bool = True) -> Session:
         session = self._sessions.get(session_id)
-        if session is None and session_id in self.calls.sessions:
-            raise _not_a_program(self.calls.sessions[session_id])
+        if session is None:
+            other = self.calls.sessions.get(session_id) or self.agents.sessions.get(session_id)
+            if other is not None:
+                raise _not_a_program(other)
         if session is None or (session.expired and touch):
             raise errors.SessionNotFound(
                 f"no session {session_id}", id=session_id, session_id=session_id
@@ -222,15 +234,23 @@ class Service:
             session.touch()
         return session
 
-    def every_session(self) -> list[Session | CallSession]:
+    def every_session(self) -> list[Session | CallSession | AgentSession]:
         """Sessions of every kind, oldest first."""
-        every: list[Session | CallSession] = [*self.sessions(), *self.calls.sessions.values()]
+        every: list[Session | CallSession | AgentSession] = [*self.sessions()]
+        every += [*self.calls.sessions.values(), *self.agents.sessions.values()]
         return sorted(every, key=lambda each: each.created_at)
 
-    def any_session(self, session_id: str) -> Session | CallSession:
+    def any_session(
+        self, session_id: str, *, touch: bool = False
+    ) -> Session | CallSession | AgentSession:
         """A session of any kind, for what all kinds have."""
-        found = self.calls.sessions.get(session_id)
-        return self.session(session_id, touch=False) if found is None else found
+        found = self.calls.sessions.get(session_id) or self.agents.sessions.get(session_id)
+        return self.session(session_id, touch=touch) if found is None else found
+
+    def steered(self, session_id: str, *, touch: bool = True) -> Session | AgentSession:
+        """A session that can be paused and continued as a whole: a program, or an agent."""
+        found = self.agents.sessions.get(session_id)
+        return self.session(session_id, touch=touch) if found is None else found
 
     def last_look(self, session: Session) -> None:
         """An expired session has been read once, saying so: it is gone now."""
@@ -280,6 +300,7 @@ class Service:
             projects=self.projects,
             ledger=self.ledger,
             sources=self.sources,
+            stream=self.stream,
             parent_id=parent_id,
             created_at=created_at,
         )
@@ -395,6 +416,8 @@ class Service:
         for session in self._sessions.values():
             session.stop_waiting()
         self.calls.stop_waiting()
+        self.agents.stop_waiting()
+        self.stream.stop_waiting()
 
     def children_of(self, session: Session) -> list[Session]:
         return [self._sessions[each] for each in session.children if each in self._sessions]
@@ -403,7 +426,19 @@ class Service:
         return self.ledger.open_holds()
 
 
-def _not_a_program(session: CallSession) -> errors.WrongState:
+def _not_a_program(session: CallSession | AgentSession) -> errors.WrongState:
+    if isinstance(session, AgentSession):
+        return errors.WrongState(
+            f"session {session.id} is of kind {session.kind.value}: it has no program to look into",
+            hint="GET its /state, POST its /command, /pause, /continue or /step-over; what it "
+            "holds is at GET /api/holds.",
+            session_id=session.id,
+            kind=session.kind.value,
+            state=session.state.value,
+            possible=["events", "delete"]
+            if session.over
+            else ["state", "command", "pause", "continue", "step-over", "events"],
+        )
     return errors.WrongState(
         f"session {session.id} is of kind {session.kind.value}: it has no program to steer",
         hint="Its calls are at GET /api/calls?session=…, what it holds at GET /api/holds.",

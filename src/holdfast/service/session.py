@@ -31,6 +31,7 @@ from holdfast.service.projects import Projects
 from holdfast.service.settings import Settings
 from holdfast.service.sources import Sources, Stamp
 from holdfast.service.standing import Standing, held_with
+from holdfast.service.stream import Stream
 from holdfast.service.waiting import Waiting
 from holdfast.service.watcher import SessionWatcher
 from holdfast.store import Store
@@ -58,6 +59,7 @@ class Session(Waiting):
         projects: Projects,
         ledger: Ledger,
         sources: Sources,
+        stream: Stream,
         parent_id: str | None = None,
         created_at: float | None = None,
     ) -> None:
@@ -82,7 +84,7 @@ class Session(Waiting):
         self.subprocesses: list[dict[str, Any]] = []
         self.breakpoints = BreakpointSet(sources)
         self.sources = sources
-        self.journal = Journal(session_id, store)
+        self.journal = Journal(session_id, store, stream)
         self._settings = settings
         self.output_buffer = OutputBuffer(self.output_limit)
         self.output_mark = 0

@@ -403,6 +403,26 @@ class DecisionBody(BaseModel):
     include: list[str] | str | None = None
 
 
+class AgentCommand(Body):
+    """A command as agents know them; see `docs/agents.md`."""
+
+    model_config = _example(
+        type="breakpoint", data={"action": "add", "on": "tool", "name": "write_*"}
+    )
+
+    type: str
+    data: dict[str, Any] = Field(default_factory=dict)
+    timeout: Annotated[float, Field(gt=0, le=300)] | None = Field(
+        None, description="How long to wait for the agent's answer, in seconds."
+    )
+
+
+class AgentDirectory(Body):
+    model_config = _example(directory="/code/agents/sessions/debug_20260123_131000_abc123")
+
+    directory: str = Field(min_length=1, max_length=4096)
+
+
 class CallBreakpointBody(Body):
     """Which calls to hold. `action` is a decision made beforehand."""
 

@@ -120,6 +120,18 @@ async def poll(request: Request, call_id: str, wait: str | None = None) -> Respo
     return await flat(work)
 
 
+@routes.delete("/poll/{call_id}", responses=shows({"status": "ok"}), response_model=None)
+async def give_up(request: Request, call_id: str) -> Response:
+    """The application waits no longer: whoever called was cancelled, or had no more time."""
+    service: Service = request.app.state.service
+
+    async def work() -> Json:
+        service.calls.give_up(call_id)
+        return {"status": "ok"}
+
+    return await flat(work)
+
+
 @routes.post(
     "/poll/{call_id}/answer",
     openapi_extra=takes({"request_id": "eval_1", "result": {"text": "3", "type": "int"}}),

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from holdfast import errors
 from holdfast.model.session import State
 from holdfast.service import inspection
+from holdfast.service.agents.session import AgentSession
 from holdfast.service.calls.session import CallSession
 from holdfast.service.service import Service
 from holdfast.service.session import Session
@@ -60,17 +61,27 @@ async def a_look(session_id: str, request: Request) -> Session:
     return (await the_service(request)).session(session_id, touch=False)
 
 
-async def of_any_kind(session_id: str, request: Request) -> Session | CallSession:
-    """For what sessions of calls have too."""
-    service = await the_service(request)
-    found = service.calls.sessions.get(session_id)
-    return service.session(session_id) if found is None else found
+async def of_any_kind(session_id: str, request: Request) -> Session | CallSession | AgentSession:
+    """For what sessions of calls and of agents have too."""
+    return (await the_service(request)).any_session(session_id, touch=True)
+
+
+async def steered(session_id: str, request: Request) -> Session | AgentSession:
+    """For what is done to programs and to agents."""
+    return (await the_service(request)).steered(session_id)
+
+
+async def steered_seen(session_id: str, request: Request) -> Session | AgentSession:
+    """For reads, of the same."""
+    return (await the_service(request)).steered(session_id, touch=False)
 
 
 ServiceHere = Annotated[Service, Depends(the_service)]
 SessionHere = Annotated[Session, Depends(the_session)]
 SessionSeen = Annotated[Session, Depends(a_look)]
-AnySession = Annotated[Session | CallSession, Depends(of_any_kind)]
+AnySession = Annotated[Session | CallSession | AgentSession, Depends(of_any_kind)]
+Steered = Annotated[Session | AgentSession, Depends(steered)]
+SteeredSeen = Annotated[Session | AgentSession, Depends(steered_seen)]
 
 
 # -- waiting --------------------------------------------------------------------------------------

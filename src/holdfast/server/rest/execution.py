@@ -10,11 +10,12 @@ from fastapi import Query
 
 from holdfast.model.launch import Launch
 from holdfast.model.session import State
-from holdfast.server.rest import bodies
+from holdfast.server.rest import agents, bodies
 from holdfast.server.rest.common import (
     Json,
     ServiceHere,
     SessionHere,
+    Steered,
     after,
     chosen,
     router,
@@ -24,6 +25,7 @@ from holdfast.server.rest.common import (
     status,
 )
 from holdfast.service import execution
+from holdfast.service.agents.session import AgentSession
 from holdfast.service.session import Session
 
 routes = router()
@@ -111,13 +113,18 @@ def _options(
 
 @routes.post("/sessions/{session_id}/continue", responses=shows(_RUNNING))
 async def continue_(
-    session: SessionHere,
+    service: ServiceHere,
+    session: Steered,
     body: bodies.Run | None = None,
     wait: WaitQuery = None,
     include: IncludeQuery = None,
 ) -> Json:
-    """Let the program run on; with `wait`, to its next stop or its end."""
+    """Let the program run on; with `wait`, to its next stop or its end.
+
+    Of an agent: everything that it holds."""
     body = body or bodies.Run()
+    if isinstance(session, AgentSession):
+        return await agents.continue_agent(service, session, body, wait)
     patience, wanted = _options(session, body, wait, include, 0.0)
     await execution.act(session, "continue", body.by or "rest")
     return await after(session, patience, wanted)
@@ -143,7 +150,8 @@ async def _step(
 
 
 STEPS = {
-    "step-over": "To the next line, without entering the functions it calls.",
+    "step-over": "To the next line, without entering the functions it calls; of an agent, to its "
+    "next model call.",
     "step-into": "Into the function that this line calls; native ones are gone over, and said so.",
     "step-out": "To the caller, with what was returned.",
 }
@@ -157,11 +165,17 @@ def _step_route(action: str, does: str) -> None:
         f"/sessions/{{session_id}}/{action}", name=name, description=does, responses=shows(_STEP)
     )
     async def step(
-        session: SessionHere,
+        service: ServiceHere,
+        session: Steered,
         body: bodies.Run | None = None,
         wait: WaitQuery = None,
         include: IncludeQuery = None,
     ) -> Json:
+        if isinstance(session, AgentSession):
+            if action != "step-over":
+                session = service.session(session.id)  # which says what an agent can do
+            else:
+                return await agents.step_agent(service, session, action, body or bodies.Run(), wait)
         return await _step(session, action, body, wait, include)
 
     @routes.post(
@@ -189,13 +203,18 @@ _PAUSED = {**_STEP, "reason": "pause"}
 
 @routes.post("/sessions/{session_id}/pause", responses=shows(_PAUSED))
 async def pause(
-    session: SessionHere,
+    service: ServiceHere,
+    session: Steered,
     body: bodies.Run | None = None,
     wait: WaitQuery = None,
     include: IncludeQuery = None,
 ) -> Json:
-    """Stop a running program at its next line; `running` when it is busy outside Python."""
+    """Stop a running program at its next line; `running` when it is busy outside Python.
+
+    An agent stops before its next model call."""
     body = body or bodies.Run()
+    if isinstance(session, AgentSession):
+        return await agents.pause_agent(service, session, body, wait)
     return await _pause(session, body, wait, include, body.thread_id)
 
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from holdfast import errors
+from holdfast.model import agent
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import Json, ServiceHere, after, chosen, router, seconds, shows
+from holdfast.server.rest.common import (
+    Json,
+    ServiceHere,
+    after,
+    chosen,
+    patience_of,
+    router,
+    seconds,
+    shows,
+)
 from holdfast.service import execution, inspection
 from holdfast.service import session as program
+from holdfast.service.agents import shown as agents
+from holdfast.service.agents import steering
 from holdfast.service.calls import decisions
 from holdfast.service.calls.shown import brief_json, held_json
 from holdfast.service.service import Service
 from holdfast.wire import rest
 
 routes = router()
-_ACTIONS = {*program.ACTIONS, *decisions.ACTIONS}
+_ACTIONS = {*program.ACTIONS, *decisions.ACTIONS, *agent.ACTIONS}
 _HOLD = {
     "hold_id": "hold_1",
     "session_id": "sess_abc123",
@@ -36,16 +48,21 @@ async def list_holds(service: ServiceHere) -> Json:
 def _brief(service: Service, held: Hold) -> Json:
     if held.kind is Kind.CALLS:
         return {**rest.hold(held), **brief_json(service.calls.held(held.id))}
+    if held.kind is Kind.AGENT:
+        return {**rest.hold(held), **agents.held_json(service.agents.held(held.id)[1])}
     return rest.hold(held)
 
 
 @routes.post("/holds/continue", responses=shows({"continued": ["hold_1"], "total": 1}))
 async def continue_all(service: ServiceHere, body: bodies.ContinueAll | None = None) -> Json:
-    """Continue every held call, of one session or of all."""
+    """Continue every held call and every held agent, of one session or of all."""
     wanted = body or bodies.ContinueAll()
-    if wanted.session_id is not None:
-        service.calls.session(wanted.session_id)
-    done = service.calls.resume_all(wanted.session_id, wanted.by or "rest")
+    by, of_one = wanted.by or "rest", wanted.session_id
+    if of_one is not None and of_one not in service.agents.sessions:
+        service.calls.session(of_one)
+    done = service.calls.resume_all(of_one, by)
+    patience = service.settings.request_timeout
+    done += await steering.continue_all(service.agents, service.ledger, of_one, by, patience)
     return {"continued": done, "total": len(done)}
 
 
@@ -57,6 +74,9 @@ async def get_hold(service: ServiceHere, hold_id: str) -> Json:
     shown = {**rest.hold(held), "open": outcome is None}
     if held.kind is Kind.CALLS and outcome is None:
         shown = {**held_json(service.calls, service.calls.held(hold_id)), **shown}
+    if held.kind is Kind.AGENT and outcome is None:
+        _session, stop = service.agents.held(hold_id)
+        shown = {**agents.held_json(stop, whole=True), **shown}
     if outcome is not None:
         shown["outcome"] = getattr(outcome, "action", "withdrawn")
         shown["by"] = getattr(outcome, "by", None)
@@ -65,7 +85,12 @@ async def get_hold(service: ServiceHere, hold_id: str) -> Json:
 
 @routes.post("/holds/{hold_id}/decision", responses=shows({"status": "running"}))
 async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) -> Json:
-    """Decide a hold. The first decision wins; a later one learns who made it."""
+    """Decide a hold. The first decision wins; a later one learns who made it.
+
+    Of an agent: `modify` takes `input`, `skip` takes `result`, `raise` takes `exception_type` and
+    `exception_message`, `inject` takes `role` and `content`. The answer comes when the agent has
+    gone on; one that does not answer within `timeout` seconds is 504, and stays held.
+    """
     held = service.ledger.still_open(hold_id)
     if body.action not in _ACTIONS:
         raise errors.InvalidDecision(
@@ -76,6 +101,8 @@ async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) 
         )
     if held.kind is Kind.CALLS:
         return _decide_call(service, hold_id, body)
+    if held.kind is Kind.AGENT:
+        return await _decide_agent(service, hold_id, body)
     session = service.session(held.session_id)
     patience = seconds(body.wait, session, 0.0)
     wanted = chosen(body.include)
@@ -90,12 +117,39 @@ async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) 
 async def evaluate(service: ServiceHere, hold_id: str, body: bodies.Evaluate) -> Json:
     """Evaluate an expression in the frame of whoever makes a held call: there, never here."""
     held = service.ledger.still_open(hold_id)
+    if held.kind is Kind.AGENT:
+        service.session(held.session_id)  # says what an agent can be asked instead
     if held.kind is not Kind.CALLS:
         session = service.session(held.session_id)
         return await inspection.evaluate(
             session, body.expression, body.frame_id, body.context, body.timeout
         )
     return await service.calls.evaluate(hold_id, body.expression, body.timeout)
+
+
+async def _decide_agent(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:
+    options = body.model_extra or {}
+    session, held = await steering.decide(
+        service.agents,
+        service.ledger,
+        hold_id,
+        body.action,
+        body.by or "rest",
+        options,
+        _timeout(options, service),
+    )
+    patience = patience_of(body.wait, service.settings, 0.0)
+    if patience:
+        await session.until(lambda: session.settled, patience)
+    decided = {"hold_id": hold_id, "action": body.action, "stop": held.stop}
+    return {**agents.state_json(session), **decided}
+
+
+def _timeout(options: Json, service: Service) -> float:
+    given = options.get("timeout", service.settings.request_timeout)
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 300:
+        raise errors.InvalidInput("timeout is a number of seconds, up to 300", field="timeout")
+    return float(given)
 
 
 def _decide_call(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:

@@ -14,6 +14,7 @@ from holdfast.model.session import State
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import AnySession, Json, ServiceHere, SessionHere, router, shows
 from holdfast.service import inspection
+from holdfast.service.agents.session import AgentSession
 from holdfast.service.calls.session import CallSession
 from holdfast.service.session import Session
 from holdfast.wire import rest
@@ -233,6 +234,8 @@ async def evaluate(
     """Evaluate an expression (in a REPL, run a statement) in a frame of the paused program.
 
     In a session of calls: in the frame of whoever makes the held call."""
+    if isinstance(session, AgentSession):
+        session = service.session(session.id)  # which says that it is none
     if isinstance(session, CallSession):
         hold_id = body.hold_id or service.calls.the_hold(session.id)
         return await service.calls.evaluate(hold_id, body.expression, body.timeout)

@@ -28,6 +28,7 @@ CAPABILITIES = (
     *("evaluate", "set_variable", "watch", "completions", "hover", "paging", "asyncio_tasks"),
     *("stdin", "output_stream", "events", "holds", "subprocesses", "export_import"),
     *("calls", "call_breakpoints", "call_records", "call_decisions"),
+    *("agents", "agent_commands", "agent_decisions"),
 )
 
 
@@ -41,7 +42,8 @@ async def health(service: ServiceHere) -> Json:
         "version": holdfast.__version__,
         "uptime_seconds": round(time.time() - _STARTED, 3),
         "sessions": len(sessions),
-        "call_sessions": len(every) - len(sessions),
+        "call_sessions": len(service.calls.sessions),
+        "agent_sessions": len(service.agents.sessions),
         "active_sessions": len(live),
         "dropped_events": service.store.dropped_events,
         "warnings": service.warnings,

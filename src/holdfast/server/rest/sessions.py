@@ -18,9 +18,10 @@ from holdfast.server.rest.common import (
     Json,
     ServiceHere,
     SessionHere,
-    SessionSeen,
+    SteeredSeen,
     chosen,
     extras,
+    patience_of,
     router,
     seconds,
     shows,
@@ -29,6 +30,8 @@ from holdfast.server.rest.common import (
 )
 from holdfast.server.rest.execution import launch_of
 from holdfast.service import children
+from holdfast.service.agents import shown as agents
+from holdfast.service.agents.session import AgentSession
 from holdfast.service.calls.session import CallSession
 from holdfast.service.session import Session
 from holdfast.wire import rest
@@ -122,11 +125,17 @@ async def list_sessions(
 ) -> Json:
     """Every session with its status; those of a server that is gone can be restarted."""
     found = [
-        call_summary(each) if isinstance(each, CallSession) else summary(each)
+        _listed(each)
         for each in service.every_session()
         if status is None or each.state.value == status
     ]
     return {"sessions": found, "total": len(found)}
+
+
+def _listed(session: Session | CallSession | AgentSession) -> Json:
+    if isinstance(session, AgentSession):
+        return agents.summary_json(session)
+    return call_summary(session) if isinstance(session, CallSession) else summary(session)
 
 
 def call_summary(session: CallSession) -> Json:
@@ -198,6 +207,8 @@ async def get_session(service: ServiceHere, session_id: str) -> Json:
     """Detailed state: all of `/status`, and the configuration."""
     if session_id in service.calls.sessions:
         return call_summary(service.calls.session(session_id))
+    if session_id in service.agents.sessions:
+        return await agents.detail_json(service.agents.session(session_id))
     session = service.session(session_id, touch=False)
     shown = await detail(session)
     service.last_look(session)
@@ -207,11 +218,16 @@ async def get_session(service: ServiceHere, session_id: str) -> Json:
 @routes.get("/sessions/{session_id}/status", responses=shows(_PAUSED))
 async def get_status(
     service: ServiceHere,
-    session: SessionSeen,
+    session: SteeredSeen,
     wait: Annotated[str | None, Query()] = None,
     include: Annotated[str | None, Query()] = None,
 ) -> Json:
-    """Where the program is. With `wait`, the next stop or the end, or `running` when time is up."""
+    """Where the program is. With `wait`, the next stop or the end, or `running` when time is up.
+
+    Of an agent: whether it is held, and what holds it."""
+    if isinstance(session, AgentSession):
+        await session.until(lambda: session.settled, patience_of(wait, service.settings, 0.0))
+        return agents.state_json(session)
     patience = seconds(wait, session, 0.0)
     wanted = chosen(include) if include is not None or patience else ()
     if patience:
@@ -238,8 +254,12 @@ async def change_session(
 
 @routes.delete("/sessions/{session_id}", responses=shows({"deleted": True}))
 async def delete_session(service: ServiceHere, session: AnySession) -> Json:
-    """End the program and everything it started, and forget the session; or forget its calls."""
-    if isinstance(session, CallSession):
+    """End the program and everything it started, and forget the session; or forget its calls.
+
+    An agent is not ended by it: its recording goes, once it is over."""
+    if isinstance(session, AgentSession):
+        await service.agents.delete(session)
+    elif isinstance(session, CallSession):
         await service.calls.delete(session)
     else:
         await service.delete(session)

@@ -20,7 +20,7 @@ from holdfast.server.rest.common import (
     seconds,
     shows,
 )
-from holdfast.service import execution
+from holdfast.service import events, execution
 from holdfast.service.output import Entry
 from holdfast.service.session import Session
 from holdfast.service.waiting import nobody_asks
@@ -39,7 +39,7 @@ _OUTPUT = {
 }
 
 
-def _cursor(given: str | None) -> int:
+def cursor_of(given: str | None) -> int:
     if given is None or given == "":
         return 0
     if not given.isdecimal():
@@ -65,7 +65,7 @@ async def get_output(
 
     One answer carries at most about 2 MB: while it says `has_more`, ask again from its cursor.
     """
-    start = _cursor(since)
+    start = cursor_of(since)
     patience = seconds(wait, session, 0.0)
     if patience:
         await session.written(start, patience)
@@ -105,7 +105,7 @@ async def stream_output(
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
     """Output as server-sent events, from a cursor on, until the program ends."""
-    start = _cursor(since or last_event_id)
+    start = cursor_of(since or last_event_id)
     return StreamingResponse(_events(session, start), media_type="text/event-stream")
 
 
@@ -154,17 +154,21 @@ async def get_events(
     since: str | None = None,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     wait: str | None = None,
+    types: str | None = None,
 ) -> Json:
-    """Everything that happened after a number; with `wait`, waits for the next."""
-    start = _cursor(since)
+    """Everything that happened after a number; with `wait`, waits for the next.
+
+    An agent's events carry their fields in `data`, as its recording has them. `types` names the
+    types that are wanted, with commas. One answer carries at most about 2 MB of them: while it says
+    `has_more`, ask again from its `last_seq`.
+    """
     session = service.any_session(session_id)
     patience = patience_of(wait, service.settings, 0.0)
-    if patience:
-        await session.until(lambda: session.journal.seq > start, patience)
-    found = session.journal.after(start, limit)
-    last = found[-1].seq if found else start
-    return {
-        "events": [rest.event(each) for each in found],
-        "last_seq": last,
-        "has_more": last < session.journal.seq,
-    }
+    found = await events.next_of(session, cursor_of(since), limit, types_of(types), patience)
+    return {"events": found.events, "last_seq": found.last, "has_more": found.has_more}
+
+
+def types_of(given: str | None) -> frozenset[str] | None:
+    """The types of events that a request names."""
+    names = frozenset(name.strip() for name in (given or "").split(",")) - {""}
+    return names or None

@@ -1,0 +1,270 @@
+"""What agents hold, decided over HTTP: every action, once, and the first one wins."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from harness import Server
+from holdfast.recording import sending
+from told_agents import Seen, seen
+
+
+@pytest.fixture
+def looper(server: Server) -> Iterator[Seen]:
+    with seen(server) as found:
+        yield found
+
+
+@pytest.fixture
+def held(looper: Seen) -> Any:
+    """Held before `double(1)`."""
+    looper.break_on("double")
+    looper.agent.tell("turn 1")
+    return looper.held()
+
+
+def test_a_hold_says_what_is_held(looper: Seen, held: Any) -> None:
+    [listed] = [h for h in looper.server.get("/api/holds")["holds"] if h["kind"] == "agent"]
+    assert listed["hold_id"] == held["hold_id"]
+    assert (held["session_id"], held["open"]) == (looper.agent.id, True)
+    assert (held["at"], held["name"], held["input"]) == ("tool", "double", {"number": 1})
+    assert (held["reason"], held["iteration"]) == ("breakpoint", 1)
+    assert held["breakpoint"]["name"] == "double"
+    assert set(held["allows"]) == {"continue", "modify", "skip", "raise", "cancel", "step"}
+
+
+@pytest.mark.parametrize(
+    ("action", "options", "said"),
+    [
+        ("continue", {}, "it is 2"),
+        ("modify", {"input": {"number": 21}}, "it is 42"),
+        ("modify", {"modified_input": {"number": 4}}, "it is 8"),
+        ("skip", {"result": "seven"}, "it is seven"),
+        ("skip", {"fake_result": {"value": [1]}}, "it is [1]"),
+        ("skip", {"fake_result": {"literal": "None"}}, "it is None"),
+        ("raise", {"exception_type": "KeyError", "exception_message": "k"}, "KeyError 'k'"),
+        ("step", {}, "it is 2"),
+    ],
+)
+def test_a_decision_does_what_it_says(
+    looper: Seen, held: Any, action: str, options: dict[str, Any], said: str
+) -> None:
+    answer = looper.decide(held, action, by="ann", **options)
+    assert (answer["hold_id"], answer["action"]) == (held["hold_id"], action)
+    assert answer["stop"] == held["stop"]
+    assert looper.agent.said() == said
+    assert looper.server.get(f"/api/holds/{held['hold_id']}")["by"] == "ann"
+
+
+def test_a_cancelled_tool_raises_in_the_loop(looper: Seen, held: Any) -> None:
+    looper.decide(held, "cancel")
+    assert looper.agent.said().startswith("ToolCancelled")
+
+
+def test_a_message_is_injected_where_a_model_is_held(looper: Seen) -> None:
+    looper.command("breakpoint", action="add", on="model")
+    looper.agent.tell("turn 1")
+    hold = looper.held()
+    assert (hold["at"], "inject" in hold["allows"]) == ("model", True)
+    looper.decide(hold, "inject", role="user", content="hurry")
+    assert looper.agent.said() == "it is 2"
+    assert looper.await_event("message_injected")["data"]["content"] == "hurry"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"action": "dance"}, "action"),
+        ({"action": "modify"}, "input"),
+        ({"action": "modify", "input": 5}, "input"),
+        ({"action": "skip"}, "result"),
+        ({"action": "skip", "fake_result": 5}, "fake_result"),
+        ({"action": "skip", "fake_result": {"literal": "f()"}}, "fake_result"),
+        ({"action": "raise", "exception_type": 5}, "exception_type"),
+        ({"action": "raise", "exception_message": 5}, "exception_message"),
+        ({"action": "continue", "timeout": "x"}, "timeout"),
+    ],
+)
+def test_a_mistake_leaves_the_hold_open(
+    looper: Seen, held: Any, body: dict[str, Any], field: str
+) -> None:
+    path = f"/api/holds/{held['hold_id']}"
+    error = looper.server.post(f"{path}/decision", body, expect=400)["error"]
+    assert error["details"]["field"] == field
+    assert looper.server.get(path)["open"]
+    looper.decide(held, "continue")
+
+
+def test_what_a_hold_does_not_allow_is_refused(looper: Seen, held: Any) -> None:
+    error = looper.decide(held, "inject", expect=409, role="user", content="x")["error"]
+    assert error["details"]["possible"] == held["allows"]
+    error = looper.decide(held, "step-into", expect=409)["error"]
+    assert "does not allow" in error["message"]
+    looper.decide(held, "continue")
+
+
+def test_whoever_comes_second_learns_who_was_first(looper: Seen, held: Any) -> None:
+    looper.decide(held, "continue", by="ann")
+    error = looper.decide(held, "skip", expect=409, result=1, by="bob")
+    assert error["error_code"] == "already_decided"
+    assert error["error"]["details"]["decided_by"] == "ann"
+
+
+def test_of_many_at_once_exactly_one_is_first(looper: Seen, held: Any) -> None:
+    def decide(number: int) -> int:
+        body = {"action": "skip", "result": number, "by": f"client {number}"}
+        path = f"{looper.server.url}/api/holds/{held['hold_id']}/decision"
+        return looper.server.http.post(path, json=body).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(decide, range(8)))
+    assert sorted(statuses) == [200] + [409] * 7
+    assert looper.agent.said() == f"it is {statuses.index(200)}"
+    resumed = looper.get("/events?types=resumed")["events"]
+    assert [each["data"]["result"] for each in resumed] == [statuses.index(200)]
+
+
+def test_a_decision_by_file_settles_the_hold_too(looper: Seen, held: Any) -> None:
+    sending.send(looper.agent.home, "resume", {"stop": held["stop"], "by": "echo"})
+    looper.await_event("resumed")
+    error = looper.decide(held, "continue", expect=409)["error"]
+    assert error["details"]["decided_by"] == "echo"
+    assert looper.agent.said() == "it is 2"
+
+
+def test_an_agent_that_does_not_answer_stays_held(looper: Seen, held: Any) -> None:
+    os.kill(looper.agent.process.pid, signal.SIGSTOP)
+    try:
+        error = looper.decide(held, "continue", expect=504, timeout=0.3)
+        assert error["error_code"] == "agent_timeout"
+        assert "stays held" in error["error"]["hint"]
+        assert looper.server.get(f"/api/holds/{held['hold_id']}")["open"]
+    finally:
+        os.kill(looper.agent.process.pid, signal.SIGCONT)
+    assert looper.agent.said() == "it is 2"
+
+
+def test_the_command_line_decides_it_like_any_other(looper: Seen, held: Any) -> None:
+    words = ["holds", "decide", held["hold_id"], "modify", "--input", '{"number": 8}']
+    for line in (["holds"], words):
+        command = [sys.executable, "-m", "holdfast", *line, "--url", looper.server.url]
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert said.returncode == 0, said.stderr
+    assert looper.agent.said() == "it is 16"
+
+
+def test_everything_that_is_held_is_continued_at_once(server: Server) -> None:
+    with seen(server) as one, seen(server) as other:
+        holds = []
+        for looper in (one, other):
+            looper.break_on("double")
+            looper.agent.tell("turn 1")
+            holds.append(looper.held()["hold_id"])
+        body = {"session_id": one.agent.id}
+        assert server.post("/api/holds/continue", body)["continued"] == holds[:1]
+        assert holds[1] in server.post("/api/holds/continue")["continued"]
+        assert one.agent.said() == other.agent.said() == "it is 2"
+
+
+def test_a_hold_of_an_agent_evaluates_nothing(looper: Seen, held: Any) -> None:
+    path = f"/api/holds/{held['hold_id']}/evaluate"
+    error = looper.server.post(path, {"expression": "1"}, expect=409)["error"]
+    assert error["details"]["kind"] == "agent"
+    looper.decide(held, "continue")
+
+
+# -- as programs are steered ----------------------------------------------------------------------
+
+
+def test_a_pause_takes_effect_before_the_next_model_call(looper: Seen) -> None:
+    shown = looper.post("/pause", {"wait": 0})
+    assert (shown["status"], shown["pause_pending"]) == ("running", True)
+    looper.agent.tell("turn 3")
+    assert looper.get("/status?wait=20")["held"][0]["at"] == "model"
+    assert looper.post("/pause")["status"] == "paused"
+    stepped = looper.post("/step-over", {"wait": 20})
+    assert (stepped["status"], stepped["reason"], stepped["iteration"]) == ("paused", "step", 2)
+    looper.post("/continue")
+    assert looper.agent.said() == "it is 6"
+
+
+def test_continue_waits_for_the_next_stop_when_asked(looper: Seen) -> None:
+    looper.break_on("double")
+    looper.agent.tell("turn 2")
+    first = looper.held()
+    shown = looper.post("/continue", {"wait": 20})
+    assert shown["status"] == "paused"
+    assert shown["hold_id"] != first["hold_id"]
+    looper.post("/continue")
+    assert looper.agent.said() == "it is 4"
+
+
+def test_there_is_nothing_to_continue_while_nothing_is_held(looper: Seen) -> None:
+    for path in ("/continue", "/step-over"):
+        error = looper.post(path, {}, expect=409)["error"]
+        assert "nothing is held" in error["message"]
+        assert "/pause" in error["hint"]
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+def test_a_command_is_answered_with_what_became_of_it(looper: Seen) -> None:
+    made = looper.command("breakpoint", action="add", on="tool", name="dou*")
+    assert (made["status"], made["type"]) == ("applied", "breakpoint")
+    point = made["response"]["data"]["id"]
+    listed = looper.command("breakpoint", action="list")["response"]["data"]["breakpoints"]
+    assert [each["id"] for each in listed] == [point]
+    assert looper.command("breakpoint", action="clear", id=point)["response"]["success"]
+    assert looper.command("set_variable", key="step", value=7)["status"] == "accepted"
+    assert looper.command("inject_message", role="user", content="hello")["status"] == "accepted"
+    assert looper.agent.do("turn 1") == "it is 2"
+    assert looper.agent.do("state") == "{'step': 7} 3"
+    assert looper.command("resume")["note"] == "nothing is held"
+
+
+def test_the_state_is_what_the_agent_says_of_itself(looper: Seen) -> None:
+    shown = looper.get("/state")
+    assert shown["status"] == "running"
+    assert shown["state"]["messages"]["roles"] == {"user": 1}
+    assert shown["state"]["variables"] == {"step": 1}
+    assert "tools" not in looper.get("/state?what=messages")["state"]
+    error = looper.get("/state?what=everything", expect=400)
+    assert error["error_code"] == "command_rejected"
+
+
+def test_a_command_that_is_none_is_refused(looper: Seen) -> None:
+    error = looper.command("dance", expect=400)["error"]
+    assert "pause" in error["hint"]
+    error = looper.command("breakpoint", expect=400, action="add", on="pattern", regex="(")
+    assert error["error_code"] == "command_rejected"
+    assert "regular expression" in error["error"]["message"]
+    error = looper.command("resume", expect=409, stop="stop-99")
+    assert error["error_code"] == "already_decided"
+    looper.post("/command", {"data": {}}, expect=400)
+    looper.post("/command", {"type": "pause", "data": []}, expect=400)
+
+
+def test_an_agent_that_is_over_takes_no_commands(looper: Seen) -> None:
+    looper.agent.do("close")
+    looper.await_event("session_end")
+    for error in (looper.command("pause", expect=409), looper.get("/state", expect=409)):
+        assert error["error"]["details"]["state"] == "terminated"
+        assert "delete" in error["error"]["details"]["possible"]
+
+
+def test_only_agents_take_commands(server: Server) -> None:
+    with server.session() as session:
+        error = session.post("/command", {"type": "pause"}, expect=409)["error"]
+        assert error["details"]["kind"] == "program"
+        session.get("/state", expect=409)
+        session.get(f"/contents/{'0' * 64}", expect=409)
+    server.post("/sessions/nothing/command", {"type": "pause"}, expect=404)

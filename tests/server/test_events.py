@@ -1,0 +1,110 @@
+"""Events of sessions of every kind, at one address."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from calling import Application
+from harness import Server
+from situations import LOOP
+from told_agents import seen
+
+
+def now(server: Server) -> str:
+    """A cursor after everything that has happened."""
+    return str(server.get("/api/events?limit=1")["cursor"])
+
+
+def of(server: Server, path: str) -> list[tuple[str, str]]:
+    return [(each["session_id"], each["type"]) for each in server.get(path)["events"]]
+
+
+def test_events_of_every_kind_come_in_one_list(server: Server) -> None:
+    cursor = now(server)
+    app = Application(server, name="heard")
+    app.call("f", 1)
+    with server.session() as session, seen(server) as looper:
+        session.launch(LOOP)
+        looper.agent.do("turn 1")
+        looper.await_event("tool_call_end")
+        found = of(server, f"/api/events?cursor={cursor}")
+        assert (app.session_id, "session_started") in found
+        assert (session.id, "launching") in found
+        assert (looper.agent.id, "tool_result") in found
+        assert found == of(server, f"/api/v1/events?cursor={cursor}")
+
+
+def test_a_page_goes_on_where_the_last_one_ended(server: Server) -> None:
+    cursor = now(server)
+    with seen(server) as looper:
+        looper.agent.do("flood 50")
+        looper.await_event("value_recorded", since=50)
+        numbers: list[int] = []
+        has_more = True
+        while has_more:
+            page = server.get(f"/api/events?cursor={cursor}&limit=7&types=value_recorded")
+            numbers += [each["seq"] for each in page["events"]]
+            cursor, has_more = page["cursor"], page["has_more"]
+            assert len(page["events"]) <= 7
+        assert numbers == list(range(numbers[0], numbers[0] + 50))
+
+
+def test_without_a_cursor_the_newest_come(server: Server) -> None:
+    with seen(server) as looper:
+        looper.agent.do("flood 20")
+        looper.await_event("value_recorded", since=20)
+        page = server.get("/api/events?limit=5&types=value_recorded")
+        assert [each["data"]["value"] for each in page["events"]] == [15, 16, 17, 18, 19]
+        assert not page["has_more"]
+        assert server.get(f"/api/events?cursor={page['cursor']}")["events"] == []
+
+
+def test_what_is_not_there_yet_is_waited_for(server: Server) -> None:
+    with seen(server) as looper, ThreadPoolExecutor(1) as pool:
+        cursor = now(server)
+
+        def ask() -> Any:
+            path = f"{server.url}/api/events?cursor={cursor}&types=tool_result&wait=20"
+            return server.http.get(path).json()
+
+        waiting = pool.submit(ask)
+        looper.agent.do("turn 1")
+        assert [each["data"]["result"] for each in waiting.result()["events"]] == [2]
+
+
+def test_of_one_session_a_number_says_where_to_go_on(server: Server) -> None:
+    with server.session() as session:
+        found = server.get(f"/api/events?session={session.id}")
+        assert [each["type"] for each in found["events"]] == ["created"]
+        last = found["last_seq"]
+        session.patch("", {"name": "renamed"})
+        after = f"/api/events?session={session.id}&since={last}"
+        assert of(server, f"{after}&wait=20") == [(session.id, "configured")]
+        assert of(server, f"{after}&types=created") == []
+        assert of(server, f"/sessions/{session.id}/events?types=created") == [
+            (session.id, "created")
+        ]
+    server.get(f"/api/events?session={session.id}", expect=404)
+
+
+def test_the_cursor_of_another_server_says_that_something_was_missed(server: Server) -> None:
+    page = server.get("/api/events?cursor=00000000-5")
+    assert page["missed"]
+    assert not server.get(f"/api/events?cursor={page['cursor']}")["missed"]
+    assert server.get("/api/events?cursor=nonsense")["missed"]
+
+
+def test_what_does_not_go_together_is_refused(server: Server) -> None:
+    for query in ("since=5", "session=x&cursor=5", "limit=0", "wait=soon"):
+        server.get(f"/api/events?{query}", expect=404 if query.startswith("x") else 400)
+
+
+def test_events_of_a_session_that_was_deleted_are_gone(server: Server) -> None:
+    cursor = now(server)
+    with server.session() as session:
+        gone = session.id
+    with server.session() as session:
+        found = of(server, f"/api/events?cursor={cursor}")
+    assert (session.id, "created") in found
+    assert gone not in {each for each, _ in found}
