@@ -1,4 +1,4 @@
-"""The command line: `holdfast serve`, `demo`, `sessions`, `holds`, `calls`.
+"""The command line: `holdfast serve`, `demo`, `sessions`, `holds`, `calls`, `agent`.
 
 Each command prints text for people, and with `--json` one JSON document for programs.
 """

@@ -118,6 +118,8 @@ def list_holds(context: typer.Context, as_json: AsJson = False, url: Url = None)
     table = Table("hold", "session", "reason", "what", "where", "allows", box=None)
     for each in found["holds"]:
         called = f"{each['when']} {each['method_name']}" if "method_name" in each else ""
+        if each["kind"] == "agent":
+            called = f"{each.get('at')} {each.get('name', '')}"
         allows = ", ".join(each["allows"])
         names = (each["hold_id"], each["session_id"], each["reason"])
         table.add_row(*names, called, where(each), allows)
@@ -137,6 +139,9 @@ def decide(
     exception: Annotated[str | None, typer.Option(help="raise: the exception's class.")] = None,
     message: Annotated[str, typer.Option(help="raise: its message.")] = "",
     function: Annotated[str | None, typer.Option(help="replace: what to call instead.")] = None,
+    changed: Annotated[
+        str | None, typer.Option("--input", help="modify, of an agent: its input, as JSON.")
+    ] = None,
     by: Annotated[str, typer.Option(help="Who decides.")] = "cli",
     as_json: AsJson = False,
     url: Url = None,
@@ -149,10 +154,19 @@ def decide(
         body |= {"exception_type": exception, "exception_message": message}
     if function is not None:
         body["function_name"] = function
+    if changed is not None:
+        body["input"] = _json(changed)
     if arg:
         body |= _modified(arg)
     found = ask(url, "POST", f"/api/holds/{quote(hold_id)}/decision", body)
     print(json.dumps(found) if as_json else f"{hold_id}: {action}, now {found['status']}")
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as problem:
+        complain(f"--input is not JSON: {problem}", 'For instance --input \'{"path": "x"}\'.')
 
 
 def _modified(given: list[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from holdfast import __version__
 from holdfast.cli import proofs
+from holdfast.cli.agents.app import agent
 from holdfast.cli.asking import AsJson, Url, ask, complain, complaints, console, where
 from holdfast.cli.calls import calls, holds
 from holdfast.cli.patience import PatientHandler
@@ -106,3 +107,4 @@ calls.command("replay")(proofs.replay)
 calls.command("test")(proofs.write_test)
 app.add_typer(calls, name="calls")
 app.add_typer(holds, name="holds")
+app.add_typer(agent, name="agent")

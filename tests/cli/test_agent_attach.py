@@ -1,0 +1,413 @@
+"""`holdfast agent attach`: the screen under Textual's pilot, and lines from a pipe.
+
+The agent is a real process, told on its stdin when to go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+from holdfast.cli.agents import telling
+from holdfast.cli.agents.screen import Ask, Screen
+from holdfast.recording import sending
+from replays import data_of
+from told_agents import Agent, agent
+
+PATIENCE = 30.0
+Watched = Pilot[str]
+
+
+@pytest.fixture
+def looper(tmp_path: Path) -> Iterator[Agent]:
+    with agent(tmp_path / "data") as running:
+        yield running
+
+
+# -- the screen ---------------------------------------------------------------------------------
+
+
+def on_screen(looper: Agent, steps: Callable[[Watched], Awaitable[None]]) -> Screen:
+    app = Screen(looper.home)
+
+    async def watched() -> None:
+        async with app.run_test(size=(120, 40)) as pilot:
+            await steps(pilot)
+
+    asyncio.run(watched())
+    return app
+
+
+async def until(pilot: Watched, so: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not so():
+        assert time.monotonic() < deadline, shown(pilot)
+        await pilot.pause(0.01)
+    await pilot.pause()
+
+
+def shown(pilot: Watched) -> str:
+    """What a person would read."""
+    strips = pilot.app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+def seen(pilot: Watched, text: str) -> Callable[[], bool]:
+    return lambda: text in shown(pilot)
+
+
+def asks(pilot: Watched) -> Callable[[], bool]:
+    return lambda: isinstance(pilot.app.screen, Ask) and bool(pilot.app.screen.query("#answer"))
+
+
+async def answer(pilot: Watched, key: str, text: str) -> None:
+    """Press a key, and answer what it asks."""
+    await pilot.press(key)
+    await until(pilot, asks(pilot))
+    asked = pilot.app.screen.query_one("#answer")
+    if isinstance(asked, TextArea):
+        asked.text = text
+        await pilot.press("ctrl+s")
+    else:
+        assert isinstance(asked, Input)
+        asked.value = text
+        await pilot.press("enter")
+
+
+def held(looper: Agent, **on: Any) -> None:
+    """Stopped at a breakpoint, before anybody attaches."""
+    tail = sending.end_of(looper.home)
+    command = sending.send(looper.home, "breakpoint", {"action": "add", **on})
+    assert sending.answered(tail, looper.home, command, PATIENCE, _is_response)
+    looper.tell("turn 2")
+    until_said(looper, "paused")
+
+
+def _is_response(event: Any) -> bool:
+    return bool(event["type"] == "command_response")
+
+
+def until_said(looper: Agent, kind: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not data_of(looper.home, kind):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def results(looper: Agent) -> list[Any]:
+    return [each["result"] for each in data_of(looper.home, "tool_result")]
+
+
+def test_it_shows_what_happened_and_what_was_said(looper: Agent) -> None:
+    looper.do("turn 2")
+
+    async def steps(pilot: Watched) -> None:
+        await until(pilot, seen(pilot, "✓ double"))
+        await until(pilot, seen(pilot, "assistant: it is 2"))
+        text = shown(pilot)
+        assert "● running" in text
+        assert "iteration 2" in text
+        assert "user: double it" in text
+        for name in ("continue", "step", "pause", "edit input", "fake result", "raise", "quit"):
+            assert name in text
+
+    on_screen(looper, steps)
+
+
+def test_a_held_call_is_shown_and_let_go(looper: Agent) -> None:
+    held(looper, on="tool", name="double")
+
+    async def steps(pilot: Watched) -> None:
+        await until(pilot, seen(pilot, "‖ held before tool double"))
+        assert '"number": 1' in shown(pilot)
+        await pilot.press("c")
+        await until(pilot, seen(pilot, '"number": 2'))
+        await pilot.press("c")
+        await until(pilot, seen(pilot, "● running"))
+
+    on_screen(looper, steps)
+    assert looper.said() == "it is 4"
+
+
+def test_an_input_is_edited_where_it_stands(looper: Agent) -> None:
+    held(looper, on="tool", name="double", hitCondition="1")
+
+    async def steps(pilot: Watched) -> None:
+        await until(pilot, seen(pilot, "‖ held"))
+        await pilot.press("e")
+        await until(pilot, asks(pilot))
+        area = pilot.app.screen.query_one(TextArea)
+        assert json.loads(area.text) == {"number": 1}
+        area.text = '{"number": oops}'
+        await pilot.press("ctrl+s")
+        await until(pilot, seen(pilot, "the input is not JSON"))
+        area.text = '{"number": 21}'
+        await pilot.press("ctrl+s")
+        await until(pilot, seen(pilot, "● running"))
+
+    on_screen(looper, steps)
+    assert results(looper)[0] == 42
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "left"),
+    [
+        ("r", '{"made": "up"}', {"result": {"made": "up"}}),
+        ("x", "KeyError: gone", {"type": "KeyError", "message": "'gone'"}),
+        ("k", None, {"type": "ToolCancelled"}),
+    ],
+)
+def test_every_decision_has_a_key(
+    looper: Agent, key: str, typed: str | None, left: dict[str, Any]
+) -> None:
+    held(looper, on="tool", name="double", hitCondition="1")
+
+    async def steps(pilot: Watched) -> None:
+        await until(pilot, seen(pilot, "‖ held"))
+        if typed is None:
+            await pilot.press(key)
+        else:
+            await answer(pilot, key, typed)
+        await until(pilot, lambda: data_of(looper.home, "resumed"))
+
+    on_screen(looper, steps)
+    looper.said()
+    ended = data_of(looper.home, "tool_call_end")[0]
+    found = data_of(looper.home, "tool_result")[0] if key == "r" else ended["error"]
+    assert {name: found[name] for name in left} == left
+
+
+def test_a_model_call_is_held_with_its_messages(looper: Agent) -> None:
+    async def steps(pilot: Watched) -> None:
+        await pilot.press("p")
+        await until(pilot, lambda: data_of(looper.home, "command_executed"))
+        looper.tell("turn 2")
+        await until(pilot, seen(pilot, "‖ held before model none-1"))
+        await answer(pilot, "i", "system: be brief")
+        await until(pilot, seen(pilot, "system: be brief"))
+        await answer(pilot, "v", "step = 7")
+        await until(pilot, lambda: data_of(looper.home, "variable_set"))
+        await pilot.press("s")
+        await until(pilot, lambda: len(data_of(looper.home, "paused")) == 2)
+        await until(pilot, seen(pilot, "‖ held before model none-1"))
+        await pilot.press("e")
+        await until(pilot, asks(pilot))
+        messages = json.loads(pilot.app.screen.query_one(TextArea).text)["messages"]
+        assert [each["content"] for each in messages] == ["double it", "be brief", "it is 2"]
+        await pilot.press("escape")
+        await until(pilot, lambda: not asks(pilot)())
+        await pilot.press("c")
+        await until(pilot, seen(pilot, "● running"))
+
+    on_screen(looper, steps)
+    assert looper.said() == "it is 4"
+    assert looper.do("state") == "{'step': 7} 4"
+
+
+def test_breakpoints_come_and_go(looper: Agent) -> None:
+    async def steps(pilot: Watched) -> None:
+        await answer(pilot, "b", "tool dou*")
+        await until(pilot, seen(pilot, "1 breakpoints"))
+        looper.tell("turn 1")
+        await until(pilot, seen(pilot, "breakpoint bp-1"))
+        await answer(pilot, "d", "bp-1")
+        await until(pilot, lambda: "1 breakpoints" not in shown(pilot))
+        await pilot.press("c")
+        await until(pilot, seen(pilot, "● running"))
+
+    on_screen(looper, steps)
+    assert looper.said() == "it is 2"
+    assert looper.do("turn 1") == "it is 2"
+
+
+def test_the_stream_is_filtered(looper: Agent) -> None:
+    looper.do("turn 1")
+
+    async def steps(pilot: Watched) -> None:
+        await until(pilot, seen(pilot, "api_request"))
+        await answer(pilot, "f", "tool_*")
+        await until(pilot, lambda: "api_request" not in shown(pilot))
+        assert "tool_call_start" in shown(pilot)
+        await answer(pilot, "f", "")
+        await until(pilot, seen(pilot, "api_request"))
+
+    on_screen(looper, steps)
+
+
+def test_keys_that_mean_nothing_now_do_nothing(looper: Agent) -> None:
+    async def steps(pilot: Watched) -> None:
+        await pilot.press("c", "e", "r", "x", "k", "d", "n")
+        assert not isinstance(pilot.app.screen, Ask)
+
+    on_screen(looper, steps)
+    assert looper.home.commands.read_bytes() == b""
+
+
+def test_leaving_does_not_let_go_and_says_so(looper: Agent) -> None:
+    held(looper, on="tool", name="double", hitCondition="1")
+
+    async def steps(pilot: Watched) -> None:
+        await until(pilot, seen(pilot, "‖ held"))
+        await pilot.press("q")
+
+    app = on_screen(looper, steps)
+    assert app.return_value == "stop-1 is still held: `holdfast agent resume` lets it go on."
+    assert data_of(looper.home, "resumed") == []
+
+
+def test_an_agent_that_is_gone_is_called_so(looper: Agent) -> None:
+    async def steps(pilot: Watched) -> None:
+        looper.tell("crash")
+        await until(pilot, seen(pilot, "■ gone: it did not end in order"))
+
+    on_screen(looper, steps)
+
+
+def test_a_rejected_command_is_told(looper: Agent) -> None:
+    async def steps(pilot: Watched) -> None:
+        await answer(pilot, "b", "pattern (")
+        await until(pilot, lambda: data_of(looper.home, "error"))
+        await until(pilot, seen(pilot, "Invalid command"))
+
+    on_screen(looper, steps)
+
+
+# -- lines from a pipe --------------------------------------------------------------------------
+
+
+def piped(looper: Agent, *lines: str, options: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    environment = {**os.environ, "HOLDFAST_HOME": str(looper.data_dir), "COLUMNS": "250"}
+    environment.pop("HOLDFAST_AGENT_DIR", None)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "holdfast", "agent", "attach", *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    assert process.stdin is not None
+    process.stdin.write("".join(f"{line}\n" for line in lines))
+    process.stdin.flush()
+    return process
+
+
+def test_lines_steer_an_agent(looper: Agent) -> None:
+    process = piped(
+        *(looper, "break tool double", "wait", 'edit stop-1 {"number": 5}', "wait"),
+        *("inspect messages", 'result "none"', "clear all", "quit"),
+    )
+    until_said(looper, "command_response")
+    looper.tell("turn 2")
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
+    assert "Agent paused before tool double (breakpoint, stop-1)" in out
+    assert "messages   2: 1 user, 1 assistant" in out
+    assert looper.said() == "it is none"
+    assert results(looper) == [10, "none"]
+
+
+def test_it_waits_for_the_answers_before_it_ends(looper: Agent) -> None:
+    process = piped(looper, "pause", "inject user be brief", "set step 7", "inspect")
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert "command_executed     pause accepted" in out
+    assert "step = 1" in out  # it is set before the next model call
+    assert looper.home.commands.read_bytes().count(b"\n") == 4
+
+
+def test_what_is_not_understood_is_said_and_the_rest_is_done(looper: Agent) -> None:
+    process = piped(looper, "dance", "cancel nothing", "# a comment", "", "pause", "help")
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "there is no command 'dance'; `help` lists them" in err
+    assert "no tool call 'nothing' is under way" in out
+    assert "pause accepted" in out
+    assert telling.HELP in out
+
+
+def test_with_json_it_prints_the_events(looper: Agent) -> None:
+    process = piped(looper, "step", options=("--json",))
+    out, _ = process.communicate(timeout=PATIENCE)
+    (event,) = [json.loads(line) for line in out.splitlines()]
+    assert (event["type"], event["data"]["status"]) == ("command_executed", "accepted")
+
+
+def test_it_ends_with_the_agent(looper: Agent) -> None:
+    process = piped(looper, "wait session_end")
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("Attached to")
+    looper.tell("close")
+    assert process.stdout is not None
+    out = process.stdout.read()
+    assert process.wait(PATIENCE) == 0
+    assert out.splitlines()[-1].endswith("session_end          closed")
+    process.communicate()
+
+
+def test_without_an_agent_it_says_how_to_have_one(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast", "agent", "attach"],
+        env={**os.environ, "HOLDFAST_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 1
+    assert "No active agent session." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "data"),
+    [
+        ("resume", "resume", {}),
+        ("resume stop-3", "resume", {"stop": "stop-3"}),
+        ("step", "step", {}),
+        ("inject be brief", "inject_message", {"role": "user", "content": "be brief"}),
+        ("inject system: hush", "inject_message", {"role": "system", "content": "hush"}),
+        ("set a.b = [1]", "set_variable", {"key": "a.b", "value": [1]}),
+        ("cancel tool-1", "cancel_tool", {"toolId": "tool-1"}),
+        ("break iteration 5", "breakpoint", {"action": "add", "on": "iteration", "count": 5}),
+        (
+            "break pattern rm -rf",
+            "breakpoint",
+            {"action": "add", "on": "pattern", "regex": "rm -rf"},
+        ),
+        ("break model", "breakpoint", {"action": "add", "on": "model"}),
+        ("clear bp-1", "breakpoint", {"action": "clear", "id": "bp-1"}),
+        ("breakpoints", "breakpoint", {"action": "list"}),
+        (
+            "raise stop-1 ValueError: no",
+            "resume",
+            {
+                "stop": "stop-1",
+                "action": "raise",
+                "exception_type": "ValueError",
+                "exception_message": "no",
+            },
+        ),
+    ],
+)
+def test_a_line_is_a_command(line: str, kind: str, data: dict[str, Any]) -> None:
+    found = telling.told(line)
+    found.data.pop("by", None)
+    assert (found.kind, found.data) == (kind, data)
+
+
+@pytest.mark.parametrize(
+    "line", ["set a", "set a b", "edit [1]", "break", "break iteration x", "inspect soul", "inject"]
+)
+def test_a_line_that_lacks_something_says_so(line: str) -> None:
+    with pytest.raises(telling.NotUnderstood):
+        telling.told(line)

@@ -1,0 +1,303 @@
+"""`holdfast agent …`, typed as a user would: from the files alone, with no server anywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.recording import sending
+from holdfast.recording.tail import Tail
+from holdfast.wire import agents as wire
+from told_agents import Agent, agent
+
+Typed = subprocess.CompletedProcess[str]
+
+
+def environment(data_dir: Path) -> dict[str, str]:
+    found = {**os.environ, "HOLDFAST_HOME": str(data_dir), "COLUMNS": "250"}
+    found.pop("HOLDFAST_AGENT_DIR", None)
+    return found
+
+
+def typed(data_dir: Path, *words: str) -> Typed:
+    return subprocess.run(
+        [sys.executable, "-m", "holdfast", "agent", *words],
+        capture_output=True,
+        text=True,
+        env=environment(data_dir),
+        timeout=60,
+    )
+
+
+def as_json(data_dir: Path, *words: str) -> Any:
+    return json.loads(typed(data_dir, *words, "--json").stdout)
+
+
+@pytest.fixture
+def looper(tmp_path: Path) -> Iterator[Agent]:
+    with agent(tmp_path / "data") as running:
+        yield running
+
+
+def until(running: Agent, kind: str) -> dict[str, Any]:
+    """The first event of a type, once it is in the file."""
+    tail = Tail(running.home.events)
+    while True:
+        for _, line in tail.lines():
+            event = wire.parsed(line)
+            if event is not None and event["type"] == kind:
+                return event
+        time.sleep(0.01)
+
+
+def held_at_double(running: Agent) -> str:
+    """Its next call of `double` is held: at this stop."""
+    said = typed(running.data_dir, "breakpoint", "add", "tool", "double")
+    assert said.returncode == 0, said.stderr
+    running.tell("turn 1")
+    return str(until(running, "paused")["data"]["stop"])
+
+
+# -- which there are ------------------------------------------------------------------------------
+
+
+def test_with_no_agent_it_says_how_to_get_one(tmp_path: Path) -> None:
+    assert typed(tmp_path, "sessions").stdout == "No agent sessions found\n"
+    assert as_json(tmp_path, "sessions") == {"sessions": [], "total": 0}
+    for words in (["pause"], ["watch"], ["inspect"], ["breakpoint", "list"], ["cancel", "x"]):
+        said = typed(tmp_path, *words)
+        assert (said.returncode, said.stdout) == (1, "")
+        assert "No active agent session" in said.stderr
+        assert "holdfast.bridge.start" in said.stderr
+    said = typed(tmp_path, "pause", "-s", "debug_nothing")
+    assert (said.returncode, "No agent session debug_nothing" in said.stderr) == (1, True)
+    assert typed(tmp_path, "pause", "-s", "../etc").returncode == 1
+
+
+def test_the_agents_that_run_are_listed(looper: Agent) -> None:
+    shown = typed(looper.data_dir, "sessions").stdout
+    for part in (looper.id, "looper", str(looper.process.pid), os.getcwd(), "running"):
+        assert part in shown
+    [found] = as_json(looper.data_dir, "sessions")["sessions"]
+    assert (found["id"], found["pid"], found["current"]) == (looper.id, looper.process.pid, True)
+    assert found["startTime"]
+
+
+def test_a_held_agent_is_listed_with_what_holds_it(looper: Agent) -> None:
+    stop = held_at_double(looper)
+    assert f"held: {stop} before tool double" in typed(looper.data_dir, "sessions").stdout
+    [found] = as_json(looper.data_dir, "sessions")["sessions"]
+    assert (found["state"], found["held"][0]["stop"]) == ("paused", stop)
+
+
+def test_recordings_are_listed_when_asked_for(tmp_path: Path) -> None:
+    with agent(tmp_path) as ended:
+        ended.do("turn 1")
+    with agent(tmp_path) as crashed:
+        crashed.tell("crash")
+        crashed.process.wait()
+    assert typed(tmp_path, "sessions").stdout == "No agent sessions found\n"
+    shown = typed(tmp_path, "sessions", "--all").stdout.splitlines()
+    assert any(ended.id in line and "ended (exit)" in line for line in shown)
+    assert any(crashed.id in line and "crashed" in line for line in shown)
+    said = typed(tmp_path, "pause", "-s", ended.id)
+    assert (said.returncode, "is gone" in said.stderr) == (1, True)
+
+
+def test_a_command_goes_to_the_session_that_is_named(tmp_path: Path) -> None:
+    with agent(tmp_path) as first, agent(tmp_path) as second:
+        assert as_json(tmp_path, "breakpoint", "list")["session"] == second.id
+        assert as_json(tmp_path, "breakpoint", "list", "-s", first.id)["session"] == first.id
+        second.do("close")
+        assert as_json(tmp_path, "breakpoint", "list")["session"] == first.id
+
+
+# -- steering -------------------------------------------------------------------------------------
+
+
+def test_a_pause_a_step_and_a_resume(looper: Agent) -> None:
+    said = typed(looper.data_dir, "pause")
+    assert said.stdout.splitlines() == [
+        "Sent pause command",
+        "accepted: it stops before its next model call",
+    ]
+    looper.tell("turn 2")
+    assert until(looper, "paused")["data"]["at"] == "model"
+    assert typed(looper.data_dir, "step").stdout.startswith("Sent step command\napplied")
+    until(looper, "step_complete")
+    assert typed(looper.data_dir, "resume").stdout.startswith("Sent resume command\napplied")
+    assert looper.said() == "it is 4"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "it is 2"),
+        (["--input", '{"number": 21}'], "it is 42"),
+        (["--result", '"seven"'], "it is seven"),
+        (["--raise", "KeyError", "k"], "KeyError 'k'"),
+    ],
+)
+def test_a_held_tool_is_decided(looper: Agent, words: list[str], said: str) -> None:
+    stop = held_at_double(looper)
+    told = as_json(looper.data_dir, "resume", stop, *words)
+    assert (told["type"], told["status"]) == ("resume", "applied")
+    assert looper.said() == said
+    assert until(looper, "resumed")["data"]["by"] == "cli"
+
+
+def test_a_held_tool_is_cancelled(looper: Agent) -> None:
+    stop = held_at_double(looper)
+    assert typed(looper.data_dir, "resume", stop, "--cancel").returncode == 0
+    assert looper.said().startswith("ToolCancelled")
+
+
+def test_what_is_over_or_wrong_is_said_and_fails(looper: Agent) -> None:
+    expired = typed(looper.data_dir, "resume", "stop-99")
+    assert (expired.returncode, expired.stdout) == (1, "Sent resume command\n")
+    assert "expired: stop-99 is not held" in expired.stderr
+    told = typed(looper.data_dir, "resume", "stop-99", "--json")
+    assert (told.returncode, json.loads(told.stdout)["status"]) == (1, "expired")
+    rejected = typed(looper.data_dir, "breakpoint", "add", "pattern", "(")
+    assert (rejected.returncode, "rejected" in rejected.stderr) == (1, True)
+    assert "regular expression" in rejected.stderr
+    assert typed(looper.data_dir, "inject", "nobody", "hello").returncode == 1
+    assert "not JSON" in typed(looper.data_dir, "set", "step", "seven").stderr
+    both = typed(looper.data_dir, "resume", "--result", "1", "--input", "{}")
+    assert (both.returncode, "exclude each other" in both.stderr) == (1, True)
+    assert typed(looper.data_dir, "cancel", "tool-99").returncode == 1
+
+
+def test_an_agent_that_does_not_answer_is_said_to(looper: Agent) -> None:
+    os.kill(looper.process.pid, signal.SIGSTOP)
+    try:
+        said = typed(looper.data_dir, "pause", "--timeout", "0.3")
+    finally:
+        os.kill(looper.process.pid, signal.SIGCONT)
+    assert (said.returncode, "no answer within 0.3 s" in said.stderr) == (1, True)
+
+
+def test_what_is_set_and_injected_reaches_the_loop(looper: Agent) -> None:
+    assert "accepted" in typed(looper.data_dir, "set", "step", "7").stdout
+    assert "accepted" in typed(looper.data_dir, "inject", "user", "hurry up").stdout
+    looper.do("turn 1")
+    assert looper.do("state") == "{'step': 7} 3"
+    assert until(looper, "message_injected")["data"]["content"] == "hurry up"
+
+
+def test_the_state_is_shown_for_people(looper: Agent) -> None:
+    stop = held_at_double(looper)
+    shown = typed(looper.data_dir, "inspect").stdout
+    assert "iteration  1 (paused)" in shown
+    assert "messages   1: 1 user" in shown
+    assert "  user: double it" in shown
+    assert "tools      3: double, big, fail" in shown
+    assert "step = 1" in shown
+    assert f'held       {stop} before tool double {{"number": 1}}' in shown
+    found = as_json(looper.data_dir, "inspect", "messages")["response"]["data"]
+    assert found["messages"]["count"] == 1
+    assert typed(looper.data_dir, "inspect", "everything").returncode == 1
+
+
+def test_breakpoints_of_every_kind_are_added_listed_and_cleared(looper: Agent) -> None:
+    added = [
+        ["tool", "write_*", "--hits", "> 2", "--if", "iteration > 1"],
+        ["iteration", "5"],
+        ["pattern", "rm -rf"],
+        *(["model"], ["model", "none-*"], ["error"], ["error", "double"], ["tokens", "5000"]),
+        ["condition", "tool == 'double'"],
+    ]
+    for words in added:
+        said = typed(looper.data_dir, "breakpoint", "add", *words)
+        assert said.returncode == 0, said.stderr
+        assert said.stdout.startswith("Sent breakpoint command\napplied\nbp-")
+    shown = typed(looper.data_dir, "breakpoint", "list").stdout
+    assert "tool write_* if iteration > 1 at hits > 2 (0 hits)" in shown
+    assert "pattern rm -rf" in shown
+    found = as_json(looper.data_dir, "breakpoint", "list")["response"]["data"]["breakpoints"]
+    assert [each["on"] for each in found] == [words[0] for words in added]
+    assert typed(looper.data_dir, "breakpoint", "clear", found[0]["id"]).returncode == 0
+    assert typed(looper.data_dir, "breakpoint", "clear", found[0]["id"]).returncode == 1
+    assert typed(looper.data_dir, "breakpoint", "clear-all").returncode == 0
+    assert "no breakpoints" in typed(looper.data_dir, "breakpoint", "list").stdout
+
+
+# -- watching -------------------------------------------------------------------------------------
+
+
+class Watching:
+    def __init__(self, data_dir: Path, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "holdfast", "agent", "watch", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(data_dir),
+        )
+        assert self.process.stderr is not None
+        assert "Watching" in self.process.stderr.readline()
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def rest(self) -> tuple[str, str]:
+        return self.process.communicate(timeout=30)
+
+
+def test_what_happens_is_printed_until_the_session_ends(looper: Agent) -> None:
+    watching = Watching(looper.data_dir)
+    looper.do("turn 1")
+    looper.do("fail")
+    looper.do("close")
+    shown, problems = watching.rest()
+    assert (watching.process.returncode, problems) == (0, "")
+    told = [line.split("] ", 1)[1] for line in shown.splitlines()]
+    kinds = [line.split()[0] for line in told]
+    assert kinds[-1] == "session_end"
+    assert "session_start" not in kinds  # that was before
+    by_kind = {kind: line.split(None, 1) for kind, line in zip(kinds, told, strict=True)}
+    assert by_kind["api_request"][1] == "1 messages"
+    assert by_kind["api_response"][1].startswith("tool_use (")
+    assert any(line.startswith("tool_call_end        ✓ double (") for line in told)
+    assert any(line.startswith("tool_call_end        ✗ fail (") for line in told)
+    assert 'tool_call_start      double {"number": 1}' in told
+
+
+def test_only_the_types_that_are_wanted_from_the_beginning(looper: Agent) -> None:
+    looper.do("turn 2")
+    looper.do("close")
+    watching = Watching(looper.data_dir, "-f", "session_start,tool_result", "--all", "--json")
+    shown, _ = watching.rest()
+    events = [json.loads(line) for line in shown.splitlines()]
+    assert [each["type"] for each in events] == ["session_start", "tool_result", "tool_result"]
+    wrong = typed(looper.data_dir, "watch", "-f", "nonsense")
+    assert (wrong.returncode, "There are: session_start" in wrong.stderr) == (1, True)
+
+
+def test_holds_are_seen_as_they_come_and_go(looper: Agent) -> None:
+    watching = Watching(looper.data_dir, "--filter", "paused,resumed")
+    stop = held_at_double(looper)
+    assert f"Agent paused before tool double (breakpoint, {stop})" in watching.line()
+    sending.send(looper.home, "resume", {"by": "ann"})
+    assert f"Agent resumed: continue, by ann ({stop})" in watching.line()
+    watching.process.send_signal(signal.SIGINT)
+    shown, _ = watching.rest()
+    assert (watching.process.returncode, shown) == (0, "")
+
+
+def test_an_agent_that_is_killed_ends_the_watch(looper: Agent) -> None:
+    watching = Watching(looper.data_dir)
+    looper.process.kill()
+    _, problems = watching.rest()
+    assert watching.process.returncode == 0
+    assert "did not end in order" in problems

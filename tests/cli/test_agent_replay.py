@@ -1,0 +1,351 @@
+"""`holdfast agent replay`, `fork` and `export`, typed as a user would, on real recordings."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collecting import Collector, collector
+from holdfast.cli.agents.replaying import paced, pause
+from holdfast.recording.layout import Agents, Home
+from replays import data_of, events_of
+
+SHOPPER = str(Path(__file__).parents[2] / "examples" / "agent_loop.py")
+Typed = subprocess.CompletedProcess[str]
+
+
+class Desk:
+    """Where somebody types, and where the agent's files are."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.data = directory / "data"
+        self.agents = Agents(self.data / "agents")
+        known = {name: each for name, each in os.environ.items() if "HOLDFAST" not in name}
+        self.environment = {**known, "HOLDFAST_HOME": str(self.data), "COLUMNS": "250"}
+
+    def ran(self, *words: str) -> Typed:
+        return subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            env=self.environment,
+            cwd=self.directory,
+            timeout=60,
+        )
+
+    def recorded(self, program: str = SHOPPER) -> Home:
+        ran = self.ran(sys.executable, program)
+        assert ran.returncode == 0, ran.stderr
+        return self.latest
+
+    def typed(self, *words: str) -> Typed:
+        return self.ran(sys.executable, "-m", "holdfast", "agent", *words)
+
+    def told(self, *words: str) -> Any:
+        return json.loads(self.typed(*words, "--json").stdout)
+
+    @property
+    def latest(self) -> Home:
+        found = self.agents.latest()
+        assert found is not None
+        return found
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    return Desk(tmp_path_factory.mktemp("desk"))
+
+
+@pytest.fixture(scope="module")
+def shopping(desk: Desk) -> Home:
+    return desk.recorded()
+
+
+def program(desk: Desk, name: str, change: tuple[str, str]) -> str:
+    """The example, with something else in it."""
+    text = Path(SHOPPER).read_text("utf-8")
+    assert change[0] in text
+    path = desk.directory / name
+    path.write_text(text.replace(*change))
+    return str(path)
+
+
+# -- showing ------------------------------------------------------------------------------------
+
+
+def test_a_recording_is_shown_at_once(desk: Desk, shopping: Home) -> None:
+    shown = desk.typed("replay", shopping.id)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    lines = shown.stdout.splitlines()
+    assert len(lines) == len(events_of(shopping))
+    assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] tool_call_end +✓ price \(\d+ms\)", lines[7])
+
+
+def test_it_is_named_by_its_path_as_well(desk: Desk, shopping: Home) -> None:
+    expected = desk.typed("replay", shopping.id).stdout
+    for named in (str(shopping.events), str(shopping.path)):
+        assert desk.typed("replay", named).stdout == expected
+    assert desk.typed("replay", "-s", shopping.id).stdout == expected
+
+
+def test_with_json_it_is_the_events_themselves(desk: Desk, shopping: Home) -> None:
+    lines = desk.typed("replay", shopping.id, "--json").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == events_of(shopping)
+
+
+def test_a_pace_changes_nothing_but_the_pace(desk: Desk, shopping: Home) -> None:
+    expected = desk.typed("replay", shopping.id).stdout
+    assert desk.typed("replay", shopping.id, "--timed").stdout == expected
+    assert desk.typed("replay", shopping.id, "--speed", "4x").stdout == expected
+    assert desk.typed("replay", shopping.id, "--speed", "2").stdout == expected
+
+
+def test_the_pace_is_that_of_the_recording() -> None:
+    assert pause(10.0, 14.0, 1.0) == 4.0
+    assert pause(10.0, 14.0, 4.0) == 1.0
+    assert pause(10.0, 4.0, 1.0) == 0.0  # the clock was set back
+    assert pause(10.0, 10.0**9, 1.0) == 3600.0  # or ahead
+    events = [{"timestamp": "2026-01-23T13:10:00.000Z"}, {"timestamp": "garbage"}]
+    assert list(paced(events, 1000.0)) == events
+
+
+@pytest.mark.parametrize("speed", ["fast", "0", "-1", "4xx"])
+def test_a_speed_is_a_number(desk: Desk, shopping: Home, speed: str) -> None:
+    said = desk.typed("replay", shopping.id, f"--speed={speed}")
+    assert said.returncode == 1
+    assert "--speed is a number such as 4x or 0.5" in said.stderr
+
+
+def test_half_a_recording_is_shown_and_called_so(desk: Desk, shopping: Home) -> None:
+    whole = shopping.events.read_bytes()
+    half = desk.directory / "half.jsonl"
+    half.write_bytes(whole[: len(whole) // 2])
+    shown = desk.typed("replay", str(half))
+    assert shown.returncode == 0
+    assert len(shown.stdout.splitlines()) == whole[: len(whole) // 2].count(b"\n")
+    assert "The recording ends here, in half a line" in shown.stderr
+
+
+def test_what_is_not_there_is_named(desk: Desk) -> None:
+    for named in ("debug_nothing", "no/such.jsonl"):
+        said = desk.typed("replay", named)
+        assert said.returncode == 1
+        assert "agent sessions --all" in said.stderr
+
+
+# -- running ------------------------------------------------------------------------------------
+
+
+def test_the_agent_runs_again_as_it_was_started(desk: Desk, shopping: Home) -> None:
+    again = desk.typed("replay", shopping.id, "--mode", "full")
+    assert again.returncode == 0, again.stderr
+    # Its own output comes through; no tool ran, so nothing is in the basket.
+    assert "Done: paid 15.00\nin the basket: nothing\n" in again.stdout
+    assert f"The same as {shopping.id}: 4 iterations, no difference" in again.stdout
+    assert desk.latest.described()["replayOf"] == shopping.id
+
+
+def test_in_model_mode_its_tools_run(desk: Desk, shopping: Home) -> None:
+    again = desk.typed("replay", shopping.id, "--mode", "model")
+    assert again.returncode == 0, again.stderr
+    assert "in the basket: tea, cake" in again.stdout
+
+
+def test_as_json_it_is_one_document(desk: Desk, shopping: Home) -> None:
+    said = desk.typed("replay", "--json", shopping.id, "--", sys.executable, SHOPPER)
+    report = json.loads(said.stdout)
+    assert "Done: paid 15.00" in said.stderr
+    assert (report["outcome"], report["mode"], report["iterations"]) == ("same", "full", 4)
+    assert (report["session"], report["exitCode"]) == (shopping.id, 0)
+    assert report["newSession"] == desk.latest.id
+
+
+def test_a_changed_agent_diverges_and_is_shown_where(desk: Desk, shopping: Home) -> None:
+    change = ('(**call["input"])', "(**{name: 1.0 for name in call['input']})")
+    changed = program(desk, "greedy.py", change)
+    said = desk.typed("replay", shopping.id, "--", sys.executable, changed)
+    assert said.returncode == 1
+    assert f"Diverged from {shopping.id}. iteration 1: tool price is asked" in said.stderr
+    assert 'item was "tea" and is 1.0' in said.stderr
+    assert 'expected  {"kind":"tool","name":"price","asked":{"item":"tea"}}' in said.stderr
+
+
+def test_an_agent_that_ends_too_early_has_diverged(desk: Desk, shopping: Home) -> None:
+    changed = program(desk, "lazy.py", ('if not answer["tool_calls"]:', "if len(messages) > 4:"))
+    report = json.loads(
+        desk.typed("replay", "--json", shopping.id, "--", sys.executable, changed).stdout
+    )
+    assert report["outcome"] == "diverged"
+    assert "the agent ended, and the recording goes on with" in report["message"]
+
+
+def test_a_killed_agents_recording_is_played_to_its_end(desk: Desk) -> None:
+    killed = program(desk, "killed.py", ("basket.append(item)", "import os; os._exit(9)"))
+    assert desk.ran(sys.executable, killed).returncode == 9
+    said = desk.typed("replay", desk.latest.id, "--mode", "full")
+    assert said.returncode == 0
+    assert "as far as that goes: it has no end" in said.stdout
+    assert "the recording ends inside tool put of iteration 2" in said.stdout
+
+
+def test_what_starts_no_session_is_no_replay(desk: Desk, shopping: Home) -> None:
+    said = desk.typed("replay", shopping.id, "--", sys.executable, "-c", "pass")
+    assert said.returncode == 1
+    assert "started no session" in said.stderr
+    said = desk.typed("replay", shopping.id, "--", "no-such-program")
+    assert "no-such-program cannot be started" in said.stderr
+
+
+def test_a_copied_file_cannot_be_run(desk: Desk, shopping: Home) -> None:
+    copy = desk.directory / "copy.jsonl"
+    copy.write_bytes(shopping.events.read_bytes())
+    said = desk.typed("replay", str(copy), "--mode", "full")
+    assert said.returncode == 1
+    assert "its whole directory is needed" in said.stderr
+
+
+# -- forks --------------------------------------------------------------------------------------
+
+
+def test_a_fork_goes_on_live_and_names_its_parent(desk: Desk, shopping: Home) -> None:
+    said = desk.typed(
+        *("fork", shopping.id, "--at", "2", "--message", "in German, please"),
+        *("--", sys.executable, SHOPPER),
+    )
+    assert said.returncode == 0, said.stderr
+    assert "Fertig: paid 15.00" in said.stdout
+    assert f"Forked from {shopping.id} at 2" in said.stdout
+    started = data_of(desk.latest, "session_start")[0]
+    assert (started["parent"], started["forkAt"]) == (shopping.id, 2)
+    assert said.stderr.count("what put did is not done again") == 1
+
+
+def test_a_fork_before_any_side_effect_does_not_warn(desk: Desk, shopping: Home) -> None:
+    said = desk.typed("fork", shopping.id, "--at", "1")
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "in the basket: tea, cake" in said.stdout
+
+
+def test_a_message_may_be_json(desk: Desk, shopping: Home) -> None:
+    message = json.dumps({"role": "system", "content": "speak German"})
+    report = desk.told("fork", shopping.id, "--at", "1", "--message", message)
+    assert (report["outcome"], report["forkAt"]) == ("forked", 1)
+    (injected,) = data_of(desk.latest, "message_injected")
+    assert (injected["role"], injected["content"]) == ("system", "speak German")
+
+
+def test_a_result_may_be_another(desk: Desk, shopping: Home) -> None:
+    said = desk.typed("fork", shopping.id, "--at", "3", "--result", 'tool-5="declined"')
+    assert "Done: declined" in said.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--at", "9"], "has 4 iterations, so it cannot be forked at 9"),
+        (["--at", "2", "--result", "tool-1=1"], "Iteration 2 has no tool call tool-1"),
+        (["--at", "2", "--result", "tool-3=oops"], "The result of tool-3 is not JSON"),
+        (["--at", "2", "--result", "tool-3"], "--result is TOOL_ID=JSON"),
+        (["--at", "2", "--message", '{"role": "user"}'], "--message has no content"),
+    ],
+)
+def test_a_fork_that_cannot_be_is_refused(
+    desk: Desk, shopping: Home, words: list[str], complaint: str
+) -> None:
+    before = desk.latest
+    said = desk.typed("fork", shopping.id, *words)
+    assert said.returncode == 1
+    assert complaint in said.stderr
+    assert desk.latest == before
+
+
+# -- spans --------------------------------------------------------------------------------------
+
+
+def spans(document: Any) -> list[str]:
+    return [each["name"] for each in document["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+
+
+def test_spans_go_to_stdout_or_a_file(desk: Desk, shopping: Home) -> None:
+    document = json.loads(desk.typed("export", shopping.id, "--otlp").stdout)
+    assert spans(document)[:3] == ["invoke_agent shopper", "chat script-1", "execute_tool price"]
+    target = desk.directory / "spans.json"
+    said = desk.typed("export", shopping.id, "--otlp", str(target))
+    assert said.stdout == f"10 spans of {shopping.id} to {target}\n"
+    assert json.loads(target.read_text()) == document
+
+
+def test_spans_go_to_a_collector(desk: Desk, shopping: Home) -> None:
+    with collector() as found:
+        told = desk.told("export", shopping.id, "--otlp", found.url)
+        assert told["spans"] == 10
+        ((path, kind, body),) = found.bodies
+        assert (path, kind) == ("/v1/traces", "application/json")
+        assert len(spans(json.loads(body))) == 10
+
+
+def _refuses(found: Collector) -> None:
+    found.status, found.answer = 415, b"only protobuf"
+
+
+def _takes_some(found: Collector) -> None:
+    found.answer = b'{"partialSuccess": {"rejectedSpans": "3"}}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [(_refuses, "answered 415: only protobuf"), (_takes_some, "The collector refused 3 of them")],
+)
+def test_what_a_collector_refuses_is_said(
+    desk: Desk, shopping: Home, answer: Any, complaint: str
+) -> None:
+    with collector() as found:
+        answer(found)
+        said = desk.typed("export", shopping.id, "--otlp", found.url)
+    assert said.returncode == 1
+    assert complaint in said.stderr
+
+
+def test_a_collector_that_is_not_there_is_named(desk: Desk, shopping: Home) -> None:
+    with collector() as found:
+        url = found.url
+    said = desk.typed("export", shopping.id, "--otlp", url)
+    assert said.returncode == 1
+    assert f"{url}/v1/traces cannot be reached" in said.stderr
+
+
+def test_the_example_says_what_it_should(desk: Desk) -> None:
+    said = desk.ran(sys.executable, SHOPPER).stdout.splitlines()
+    assert said[1:] == ["Done: paid 15.00", "in the basket: tea, cake"]
+    assert said[0] == f"session {desk.latest.id}"
+
+
+def test_an_agent_that_fails_where_it_did_not_is_not_the_same(desk: Desk) -> None:
+    program = desk.directory / "fails.py"
+    source = """
+import os
+from holdfast.bridge import start
+dbg = start("fails")
+dbg.tool(lambda: 1, name="one")()
+if os.environ.get("FAIL"):
+    raise KeyError("later")
+"""
+    program.write_text(source)
+    home = desk.recorded(str(program))
+    assert desk.told("replay", home.id, "--mode", "full")["outcome"] == "same"
+
+    desk.environment["FAIL"] = "1"
+    try:
+        told = desk.told("replay", home.id, "--mode", "full")
+    finally:
+        del desk.environment["FAIL"]
+    assert (told["outcome"], told["exitCode"]) == ("diverged", 1)
+    assert "then failed" in told["message"]
