@@ -1,0 +1,120 @@
+"""The Claude Agent SDK: `ClaudeAgentOptions(hooks=hooks())`.
+
+The agent's loop runs in a program of its own, which asks these hooks before and after each tool. So
+tools are recorded and held, their input changed, and a call refused; model calls are not seen. What
+the program does not allow is not offered: a result cannot be supplied instead of running the tool,
+and a tool that runs cannot be cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from claude_agent_sdk import HookMatcher
+
+from holdfast.bridge import Bridge, ToolCancelled, active
+from holdfast.bridge.calls import ToolCall
+from holdfast.bridge.integrations._splitting import SplitCall
+
+_A_DAY = 24 * 3600.0
+_ALLOWS = ("continue", "modify", "raise", "cancel", "step")
+
+
+def hooks(
+    dbg: Bridge | None = None, *, lane: str | None = None, timeout: float = _A_DAY
+) -> dict[Any, list[HookMatcher]]:
+    """Hooks that record and steer tools.
+
+    One that is held for longer than `timeout` seconds is refused: it does not run.
+    """
+    watching = _Hooks(dbg or active(), lane)
+
+    def asked(hook: Any) -> list[HookMatcher]:
+        return [HookMatcher(hooks=[hook], timeout=timeout, on_failure="block")]
+
+    return {
+        "PreToolUse": asked(watching.before),
+        "PostToolUse": asked(watching.after),
+        "PostToolUseFailure": asked(watching.failed),
+    }
+
+
+class ToolFailed(Exception):
+    """A tool of Claude's failed, and this is what it said."""
+
+
+class _Hooks:
+    def __init__(self, dbg: Bridge, lane: str | None) -> None:
+        self._dbg = dbg
+        self._lane = lane
+        self._calls: dict[str, tuple[SplitCall, asyncio.Future[Any]]] = {}
+
+    async def before(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
+        name, asked = given["tool_name"], given["tool_input"]
+        tool_id = str(given.get("tool_use_id") or tool_use_id)
+        lane = given.get("agent_id") or self._lane or self._dbg.current_lane
+        call = ToolCall(name, dict(asked), id=tool_id, lane=lane, allows=_ALLOWS)
+        split = SplitCall(self._dbg, call)
+        await split.begin()
+        ended: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        if split.input is None:
+            return await _refused(split, ended)
+        self._calls[tool_id] = (split, ended)
+        split.performs(lambda _: _elsewhere(ended, tool_id))
+        if split.input == asked:
+            return {}
+        return _decision("allow", updatedInput=split.input)
+
+    async def after(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
+        split, ended = self._calls.pop(_id(given, tool_use_id), (None, None))
+        if split is None or ended is None:
+            return {}
+        response = given.get("tool_response")
+        ended.set_result(response)
+        try:
+            result = await split.outcome()
+        except ToolCancelled:
+            return {}  # it was abandoned, and came to its end all the same
+        return {} if result is response else _output(result)
+
+    async def failed(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
+        split, ended = self._calls.pop(_id(given, tool_use_id), (None, None))
+        if split is not None and ended is not None:
+            ended.set_exception(ToolFailed(str(given.get("error"))))
+            await split.ended()
+        return {}
+
+
+async def _elsewhere(ended: asyncio.Future[Any], tool_id: str) -> Any:
+    """The tool runs in Claude's program: who cancels this waiting does not end it."""
+    try:
+        return await asyncio.shield(ended)
+    except asyncio.CancelledError:
+        raise ToolCancelled(
+            "it was abandoned: it goes on in Claude's program", tool_id=tool_id, abandoned=True
+        ) from None
+
+
+async def _refused(split: SplitCall, nothing: asyncio.Future[Any]) -> Any:
+    nothing.cancel()
+    try:
+        # There is one in a replay: the tool does not run then, either.
+        reason = str(await split.outcome())
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+    return _decision("deny", permissionDecisionReason=reason)
+
+
+def _decision(decision: str, **more: Any) -> dict[str, Any]:
+    said = {"hookEventName": "PreToolUse", "permissionDecision": decision, **more}
+    return {"hookSpecificOutput": said}
+
+
+def _output(result: Any) -> dict[str, Any]:
+    said = {"hookEventName": "PostToolUse", "updatedToolOutput": result}
+    return {"hookSpecificOutput": said}
+
+
+def _id(given: Any, tool_use_id: str | None) -> str:
+    return str(given.get("tool_use_id") or tool_use_id)

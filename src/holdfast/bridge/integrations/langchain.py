@@ -1,0 +1,158 @@
+"""LangChain's `create_agent`: `middleware=[HoldfastMiddleware()]`, the last one in the list.
+
+The last middleware is the innermost: it sees what is really sent, and what a tool really gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware.types import (
+    AgentMiddleware,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+)
+from langchain_core.messages import RemoveMessage, SystemMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Command
+
+from holdfast.bridge import Bridge, active
+from holdfast.bridge.calls import ModelCall, ToolCall
+from holdfast.bridge.integrations import _langchain
+from holdfast.bridge.integrations._histories import Histories, remade
+
+
+class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Records and steers the agent that has it."""
+
+    def __init__(self, dbg: Bridge | None = None, *, lane: str | None = None) -> None:
+        super().__init__()
+        self._dbg = dbg or active()
+        self._lane = lane
+        self._histories = Histories(_langchain.shown)
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> Any:
+        asked = _Asked(request, self._histories, self._lane or self._dbg.current_lane)
+        result = self._dbg.call_model(asked.call, lambda call: handler(asked.changed(call)))
+        return asked.kept(result)
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> Any:
+        asked = _Asked(request, self._histories, self._lane or self._dbg.current_lane)
+        result = await self._dbg.acall_model(asked.call, lambda call: handler(asked.changed(call)))
+        return asked.kept(result)
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> Any:
+        return call_tool(self._dbg, self._lane, request, handler)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        return await acall_tool(self._dbg, self._lane, request, handler)
+
+
+def call_tool(
+    dbg: Bridge,
+    lane: str | None,
+    request: ToolCallRequest,
+    handler: Callable[[ToolCallRequest], Any],
+) -> Any:
+    def run(given: dict[str, Any]) -> Any:
+        return _langchain.result_of(handler(_with_input(request, given)))
+
+    return _langchain.message_of(
+        dbg.call_tool(_tool_call(dbg, request, lane), run), request.tool_call
+    )
+
+
+async def acall_tool(
+    dbg: Bridge,
+    lane: str | None,
+    request: ToolCallRequest,
+    handler: Callable[[ToolCallRequest], Awaitable[Any]],
+) -> Any:
+    async def run(given: dict[str, Any]) -> Any:
+        return _langchain.result_of(await handler(_with_input(request, given)))
+
+    result = await dbg.acall_tool(_tool_call(dbg, request, lane), run)
+    return _langchain.message_of(result, request.tool_call)
+
+
+def _tool_call(dbg: Bridge, request: ToolCallRequest, lane: str | None) -> ToolCall:
+    asked = request.tool_call
+    lane = lane or dbg.current_lane
+    return ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=lane)
+
+
+def _with_input(request: ToolCallRequest, given: dict[str, Any]) -> ToolCallRequest:
+    return request.override(tool_call={**request.tool_call, "args": given})
+
+
+class _Asked:
+    """One request to a model; its system message is the first of its messages."""
+
+    def __init__(self, request: ModelRequest[Any], histories: Histories, lane: str) -> None:
+        self._request = request
+        self._histories = histories
+        first = [] if request.system_message is None else [request.system_message]
+        self._messages = [*first, *request.messages]
+        self._given = histories.restored(self._messages)
+        self._settings = dict(request.model_settings)
+        self.call = ModelCall(
+            messages=list(self._given),
+            model=_langchain.model_name(request.model),
+            provider=request.model._llm_type,
+            lane=lane,
+            settings={**self._settings, "tools": _langchain.tool_names(request.tools)},
+            shown=_langchain.shown,
+            made=remade(self._given, _langchain.shown, _langchain.made),
+            described=lambda response: _langchain.described(response.result),
+            dump=_dumped,
+            load=lambda answer: ModelResponse(result=_langchain.loaded(answer)),
+        )
+
+    def changed(self, call: ModelCall) -> ModelRequest[Any]:
+        messages = call.messages
+        system = messages[0] if messages and isinstance(messages[0], SystemMessage) else None
+        settings = {name: value for name, value in call.settings.items() if name != "tools"}
+        return self._request.override(
+            system_message=system,
+            messages=messages if system is None else messages[1:],
+            model_settings=settings,
+        )
+
+    def kept(self, response: ModelResponse[Any]) -> Any:
+        """What was put in by hand stays in the agent's own state, if the request was that state."""
+        sent = self.call.messages
+        if len(sent) == len(self._given) and all(map(_is, sent, self._given)):
+            return response
+        state = self._request.state.get("messages") or []
+        mine = self._request.messages
+        if len(state) != len(mine) or not all(map(_is, state, mine)):
+            self._histories.note(self._messages, self._given, sent)
+            return response
+        history = [each for each in sent if not isinstance(each, SystemMessage)]
+        all_of_it = [RemoveMessage(REMOVE_ALL_MESSAGES), *history, *response.result]
+        return ExtendedModelResponse(response, Command(update={"messages": all_of_it}))
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _dumped(response: ModelResponse[Any]) -> Any:
+    if response.structured_response is not None:
+        raise TypeError("an object of the user's own class is kept by its pickle")
+    return _langchain.dumped(response.result)

@@ -1,0 +1,185 @@
+"""pydantic-ai: `Agent(…, capabilities=[HoldfastCapability()])`, or for one `run`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from pydantic import TypeAdapter
+from pydantic_ai import RunContext
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.run import AgentRunResult
+from pydantic_ai.tools import ToolDefinition
+
+from holdfast.bridge import Bridge, active
+from holdfast.bridge.calls import ModelCall, ToolCall
+from holdfast.bridge.integrations._histories import Histories, remade
+from holdfast.bridge.integrations._runs import run_of
+
+_MESSAGE: TypeAdapter[ModelMessage] = TypeAdapter(ModelMessage)
+# Made anew for every run, or of no interest to a model.
+_PASSING = ("timestamp", "run_id", "conversation_id", "usage", "metadata", "provider_details")
+
+
+class HoldfastCapability(AbstractCapability[Any]):
+    """Records and steers the agent that has it."""
+
+    def __init__(self, dbg: Bridge | None = None, *, lane: str | None = None) -> None:
+        self._dbg = dbg or active()
+        self._lane = lane
+        self._histories = Histories(shown)
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> AgentRunResult[Any]:
+        with run_of(self._dbg, self._lane):
+            return await handler()
+
+    async def wrap_model_request(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: Any
+    ) -> ModelResponse:
+        messages = list(request_context.messages)
+        given = self._histories.restored(messages)
+        settings = cast("dict[str, Any]", dict(request_context.model_settings or {}))
+        parameters = request_context.model_request_parameters
+        tools = [each.name for each in [*parameters.function_tools, *parameters.output_tools]]
+        call = ModelCall(
+            messages=list(given),
+            model=request_context.model.model_name,
+            provider=request_context.model.system,
+            lane=self._lane or self._dbg.current_lane,
+            settings={**settings, "tools": tools},
+            shown=shown,
+            made=remade(given, shown, made),
+            described=described,
+            dump=lambda response: _MESSAGE.dump_python(response, mode="json"),
+            load=_loaded,
+        )
+
+        async def send(call: ModelCall) -> ModelResponse:
+            wanted: Any = {k: each for k, each in call.settings.items() if k != "tools"}
+            changed = replace(
+                request_context,
+                messages=list(call.messages),
+                model_settings=wanted or request_context.model_settings,
+            )
+            return await handler(changed)
+
+        try:
+            return await self._dbg.acall_model(call, send)
+        finally:
+            self._keep(ctx, messages, given, call.messages)
+
+    def _keep(
+        self,
+        ctx: RunContext[Any],
+        messages: list[ModelMessage],
+        given: list[ModelMessage],
+        sent: list[ModelMessage],
+    ) -> None:
+        """What was put in by hand stays in the run's own history, if the request was all of it."""
+        if len(sent) == len(given) and all(map(_is, sent, given)):
+            return
+        if len(ctx.messages) == len(messages) and all(map(_is, ctx.messages, messages)):
+            ctx.messages[:] = sent
+        else:
+            self._histories.note(messages, given, sent)
+
+    async def wrap_tool_execute(
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+        handler: Any,
+    ) -> Any:
+        asked = call.args_as_dict()
+
+        async def run(given: dict[str, Any]) -> Any:
+            # What a person typed is JSON: it is checked, and made into objects, as a model's is.
+            return await handler(args if given == asked else _validated(ctx, call, given))
+
+        lane = self._lane or self._dbg.current_lane
+        held = ToolCall(call.tool_name, asked, id=call.tool_call_id, lane=lane)
+        return await self._dbg.acall_tool(held, run)
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _validated(ctx: RunContext[Any], call: ToolCallPart, given: dict[str, Any]) -> dict[str, Any]:
+    manager = ctx.tool_manager
+    tool = None if manager is None else (manager.tools or {}).get(call.tool_name)
+    if tool is None:
+        return given
+    return tool.args_validator.validate_python(given, context=ctx.validation_context)
+
+
+def shown(message: ModelMessage) -> dict[str, Any]:
+    """A message of one text is `{"role", "content"}`; others have their parts."""
+    role = "user" if isinstance(message, ModelRequest) else "assistant"
+    found: dict[str, Any] = {}
+    match message.parts:
+        case [UserPromptPart(content=str() as text)]:
+            found = {"role": "user", "content": text}
+        case [SystemPromptPart(content=text)]:
+            found = {"role": "system", "content": text}
+        case [TextPart(content=text)]:
+            found = {"role": "assistant", "content": text}
+        case _:
+            parts = _MESSAGE.dump_python(message, mode="json")["parts"]
+            found = {"role": role, "parts": [_lasting(each) for each in parts]}
+    if isinstance(message, ModelRequest) and message.instructions:
+        found["instructions"] = message.instructions
+    return found
+
+
+def _lasting(part: dict[str, Any]) -> dict[str, Any]:
+    return {name: each for name, each in part.items() if each is not None and name not in _PASSING}
+
+
+def made(message: dict[str, Any]) -> ModelMessage:
+    role, content = message["role"], message.get("content")
+    if "parts" in message:
+        kind = "response" if role == "assistant" else "request"
+        return _MESSAGE.validate_python({"kind": kind, "parts": message["parts"]})
+    if role == "assistant":
+        return ModelResponse(parts=[TextPart(str(content))])
+    part = SystemPromptPart(str(content)) if role == "system" else UserPromptPart(content or "")
+    return ModelRequest(parts=[part], instructions=message.get("instructions"))
+
+
+def described(response: ModelResponse) -> dict[str, Any]:
+    return {
+        "stopReason": response.finish_reason,
+        "usage": {
+            "inputTokens": response.usage.input_tokens,
+            "outputTokens": response.usage.output_tokens,
+        },
+        "content": response.text,
+        "toolCalls": [
+            {"id": each.tool_call_id, "name": each.tool_name} for each in response.tool_calls
+        ]
+        or None,
+    }
+
+
+def _loaded(answer: Any) -> ModelResponse:
+    """Of a recording; or by decision: a text, or a message."""
+    if isinstance(answer, str):
+        return ModelResponse(parts=[TextPart(answer)])
+    found = made({"role": "assistant", **answer}) if "kind" not in answer else None
+    loaded = _MESSAGE.validate_python(answer) if found is None else found
+    if not isinstance(loaded, ModelResponse):
+        raise ValueError("a model's answer is a response, not a request")
+    return loaded

@@ -1,0 +1,304 @@
+"""smolagents: `watch(agent)`, of any kind, with the agents that it manages.
+
+Its callbacks come after a step, too late to hold one: so the model's `generate`, and each tool's
+`forward`, are wrapped on these very objects. Code of a `CodeAgent` that runs elsewhere (docker, a
+remote sandbox) takes its tools along: those are not seen.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from types import GeneratorType
+from typing import Any, TypeVar
+
+from smolagents import LocalPythonExecutor, MultiStepAgent, Tool
+from smolagents.models import (
+    ChatMessage,
+    ChatMessageStreamDelta,
+    ChatMessageToolCallFunction,
+    ChatMessageToolCallStreamDelta,
+    MessageRole,
+    Model,
+    TokenUsage,
+    agglomerate_stream_deltas,
+)
+
+from holdfast.bridge import Bridge, active
+from holdfast.bridge.calls import ModelCall, ToolCall
+from holdfast.bridge.integrations import _nesting
+from holdfast.bridge.integrations._histories import Histories, remade
+from holdfast.bridge.integrations._runs import run_of
+
+AgentT = TypeVar("AgentT", bound=MultiStepAgent)
+
+_managed: ContextVar[str | None] = ContextVar("holdfast_managed", default=None)
+
+
+def watch(agent: AgentT, dbg: Bridge | None = None, *, lane: str | None = None) -> AgentT:
+    """Record and steer this agent; returns it.
+
+    A `CodeAgent` gives a piece of code 30 seconds, and a hold would count: so that limit is lifted.
+    """
+    watching = _Watching(dbg or active(), lane)
+    watching.agent(agent)
+    _wrap(agent, "run", watching.run)
+    return agent
+
+
+def _wrap(thing: Any, name: str, wrapper: Callable[..., Any]) -> None:
+    """Put `wrapper(original, thing)` in its place; once, even if it is watched again."""
+    now = getattr(thing, name)
+    original = getattr(now, "_holdfast_original", now)
+
+    @functools.wraps(original)
+    def wrapped(*args: Any, **more: Any) -> Any:
+        return wrapper(original, thing, *args, **more)
+
+    wrapped._holdfast_original = original  # type: ignore[attr-defined]
+    setattr(thing, name, wrapped)
+
+
+class _Watching:
+    def __init__(self, dbg: Bridge, lane: str | None) -> None:
+        self._dbg = dbg
+        self._lane_given = lane
+        self._histories = Histories(shown)
+
+    @property
+    def _lane(self) -> str:
+        return _managed.get() or self._lane_given or self._dbg.current_lane
+
+    def agent(self, agent: Any) -> None:
+        _wrap(agent.model, "generate", self.generate)
+        if hasattr(agent.model, "generate_stream"):
+            _wrap(agent.model, "generate_stream", self.generate_stream)
+        executor = getattr(agent, "python_executor", None)
+        if executor is None or isinstance(executor, LocalPythonExecutor):
+            for tool in agent.tools.values():
+                _wrap(tool, "forward", self.forward)
+        if isinstance(executor, LocalPythonExecutor):
+            executor.timeout_seconds = None
+        for inner in agent.managed_agents.values():
+            self.agent(inner)
+            _wrap(inner, "run", self.managed)
+
+    def run(self, original: Callable[..., Any], agent: Any, *args: Any, **more: Any) -> Any:
+        with run_of(self._dbg, self._lane_given):
+            found = original(*args, **more)
+        if not isinstance(found, GeneratorType):
+            return found
+        return self._steps(found)
+
+    def _steps(self, steps: Iterator[Any]) -> Iterator[Any]:
+        with run_of(self._dbg, self._lane_given):
+            yield from steps
+
+    def managed(
+        self, original: Callable[..., Any], agent: Any, task: str, *args: Any, **more: Any
+    ) -> Any:
+        """For the agent that manages it, an agent is a tool."""
+
+        def run(given: dict[str, Any]) -> Any:
+            token = _managed.set(agent.name)
+            try:
+                return original(given["task"], *args, **more)
+            finally:
+                _managed.reset(token)
+
+        return self._dbg.call_tool(ToolCall(agent.name, {"task": task}, lane=self._lane), run)
+
+    def forward(self, original: Callable[..., Any], tool: Tool, *args: Any, **more: Any) -> Any:
+        asked = _by_name(original, args, more)
+        is_answer = tool.name == "final_answer"
+        call = ToolCall(tool.name, asked, lane=self._lane, pure=is_answer)
+        return self._dbg.call_tool(call, lambda given: original(**given))
+
+    def generate(
+        self,
+        original: Callable[..., Any],
+        model: Model,
+        messages: list[Any],
+        *args: Any,
+        **more: Any,
+    ) -> Any:
+        if _nesting.is_inside():
+            return original(messages, *args, **more)
+        call, given = self._asked(model, messages, args, more)
+
+        def send(call: ModelCall) -> Any:
+            return _nesting.called(lambda: original(call.messages, *args, **more))
+
+        try:
+            return self._dbg.call_model(call, send)
+        finally:
+            self._histories.note(messages, given, call.messages)
+
+    def generate_stream(
+        self,
+        original: Callable[..., Any],
+        model: Model,
+        messages: list[Any],
+        *args: Any,
+        **more: Any,
+    ) -> Iterator[Any]:
+        if _nesting.is_inside():
+            yield from original(messages, *args, **more)
+            return
+        call, given = self._asked(model, messages, args, more)
+        call.described = lambda deltas: described(agglomerate_stream_deltas(deltas))
+        call.dump, call.load = _dumped_deltas, _loaded_deltas
+        try:
+            yield from self._dbg.stream_model(
+                call, lambda call: _nesting.streamed(original(call.messages, *args, **more))
+            )
+        finally:
+            self._histories.note(messages, given, call.messages)
+
+    def _asked(
+        self, model: Model, messages: list[Any], args: tuple[Any, ...], more: dict[str, Any]
+    ) -> tuple[ModelCall, list[Any]]:
+        given = self._histories.restored(messages)
+        settings = {name: value for name, value in more.items() if name != "tools_to_call_from"}
+        if args:
+            settings["args"] = list(args)
+        tools = more.get("tools_to_call_from")
+        if tools:
+            settings["tools"] = [each.name for each in tools]
+        call = ModelCall(
+            messages=list(given),
+            model=model.model_id or type(model).__name__,
+            provider="smolagents",
+            lane=self._lane,
+            settings=settings,
+            shown=shown,
+            made=remade(given, shown, made),
+            described=described,
+            dump=_dumped,
+            load=_loaded,
+        )
+        return call, given
+
+
+def _by_name(
+    function: Callable[..., Any], args: tuple[Any, ...], more: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by their names; of one that does not fit, as they are."""
+    try:
+        bound = inspect.signature(function).bind(*args, **more)
+    except (TypeError, ValueError):
+        return dict(more)
+    found: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        kind = bound.signature.parameters[name].kind
+        found |= value if kind is inspect.Parameter.VAR_KEYWORD else {name: value}
+    return found
+
+
+def shown(message: Any) -> dict[str, Any]:
+    if isinstance(message, dict):
+        return message
+    found: dict[str, Any] = {"role": _role(message.role), "content": message.content}
+    if message.tool_calls:
+        found["tool_calls"] = [_dumped_call(each) for each in message.tool_calls]
+    return found
+
+
+def made(message: dict[str, Any]) -> ChatMessage:
+    content = message.get("content")
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    return ChatMessage.from_dict({**message, "content": content})
+
+
+def described(message: ChatMessage) -> dict[str, Any]:
+    found: dict[str, Any] = {"content": message.content}
+    if message.tool_calls:
+        found["toolCalls"] = [
+            {"id": each.id, "name": each.function.name} for each in message.tool_calls
+        ]
+    if message.token_usage is not None:
+        found["usage"] = {
+            "inputTokens": message.token_usage.input_tokens,
+            "outputTokens": message.token_usage.output_tokens,
+        }
+    return found
+
+
+def _role(role: Any) -> str:
+    return role.value if isinstance(role, MessageRole) else str(role)
+
+
+def _dumped_call(call: Any) -> dict[str, Any]:
+    function = {"name": call.function.name, "arguments": call.function.arguments}
+    return {"id": call.id, "type": call.type, "function": function}
+
+
+def _dumped_usage(usage: TokenUsage | None) -> dict[str, int] | None:
+    if usage is None:
+        return None
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+
+
+def _loaded_usage(usage: dict[str, int] | None) -> TokenUsage | None:
+    return None if usage is None else TokenUsage(**usage)
+
+
+def _dumped(message: ChatMessage) -> dict[str, Any]:
+    """Without `raw`, which is whatever the provider's own client gave."""
+    return {**shown(message), "token_usage": _dumped_usage(message.token_usage)}
+
+
+def _loaded(answer: Any) -> ChatMessage:
+    """Of a recording; or by decision: a text, or a message."""
+    if isinstance(answer, str):
+        answer = {"content": answer}
+    usage = _loaded_usage(answer.get("token_usage"))
+    return ChatMessage.from_dict({"role": "assistant", **answer}, token_usage=usage)
+
+
+def _dumped_deltas(deltas: list[ChatMessageStreamDelta]) -> list[dict[str, Any]]:
+    return [
+        {
+            "content": each.content,
+            "tool_calls": [
+                {
+                    "index": call.index,
+                    "id": call.id,
+                    "type": call.type,
+                    "function": None
+                    if call.function is None
+                    else {"name": call.function.name, "arguments": call.function.arguments},
+                }
+                for call in each.tool_calls or []
+            ],
+            "token_usage": _dumped_usage(each.token_usage),
+        }
+        for each in deltas
+    ]
+
+
+def _loaded_deltas(answer: Any) -> list[ChatMessageStreamDelta]:
+    if isinstance(answer, str):
+        answer = [{"content": answer}]
+    return [
+        ChatMessageStreamDelta(
+            content=each.get("content"),
+            tool_calls=[
+                ChatMessageToolCallStreamDelta(
+                    index=call["index"],
+                    id=call["id"],
+                    type=call["type"],
+                    function=None
+                    if call["function"] is None
+                    else ChatMessageToolCallFunction(**call["function"]),
+                )
+                for call in each.get("tool_calls") or []
+            ]
+            or None,
+            token_usage=_loaded_usage(each.get("token_usage")),
+        )
+        for each in answer
+    ]

@@ -1,0 +1,95 @@
+"""LangChain's `create_agent`, with a chat model of our own."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+pytest.importorskip("langchain")
+
+from contract import AsyncContract, Cancelling, Everything, Loop, Outside, ToolContract
+from langchain.agents import create_agent
+from langchain_models import ScriptedChat, tool_of
+from steering import PATIENCE, Steered, in_background
+
+from holdfast.bridge.integrations.langchain import HoldfastMiddleware
+
+
+class LangChainLoop(Loop):
+    def agent(self) -> Any:
+        model = ScriptedChat(outside=self.outside)
+        tools = [tool_of(self.outside.send)]
+        return create_agent(model, tools, middleware=[HoldfastMiddleware(self.dbg)])
+
+    def run(self, prompt: str = "go") -> str:
+        return said(self.agent().invoke({"messages": [("user", prompt)]}))
+
+    async def arun(self, prompt: str = "go") -> str:
+        return said(await self.agent().ainvoke({"messages": [("user", prompt)]}))
+
+
+def said(state: Any) -> str:
+    return str(state["messages"][-1].content)
+
+
+class TestLangChain(Everything, AsyncContract):
+    loop = LangChainLoop
+
+    def test_tools_that_run_side_by_side_are_held_side_by_side(
+        self, session: Steered, outside: Outside
+    ) -> None:
+        both = ({"to": "ann", "text": "hi"}, {"to": "bob", "text": "hi"})
+        agent = agent_of(session, ScriptedChat(outside=outside, calls=both), outside)
+        session.break_on_tool("send")
+        ran = in_background(lambda: said(agent.invoke({"messages": [("user", "go")]})))
+        stops = {stop["input"]["to"]: stop for stop in (session.held(), session.held())}
+        assert outside.sent == []
+        session.resume(stops["bob"], "skip", result="bob is out")
+        session.resume(stops["ann"], "modify", input={"text": "no"})
+        assert self.said(ran) == "sent no to ann, bob is out | go"
+
+    def test_what_was_put_in_stays_in_the_state_of_the_agent(
+        self, session: Steered, outside: Outside
+    ) -> None:
+        agent = agent_of(session, ScriptedChat(outside=outside), outside)
+        session.pause()
+        ran = in_background(lambda: agent.invoke({"messages": [("user", "go")]}))
+        session.resume(session.held(), "inject", role="user", content="and be kind")
+        kinds = [(each.type, each.content) for each in ran.result(PATIENCE)["messages"]]
+        assert kinds == [
+            *(("human", "go"), ("human", "and be kind"), ("ai", "")),
+            *(("tool", "sent hi to ann"), ("ai", "sent hi to ann | go, and be kind")),
+        ]
+
+    def test_the_system_prompt_is_the_first_message_and_can_be_edited(
+        self, session: Steered, outside: Outside
+    ) -> None:
+        agent = agent_of(session, ScriptedChat(outside=outside), outside, system_prompt="Be brief.")
+        session.pause()
+        ran = in_background(lambda: agent.invoke({"messages": [("user", "go")]}))
+        stop = session.held()
+        messages = stop["input"]["messages"]
+        assert messages[0] == {"role": "system", "content": "Be brief."}
+        messages[0]["content"] = "Be long."
+        session.resume(stop, "modify", input={"messages": messages})
+        ran.result(PATIENCE)
+        assert session.data("api_request")[0]["messages"][0]["content"] == "Be long."
+
+
+class AsyncLangChainLoop(LangChainLoop):
+    def run(self, prompt: str = "go") -> str:
+        return asyncio.run(self.arun(prompt))
+
+
+class TestAsyncLangChain(ToolContract, Cancelling):
+    """A plain function of an async agent runs in a thread."""
+
+    loop = AsyncLangChainLoop
+    is_abandoned = True
+
+
+def agent_of(session: Steered, model: Any, outside: Outside, **more: Any) -> Any:
+    middleware = [HoldfastMiddleware(session.dbg)]
+    return create_agent(model, [tool_of(outside.send)], middleware=middleware, **more)
