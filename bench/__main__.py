@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 
 from bench import (
+    agents,
     calls,
     calls_store,
     crowd,
@@ -179,6 +180,16 @@ class Bench:
         shown = f"## Calls\n\n{table.held_against(ratios)}\n{table.storms(storm)}"
         return shown, {"calls": ratios, "storm": storm}
 
+    def agents(self) -> Shown:
+        few = self.run.calls < 100_000
+        ratios = agents.recording(3 if few else 15, 300 if few else 3_000)
+        ratios += [agents.by_file(5 if few else 50)]
+        with contextlib.closing(Server("--pool-size", "0")) as server:
+            ratios += [agents.by_server(server, 5 if few else 200)]
+        replayed = agents.replay(50 if few else 1_000)
+        shown = f"## Agent loops\n\n{table.held_against(ratios)}\n{table.replayed(replayed)}"
+        return shown, {"agents": ratios, "replayed": replayed}
+
 
 PARTS: dict[str, Callable[[Bench], Shown]] = {
     "lives": Bench.lives,
@@ -187,6 +198,7 @@ PARTS: dict[str, Callable[[Bench], Shown]] = {
     "crowds": Bench.crowds,
     "growth": Bench.growth,
     "calls": Bench.calls,
+    "agents": Bench.agents,
 }
 
 

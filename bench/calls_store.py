@@ -22,12 +22,14 @@ from holdfast.core.ledger import Ledger
 from holdfast.service.calls.flow import Calls
 from holdfast.service.calls.leased import rows_of
 from holdfast.service.settings import Settings
-from holdfast.store import open_store
-from holdfast.store.calls import INSERT_COMING_USE, INSERT_PACKED
-from holdfast.wire import batches
+from holdfast.service.stream import Stream
+from holdfast.store import open_store, uses
+from holdfast.store.calls import INSERT_PACKED
+from holdfast.wire import batch_reading, batches
 
 _BATCH = 1000
 _FUNCTIONS = 50
+_TARGET = pickle.dumps("target", 5)
 _DOCUMENT = '{"p":1,"th":{"id":1,"name":"MainThread"}}'
 
 
@@ -49,22 +51,25 @@ def made(calls: int, session: int, first: int = 0) -> Iterator[bytes]:
         for number in range(_FUNCTIONS)
     ]
     described = b"".join(batches.site(number, text) for number, text in enumerate(sites))
-    target, right = pickle.dumps("target", 5), pickle.dumps(2, 5)
-    flags = batches.HAS_TARGET | batches.HAS_OUTCOME
+    target = batches.target(len(_TARGET), _TARGET)
     began = time.time_ns() // 1000 * 1000
     for start in range(first, first + calls, _BATCH):
         count = min(_BATCH, first + calls - start)
-        parts = [batches.head(session, start + 1, _FUNCTIONS, 0, count), described]
-        for number in range(start, start + count):
-            left, result = pickle.dumps(number, 5), pickle.dumps(number + 2, 5)
-            values = (target, left, right, result)
-            body = batches.BODY.pack(flags, 4, 2) + batches.lengths(4).pack(*map(len, values))
-            data = body + b"".join(values)
-            head = batches.CALL.pack(
-                batches.CALL.size + len(data), number % _FUNCTIONS, began + number * 9000, 500, 0
-            )
-            parts += (head, data)
-        yield b"".join(parts)
+        every = range(start, start + count)
+        yield b"".join(
+            [
+                batches.head(session, start + 1, _FUNCTIONS, 0, 0, 1, count),
+                described,
+                target,
+                batches.column("q", [began + number * 9000 for number in every]),
+                batches.column("q", [500] * count),
+                batches.column("q", [0] * count),
+                batches.column("I", [number % _FUNCTIONS for number in every]),
+                batches.column("I", [0] * count),
+                batches.column("I", [2] * count),
+                batches.values([(number, 2) for number in every], [each + 2 for each in every]),
+            ]
+        )
 
 
 # -- coming in -----------------------------------------------------------------------------------
@@ -83,7 +88,7 @@ def ingest(calls: int) -> Ratio:
 
 async def _through_the_service(bodies: list[bytes], folder: Path) -> float:
     store = open_store(folder)
-    calls = Calls(store, Ledger(), Settings, folder)
+    calls = Calls(store, Ledger(), Stream(), Settings, folder)
     session = calls.begin({"name": "bench"})
     number = int(session.id.rpartition("_")[2], 16).to_bytes(4, "little")
     at = 12  # where a batch names its session
@@ -106,7 +111,7 @@ def _bare(bodies: list[bytes]) -> float:
         store.close()
         rows = []
         for body in bodies:
-            batch = batches.read(body)
+            batch = batch_reading.read(body)
             rows.append(rows_of(batch, lambda site: (site + 1, "proxy", 1, _DOCUMENT), 1))
         connection = sqlite3.connect(Path(folder) / "holdfast.db", isolation_level=None)
         with contextlib.closing(connection):
@@ -116,9 +121,7 @@ def _bare(bodies: list[bytes]) -> float:
             for packed in rows:
                 connection.execute("BEGIN")
                 connection.executemany(INSERT_PACKED, packed.rows)
-                connection.executemany(
-                    INSERT_COMING_USE, zip(packed.values, packed.users, strict=True)
-                )
+                uses.note(connection, packed.values, packed.users)
                 connection.execute("COMMIT")
             return time.perf_counter() - began
 

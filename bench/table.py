@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from bench.agents import Replayed
 from bench.calls import Ratio, Storm
 from bench.crowd import Pace
 from bench.growth import Curve
@@ -76,6 +77,12 @@ def storms(each: Storm) -> str:
     header = ["threads", "calls", "breakpoints armed or removed", "escaped", "lost"]
     cells = [each.threads, each.calls, each.changes, each.escaped, each.lost]
     return markdown(header, [[f"{cell:,}" for cell in cells]])
+
+
+def replayed(each: Replayed) -> str:
+    header = ["steps replayed in full", "model calls", "tool calls", "same messages at the end"]
+    cells = [f"{each.steps:,}", f"{each.model_calls}", f"{each.tool_calls}"]
+    return markdown(header, [[*cells, "yes" if each.same_messages else "no"]])
 
 
 def curve(each: Curve) -> str:

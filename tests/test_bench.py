@@ -100,3 +100,19 @@ def test_calls_are_measured_and_none_escapes_or_is_lost(tmp_path: Path) -> None:
     storm = shown["storm"]
     assert (storm["escaped"], storm["lost"]) == (0, 0)
     assert storm["calls"] == 20_000
+
+
+@pytest.mark.slow
+def test_agent_loops_are_measured_and_a_replay_calls_nothing(tmp_path: Path) -> None:
+    shown, printed = run(tmp_path, "--only", "agents")
+
+    assert len(shown["agents"]) == 4
+    for each in shown["agents"]:
+        assert each["ours"] > 0
+        assert each["name"] in printed
+    assert shown["replayed"] == {
+        "steps": 50,
+        "model_calls": 0,
+        "tool_calls": 0,
+        "same_messages": True,
+    }

@@ -58,7 +58,13 @@ SAID = {
             expected  6
             actual    8
         """,
+    "agent_held.py": """\
+        held: remove {'path': '/home'}
+        the model was told: removed /tmp/cache
+        removed: ['/tmp/cache']
+        """,
 }
+CALLS = [name for name in SAID if name.startswith("calls_")]
 
 
 def run(name: str, **env: str) -> str:
@@ -78,7 +84,7 @@ def told(name: str) -> str:
     return "".join(line[8:] + "\n" for line in SAID[name].splitlines() if line.strip())
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", CALLS)
 def test_it_says_what_it_should(server: Server, name: str) -> None:
     assert run(name, HOLDFAST_SERVER_URL=server.url) == told(name)
 
@@ -88,4 +94,9 @@ def test_without_a_server_it_starts_one(tmp_path: Path) -> None:
 
 
 def test_every_example_of_calls_is_run() -> None:
-    assert {path.name for path in EXAMPLES.glob("calls_*.py")} == set(SAID)
+    assert {path.name for path in EXAMPLES.glob("calls_*.py")} == set(CALLS)
+
+
+def test_an_agent_is_held_before_it_does_harm(tmp_path: Path) -> None:
+    """The other example of an agent, `agent_loop.py`, is run by the tests of the command line."""
+    assert run("agent_held.py", HOLDFAST_HOME=str(tmp_path)) == told("agent_held.py")

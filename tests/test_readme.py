@@ -17,6 +17,8 @@ import pytest
 import holdfast
 from harness import Server
 from holdfast.client.settings import Settings
+from holdfast.core.agents import ON
+from holdfast.model.agent import ACTIONS, COMMANDS, EVENTS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -86,6 +88,19 @@ def test_its_links_lead_somewhere(name: str) -> None:
     links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert missing == []
+
+
+def test_the_page_of_agents_has_every_decision_and_every_way_to_break() -> None:
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    names = [*ACTIONS, *ON]
+    assert [name for name in names if f"`{name}`" not in page and f'"{name}"' not in page] == []
+
+
+def test_the_decision_on_agents_names_every_event_and_command() -> None:
+    [page] = (ROOT / "docs" / "decisions").glob("0010-*.md")
+    text = page.read_text(encoding="utf-8")
+    names = [*EVENTS, *COMMANDS]
+    assert [name for name in names if f"`{name}`" not in text] == []
 
 
 def test_the_page_of_calls_has_every_name_and_option() -> None:
