@@ -37,6 +37,11 @@ def session(server: Server) -> Iterator[Session]:
         yield made
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Quick ones first."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that takes `python` runs once on every interpreter of this machine."""
     if "python" in metafunc.fixturenames:

@@ -19,7 +19,7 @@ from lives import Asking, everyone_of
 HEAVY = Program("heavy.py")
 LOOP = Program("loop.py")
 MEGABYTE = 1024 * 1024
-SESSIONS = int(os.environ.get("HOLDFAST_SESSIONS", "150"))
+SESSIONS = int(os.environ.get("HOLDFAST_SESSIONS", "75"))
 """How many come and go, one after the other (`make soak`: 10,000)."""
 
 
