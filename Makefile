@@ -31,11 +31,10 @@ serve: .venv/.runtime
 bench: .venv/.dev
 	@$(BIN)/python -m bench --plots docs/performance
 
-# One phase after the other, also under `make -j`; the first that fails ends it. The tests wait for
-# programs as much as they compute: three at a time keep two cores busy.
+# One phase after the other, also under `make -j`; the first that fails ends it.
 test: .venv/.dev system
 	@$(MAKE) --no-print-directory lint
-	@$(BIN)/pytest -q -n 3
+	@$(BIN)/pytest -q -n 2
 
 lint: .venv/.dev
 	@$(BIN)/ruff check --quiet
@@ -55,6 +54,7 @@ slow: .venv/.dev
 RUNS ?= 300
 SESSIONS ?= 10000
 soak: .venv/.dev
+	@HOLDFAST_EVERY_PYTHON=1 $(BIN)/pytest -q -n 2 -m "not slow"
 	@HOLDFAST_RUNS=$(RUNS) HOLDFAST_SESSIONS=$(SESSIONS) $(BIN)/pytest -q -s -m slow \
 	  tests/server/test_interleavings.py tests/server/test_bounds.py
 
