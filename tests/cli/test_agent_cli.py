@@ -23,7 +23,7 @@ Typed = subprocess.CompletedProcess[str]
 
 
 def environment(data_dir: Path) -> dict[str, str]:
-    found = {**os.environ, "HOLDFAST_HOME": str(data_dir), "COLUMNS": "250"}
+    found = {**os.environ, "HOLDFAST_HOME": str(data_dir)}
     found.pop("HOLDFAST_AGENT_DIR", None)
     return found
 
@@ -81,6 +81,9 @@ def test_with_no_agent_it_says_how_to_get_one(tmp_path: Path) -> None:
     said = typed(tmp_path, "pause", "-s", "debug_nothing")
     assert (said.returncode, "No agent session debug_nothing" in said.stderr) == (1, True)
     assert typed(tmp_path, "pause", "-s", "../etc").returncode == 1
+    error = as_json(tmp_path, "pause")["error"]
+    assert error["message"] == "No active agent session."
+    assert "holdfast.bridge.start" in error["hint"]
 
 
 def test_the_agents_that_run_are_listed(looper: Agent) -> None:

@@ -14,8 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from holdfast.bridge import decisions
 from holdfast.bridge.cancelling import Cancellable, Interruptible
-from holdfast.bridge.stops import Decision, Stop
+from holdfast.bridge.decisions import Decision
+from holdfast.bridge.stops import Stop
 from holdfast.bridge.values import as_json
 from holdfast.core import agents as rules
 from holdfast.core.agents import Breakpoint, Moment
@@ -24,6 +26,7 @@ from holdfast.model import agent as words
 from holdfast.model.agent import ACCEPTED, APPLIED, EXPIRED, REJECTED, Command
 
 PROCESSING = "command_processing"
+_ACTIONS = ", ".join(words.ACTIONS)
 
 
 class Loop(Protocol):
@@ -79,6 +82,16 @@ class Control:
         self._step_command: str | None = None
         self._is_closed = False
         self._apply: Callable[[], None] = lambda: None
+        self._plans: dict[str, Callable[[Command], Plan]] = {
+            "pause": self._pause,
+            "resume": self._resume,
+            "step": self._step,
+            "inspect": self._inspect,
+            "inject_message": self._inject,
+            "set_variable": self._set,
+            "cancel_tool": self._cancel,
+            "breakpoint": self._breakpoint,
+        }
 
     def begin_at(self, stop: int) -> None:
         """The number of the first stop: those of an earlier life are not given again."""
@@ -308,26 +321,11 @@ class Control:
         )
 
     def _plan(self, command: Command) -> Plan:
-        match command.type:
-            case "pause":
-                return self._pause(command)
-            case "resume":
-                return self._resume(command)
-            case "step":
-                return self._step(command)
-            case "inspect":
-                return self._inspect(command)
-            case "inject_message":
-                return self._inject(command)
-            case "set_variable":
-                return self._set(command)
-            case "cancel_tool":
-                return self._cancel(command)
-            case "breakpoint":
-                return self._breakpoint(command)
-            case _:
-                known = ", ".join(words.COMMANDS)
-                raise ValueError(f"there is no command {command.type[:100]!r}; there are {known}")
+        understood = self._plans.get(command.type)
+        if understood is None:
+            known = ", ".join(words.COMMANDS)
+            raise ValueError(f"there is no command {command.type[:100]!r}; there are {known}")
+        return understood(command)
 
     def _applied(self, command_id: str | None, kind: str) -> None:
         if command_id is not None:
@@ -348,10 +346,10 @@ class Control:
     def _resume(self, command: Command) -> Plan:
         data = dict(command.data)
         wanted = data.pop("stop", None)
-        action = data.pop("action", None) or _action_of(data)
+        action = data.pop("action", None) or decisions.action_of(data)
         by = str(data.pop("by", "command"))
         if action not in words.ACTIONS:
-            raise ValueError(f"there is no action {str(action)[:100]!r}; there are {_listed()}")
+            raise ValueError(f"there is no action {str(action)[:100]!r}; there are {_ACTIONS}")
         if wanted is not None and not isinstance(wanted, str):
             raise ValueError(f"stop is the name of one, not {wanted!r:.100}")
         if wanted is not None and wanted not in self.stops:
@@ -369,8 +367,10 @@ class Control:
                 allowed = ", ".join(stop.allows)
                 raise ValueError(f"{stop.id} does not allow {action}; it allows {allowed}")
             if action == "modify" and stop.at == rules.MODEL:
-                _check_messages(data)
-        decision = Decision("continue" if action == "step" else action, by, _checked(action, data))
+                decisions.check_messages(data)
+        decision = Decision(
+            "continue" if action == "step" else action, by, decisions.checked(action, data)
+        )
 
         def effect() -> None:
             if action == "step":
@@ -429,7 +429,7 @@ class Control:
 
     def _inject(self, command: Command) -> Plan:
         role, content = command.data.get("role", "user"), command.data.get("content")
-        _check_message(role, content)
+        decisions.check_message(role, content)
         held = [stop for stop in self.stops.values() if stop.at == rules.MODEL]
 
         def effect() -> None:
@@ -482,6 +482,7 @@ class Control:
     def _cancelled(self, command: Command, running: Interruptible | Cancellable) -> None:
         self._cancelling[running] = command.id
         if not running.cancel():
+            self._cancelling.pop(running, None)
             self._respond(command, success=False, message="it ended at this very moment")
         elif running.note is not None:
             self._respond(command, success=True, message=running.note)
@@ -514,63 +515,6 @@ class Control:
         for each in ids:
             self.breakpoints.pop(each, None)
         self._respond(command, success=True, data={"cleared": ids})
-
-
-def _action_of(data: dict[str, Any]) -> str:
-    """What is meant when only the change is given."""
-    for name, action in (("input", "modify"), ("messages", "modify"), ("result", "skip")):
-        if name in data:
-            return action
-    return "raise" if "exception_type" in data else "continue"
-
-
-def _listed() -> str:
-    return ", ".join(words.ACTIONS)
-
-
-def _checked(action: str, data: dict[str, Any]) -> dict[str, Any]:
-    """The part of a decision that belongs to its action."""
-    match action:
-        case "modify":
-            if "messages" in data and "input" not in data:
-                data = {"input": {"messages": data["messages"]}}
-            if not isinstance(data.get("input"), dict):
-                raise ValueError("modify takes an input, which is an object")
-            return {"input": data["input"]}
-        case "skip":
-            if "result" not in data:
-                raise ValueError("skip takes the result to give instead")
-            return {"result": data["result"]}
-        case "raise":
-            kind = data.get("exception_type", "RuntimeError")
-            if not isinstance(kind, str):
-                raise ValueError("exception_type is the name of an exception")
-            return {
-                "exception_type": kind,
-                "exception_message": str(data.get("exception_message", "")),
-            }
-        case "inject":
-            role, content = data.get("role", "user"), data.get("content")
-            _check_message(role, content)
-            return {"role": role, "content": content}
-        case _:
-            return {}
-
-
-def _check_messages(data: dict[str, Any]) -> None:
-    """Of a model call that is to be made with others."""
-    given = data.get("input")
-    messages = given.get("messages", []) if isinstance(given, dict) else data.get("messages", [])
-    is_right = isinstance(messages, list) and all(isinstance(each, dict) for each in messages)
-    if not is_right:
-        raise ValueError('messages is a list of objects: [{"role": "user", "content": "…"}]')
-
-
-def _check_message(role: Any, content: Any) -> None:
-    if role not in words.ROLES:
-        raise ValueError(f"role is one of {', '.join(words.ROLES)}, not {role!r:.100}")
-    if not isinstance(content, (str, list)) or not content:
-        raise ValueError("content is the text of a message")
 
 
 def text_of(value: Any) -> Callable[[], str]:

@@ -5,18 +5,17 @@
 
 from __future__ import annotations
 
-import builtins
-import importlib
 import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bridge.calls import ModelCall, ToolCall
 from holdfast.bridge.control import text_of
+from holdfast.bridge.decisions import Decision, made_error
 from holdfast.bridge.driving import Exhausted, Flow, Partial, Perform, thrown, within
 from holdfast.bridge.exceptions import Diverged, ToolCancelled
 from holdfast.bridge.requests import HeldCall, Request, joined
-from holdfast.bridge.stops import Decision, Stop
+from holdfast.bridge.stops import Stop
 from holdfast.bridge.tape import Entry
 from holdfast.bridge.values import encode_quickly, message
 from holdfast.core import agents as rules
@@ -382,16 +381,3 @@ def _decision_of(recorded: Any) -> Decision | None:
         return None
     data = dict(recorded)
     return Decision(str(data.pop("action", "continue")), str(data.pop("by", "recording")), data)
-
-
-def made_error(data: dict[str, Any]) -> BaseException:
-    """An exception by its name: a builtin's, or a dotted path's."""
-    name, said = str(data.get("exception_type", "RuntimeError")), data.get("exception_message", "")
-    module, _, last = name.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module) if module else builtins, last)
-        if isinstance(found, type) and issubclass(found, Exception):
-            return found(said)
-    except Exception:  # importing, or making it, may do anything
-        pass
-    return RuntimeError(f"{name}: {said}")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bridge.calls import ModelCall
+from holdfast.bridge.decisions import Decision
 from holdfast.bridge.driving import within
-from holdfast.bridge.stops import Decision
 from holdfast.bridge.values import encode_quickly
 from holdfast.model.agent import MAIN
 from holdfast.wire import agents

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
-from holdfast.bridge import driving, flows, wrapping
+from holdfast.bridge import driving, flows, snapshots, wrapping
 from holdfast.bridge.calls import ModelCall, ToolCall
 from holdfast.bridge.control import Control
 from holdfast.bridge.exceptions import Diverged
@@ -46,8 +46,6 @@ from holdfast.wire import agents
 
 logger = logging.getLogger("holdfast")
 
-_RECENT = 3
-_PREVIEW = 200
 _lane: ContextVar[str] = ContextVar("holdfast_lane", default=MAIN)
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -381,19 +379,21 @@ class Bridge:
 
     def snapshot(self, what: str = "all") -> dict[str, Any]:
         run = self._runs[-1] if self._runs else None
-        messages, shown = self._messages(run)
+        enabled = list(run.tools) if run is not None and run.tools else list(self._tool_names)
         found: dict[str, Any] = {
             "timestamp": agents.timestamp(time.time()),
             "sessionId": self.id,
             "iteration": self.iteration,
             "paused": bool(self.control.stops),
         }
+        messages = self._messages(run)
         if what in ("messages", "all"):
-            found["messages"] = _about_messages([shown(each) for each in messages])
+            found["messages"] = snapshots.of_messages(messages)
         if what in ("context", "all"):
-            found["context"] = self._context(run, [shown(each) for each in messages])
+            size = sum(len(self.values.cleaned(each)) for each in messages)
+            limit, summary = (None, None) if run is None else (run.max_tokens, run.summary)
+            found["context"] = snapshots.of_context(size, limit, summary)
         if what in ("tools", "all"):
-            enabled = list(run.tools) if run is not None and run.tools else list(self._tool_names)
             found["tools"] = {"enabled": enabled, "count": len(enabled)}
         found["provider"] = {"name": self.provider, "model": self.model_name}
         found["workingSet"] = list(run.working_set) if run is not None else []
@@ -402,28 +402,18 @@ class Bridge:
             found["tokens"] = self.tokens
             with_vars = self._with_vars()
             if with_vars is not None:
-                found["variables"] = _variables(with_vars.vars)
+                found["variables"] = snapshots.of_variables(with_vars.vars)
         return found
 
-    def _messages(self, run: Run | None) -> tuple[list[Any], Callable[[Any], Any]]:
-        """Those of a held model call, else those that the loop said are its own."""
+    def _messages(self, run: Run | None) -> list[Any]:
+        """Those of a held model call, else those that the loop said are its own; as JSON."""
         for stop in list(self.control.stops.values()):
             if stop.call is not None:
-                return list(stop.call.messages), stop.call.shown
+                return [stop.call.shown(each) for each in list(stop.call.messages)]
         if run is not None and run.messages is not None:
-            return list(run.messages), lambda each: each
+            return list(run.messages)
         texts = next(iter(self._lanes.values())).texts if self._lanes else []
-        return [json.loads(text) for text in texts], lambda each: each
-
-    def _context(self, run: Run | None, messages: list[Any]) -> dict[str, Any]:
-        summary = run.summary if run is not None else None
-        return {
-            # Four characters a token is what English text comes to.
-            "tokenEstimate": sum(len(self.values.cleaned(each)) for each in messages) // 4,
-            "maxTokens": run.max_tokens if run is not None else None,
-            "hasSummary": summary is not None,
-            "summaryPreview": None if summary is None else summary[:_PREVIEW],
-        }
+        return [json.loads(text) for text in texts]
 
     def _look(self) -> None:
         stops = list(self.control.stops)
@@ -625,25 +615,6 @@ class Run:
 
     def _lane(self) -> dict[str, Any]:
         return {} if self.lane == MAIN else {"lane": self.lane}
-
-
-def _about_messages(shown: list[Any]) -> dict[str, Any]:
-    roles: dict[str, int] = {}
-    recent = []
-    for each in shown:
-        role = str(each.get("role", "?")) if isinstance(each, dict) else "?"
-        roles[role] = roles.get(role, 0) + 1
-    for each in shown[-_RECENT:]:
-        content = each.get("content") if isinstance(each, dict) else each
-        said_by = each.get("role") if isinstance(each, dict) else None
-        text = content if isinstance(content, str) else agents.text(content)
-        recent.append({"role": said_by, "preview": text[:_PREVIEW]})
-    return {"count": len(shown), "roles": roles, "recent": recent}
-
-
-def _variables(found: Any) -> dict[str, Any]:
-    given = found if isinstance(found, dict) else getattr(found, "__dict__", {})
-    return {str(name): value for name, value in list(given.items())}
 
 
 def _survive(work: Callable[[], object]) -> None:

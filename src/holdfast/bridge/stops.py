@@ -7,15 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Decision:
-    action: str = "continue"
-    by: str = "command"
-    data: dict[str, Any] = field(default_factory=dict)
-
-    def shown(self) -> dict[str, Any]:
-        return {"action": self.action, "by": self.by, **self.data}
+from holdfast.bridge.decisions import Decision
 
 
 @dataclass(eq=False)

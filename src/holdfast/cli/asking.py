@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Annotated, Any, NoReturn
 
@@ -13,7 +14,28 @@ from holdfast.client.http import Client, ServerProblem, Unreachable
 
 console = Console()
 complaints = Console(stderr=True)
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
+
+
+class _Form:
+    """How this command is to answer, its complaints included."""
+
+    is_json = False
+
+
+def _remember(is_json: bool) -> bool:
+    _Form.is_json = is_json
+    return is_json
+
+
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="One JSON document instead of text.",
+        callback=_remember,
+        is_eager=True,
+    ),
+]
 Url = Annotated[str | None, typer.Option("--url", help="The server; found by itself if left out.")]
 
 
@@ -29,6 +51,10 @@ def ask(url: str | None, method: str, path: str, body: Any = None) -> Any:
 
 
 def complain(message: str, hint: str = "") -> NoReturn:
+    """Say what is wrong and what to do, on stderr; with `--json`, as JSON on stdout. And end."""
+    if _Form.is_json:
+        print(json.dumps({"error": {"message": message, "hint": hint}}))
+        raise typer.Exit(1)
     complaints.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
     if hint:
         complaints.print(hint, markup=False, highlight=False, soft_wrap=True)

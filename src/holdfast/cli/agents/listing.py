@@ -6,6 +6,7 @@ import json
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.table import Column, Table
 
 from holdfast.cli.agents.choosing import all_agents
@@ -15,6 +16,7 @@ from holdfast.service.agents.glance import Glance, glance, moment_of
 from holdfast.wire.rest import timestamp
 
 Json = dict[str, Any]
+_WIDE = 1000
 
 
 def sessions(
@@ -44,7 +46,8 @@ def sessions(
         named = f"{each['id']} *" if each["current"] else each["id"]
         cells = [each["name"], each["pid"], _short(each["startTime"]), each["cwd"], _told(each)]
         table.add_row(named, *(str("" if cell is None else cell) for cell in cells))
-    console.print(table)
+    # A pipe has no width that a row would have to fit into.
+    (console if console.is_terminal else Console(width=_WIDE)).print(table)
 
 
 def _shown(home: Home, seen: Glance) -> Json:
