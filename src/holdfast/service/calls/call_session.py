@@ -1,31 +1,28 @@
-"""One application that reports its calls, from its ON to its end."""
+"""A session of calls: one application that reports them."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import psutil
-
 from holdfast import errors
+from holdfast.model.call import Function
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
+from holdfast.service.calls.process_watch import ProcessWatch
 from holdfast.service.journal import Journal
 from holdfast.service.stream import Stream
 from holdfast.service.waiting import Waiting
 from holdfast.store import Store
-from holdfast.targets.program.ending import open_pidfd
+from holdfast.wire.call_requests import IMPLICIT
 
-_LOOK_SECONDS = 1.0
-_MOST_KEPT = 1000
+_MAX_SAVED = 1000
 
 
 class CallSession(Waiting):
-    """It runs while its process does; it is paused while one of its calls is held."""
+    """Runs while its process does, and is paused while one of its calls is held."""
 
     kind = Kind.CALLS
 
@@ -45,13 +42,25 @@ class CallSession(Waiting):
         self.reason: str | None = None
         self.watched = True
         self.calls = 0
-        self.taken = 0  # the last batch of calls that was taken
+        self.last_batch = 0  # the sequence number of the last batch that was recorded
         self.holds: set[str] = set()
         self.functions: list[int] = []
         self.registered: dict[str, list[str | None]] = {}  # signatures by name
         self.journal = Journal(session_id, store, stream)
         self._store = store
         self._watch: ProcessWatch | None = None
+
+    @classmethod
+    def from_record(cls, record: SessionRecord, store: Store, stream: Stream) -> CallSession:
+        """A session of the last server. `reason` is None unless that server had ended it."""
+        document = record.document
+        session = cls(record.id, store, stream, document.get("about") or {}, record.created_at)
+        session.calls = int(document.get("calls") or 0)
+        session.registered = dict(document.get("registered") or {})
+        session.functions = list(document.get("functions") or [])
+        if document.get("state") == State.TERMINATED.value:
+            session.reason = document.get("reason")
+        return session
 
     @property
     def name(self) -> str | None:
@@ -63,6 +72,11 @@ class CallSession(Waiting):
     @property
     def pid(self) -> int | None:
         return self.about.get("pid")
+
+    @property
+    def is_implicit(self) -> bool:
+        """Whether it is the session of applications that name none."""
+        return self.id == IMPLICIT
 
     @property
     def is_leased(self) -> bool:
@@ -88,24 +102,53 @@ class CallSession(Waiting):
                 possible=["delete"],
             )
 
-    def registers(self, name: str, signature: str | None) -> bool:
-        """Its application has a function at hand; False when that was known."""
-        known = self.registered.setdefault(name, [])
-        if signature in known:
+    # -- functions --------------------------------------------------------------------------
+
+    def add_function(self, function: Function) -> None:
+        """Note that the application uses a function."""
+        self.functions.append(function.id)
+        self.save()
+
+    def register(self, name: str, signature: str | None) -> bool:
+        """Note that the application has a function at hand; False when that was known."""
+        signatures = self.registered.setdefault(name, [])
+        if signature in signatures:
             return False
-        known.append(signature)
+        signatures.append(signature)
         self.save()
         return True
 
+    def list_replacements(self, function: Function) -> list[str]:
+        """The registered functions that take the same arguments, so that they may replace it."""
+        return [
+            name
+            for name, signatures in self.registered.items()
+            if name != function.name and function.signature in signatures
+        ]
+
+    def check_replacement(self, function: Function, name: str) -> None:
+        candidates = self.list_replacements(function)
+        if name not in candidates:
+            raise errors.InvalidDecision(
+                f"{name} cannot replace {function.name}: no function of that name and "
+                "signature was registered",
+                hint="`functions` in the details are those that can.",
+                field="function_name",
+                functions=candidates,
+                signature=function.signature,
+            )
+
+    # -- its process ------------------------------------------------------------------------
+
     @property
     def is_watched(self) -> bool:
-        """Is its process seen to live?"""
+        """Whether its process is known to be alive."""
         return self._watch is not None
 
     def watch(self, on_end: Callable[[], None]) -> None:
-        """Hear of the end of its process, if it is one of this machine that we can see."""
+        """Call `on_end` when its process ends, if it can be seen from here."""
         if self.pid is not None and self.watched:
-            self._watch = ProcessWatch.begun(self.pid, self.about.get("process_started"), on_end)
+            self._watch = ProcessWatch.open(self.pid, self.about.get("process_started"), on_end)
             if self._watch is not None:
                 self.about["process_started"] = self._watch.started
 
@@ -118,68 +161,14 @@ class CallSession(Waiting):
             self.event("terminated", reason=reason)
 
     def save(self) -> Any:
-        """Write what is shown of it after a restart of the server."""
+        """Store what a restarted server needs to know of it."""
         document = {
             "about": self.about,
             "state": self.state.value,
             "reason": self.reason,
             "calls": self.calls,
-            "functions": self.functions[:_MOST_KEPT],
-            "registered": dict(list(self.registered.items())[:_MOST_KEPT]),
+            "functions": self.functions[:_MAX_SAVED],
+            "registered": dict(list(self.registered.items())[:_MAX_SAVED]),
         }
         record = SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
         return self._store.put_session(record)
-
-
-class ProcessWatch:
-    """Calls back once when a process is gone: the one meant, not one that got its pid later."""
-
-    def __init__(self, process: psutil.Process, pidfd: int | None, on_end: Callable[[], None]):
-        self.started = process.create_time()
-        self._process = process
-        self._pidfd = pidfd
-        self._on_end = on_end
-        self._looking: asyncio.Task[None] | None = None
-        if pidfd is not None:
-            asyncio.get_running_loop().add_reader(pidfd, self._ended)
-        else:
-            self._looking = asyncio.create_task(self._look())
-
-    @classmethod
-    def begun(
-        cls, pid: int, started: float | None, on_end: Callable[[], None]
-    ) -> ProcessWatch | None:
-        """None: there is no such process (any more), as far as can be seen from here."""
-        try:
-            process = psutil.Process(pid)
-            if started is not None and abs(process.create_time() - started) > 0.01:
-                return None
-            return cls(process, open_pidfd(pid), on_end)
-        except (psutil.Error, ValueError, OverflowError):
-            return None
-
-    async def _look(self) -> None:
-        """Without pidfds there is nothing to wait for; so look from time to time."""
-        while self._is_alive():  # noqa: ASYNC110
-            await asyncio.sleep(_LOOK_SECONDS)
-        self._ended()
-
-    def _is_alive(self) -> bool:
-        try:
-            return self._process.is_running() and self._process.status() != psutil.STATUS_ZOMBIE
-        except psutil.Error:
-            return False
-
-    def _ended(self) -> None:
-        self.close()
-        self._on_end()
-
-    def close(self) -> None:
-        if self._pidfd is not None:
-            asyncio.get_running_loop().remove_reader(self._pidfd)
-            with contextlib.suppress(OSError):
-                os.close(self._pidfd)
-            self._pidfd = None
-        if self._looking is not None and self._looking is not asyncio.current_task():
-            self._looking.cancel()
-        self._looking = None
