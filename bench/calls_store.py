@@ -23,8 +23,9 @@ from holdfast.service.calls.flow import Calls
 from holdfast.service.calls.leased import rows_of
 from holdfast.service.settings import Settings
 from holdfast.service.stream import Stream
-from holdfast.store import open_store, uses
-from holdfast.store.calls import INSERT_PACKED
+from holdfast.store import open_store
+from holdfast.store.sqlite import value_uses
+from holdfast.store.sqlite.sqlite_calls import INSERT_PACKED
 from holdfast.wire import batch_reading, batches
 
 _BATCH = 1000
@@ -121,7 +122,7 @@ def _bare(bodies: list[bytes]) -> float:
             for packed in rows:
                 connection.execute("BEGIN")
                 connection.executemany(INSERT_PACKED, packed.rows)
-                uses.note(connection, packed.values, packed.users)
+                value_uses.note(connection, packed.values, packed.users)
                 connection.execute("COMMIT")
             return time.perf_counter() - began
 
