@@ -34,7 +34,7 @@ from holdfast.store.sqlite.document_codec import (
 from holdfast.store.sqlite.reader_pool import ReaderPool, Row
 from holdfast.store.sqlite.writer_thread import WriterThread
 from holdfast.store.store_errors import StoreProblem, StoreWarnings
-from holdfast.wire import pickles
+from holdfast.wire import pickle_viewer
 
 MAX_ROWS = 50_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -372,7 +372,7 @@ class CallTables:
         if found:
             return decode_object(found[0][0])
         data = self._inline(cid, surely)
-        return None if data is None else pickles.preview(data)
+        return None if data is None else pickle_viewer.preview(data)
 
     def data(self, cid: str) -> bytes | None:
         key = bytes.fromhex(cid)
