@@ -13,16 +13,16 @@
     with dbg.run(messages=messages, vars=state):
         ...the loop...
 
-`session` is the bridge itself, `flows` what happens around one model call or tool, `control` what
+`agent_bridge` is the bridge itself, `flows` what happens around one model call or tool, `loop_control` what
 somebody outside has asked for, `tape` a recording to play from, `otel` spans of what happens
 (with the extra of that name). `holdfast.recording` has the files;
 `docs/agents.md` tells the whole story, and `docs/decisions/0010` why it is so.
 """
 
-from holdfast.bridge.calls import ModelCall, ToolCall
-from holdfast.bridge.exceptions import Diverged, RecordedError, ToolCancelled
-from holdfast.bridge.session import Bridge, Run
-from holdfast.bridge.starting import active, start
+from holdfast.bridge.agent_bridge import Bridge, Run
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.bridge_errors import Diverged, RecordedError, ToolCancelled
+from holdfast.bridge.startup import active, start
 
 __all__ = [
     "Bridge",
