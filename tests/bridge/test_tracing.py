@@ -106,7 +106,7 @@ def test_without_a_provider_they_go_to_the_collector_that_is_named(tmp_path: Pat
 import runpy, sys
 from holdfast.bridge import active, start
 from holdfast.bridge import otel, startup
-made = starting.start
+made = startup.start
 def begun(*args, **kwargs):
     dbg = made(*args, **kwargs)
     otel.export(dbg)
