@@ -9,8 +9,7 @@ from typing import Any
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.agent import ACTIONS
-from holdfast.model.decision import Decision
-from holdfast.model.decision import AGENT_MOMENTS, Moment
+from holdfast.model.decision import AGENT_MOMENTS, Decision, Moment
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind, State
 from holdfast.recording.layout import Home
