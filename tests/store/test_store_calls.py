@@ -352,7 +352,7 @@ def test_a_value_that_is_only_in_a_row_is_kept_for_others(store: Store, tables: 
     body = batch_format.BODY.pack(batch_format.HAS_OUTCOME, 2, 1) + sizes + small + larger
     head = batch_format.head(0xA, 1, 1, 0, 1) + batch_format.site(0, b"{}")
     one = batch_format.CALL.pack(batch_format.CALL.size + len(body), 0, 1, 500, 0)
-    [found] = batch_parser.read(head + one + body).calls
+    [found] = batch_parser.parse_batch(head + one + body).calls
     row = (1, 0xA, 1, "proxy", 1, None, None, 500, body, '{"p":1}')
     used_by = array("q", found.keys), array("q", [1] * len(found.keys))
     tables.put_packed(Packed([row], *used_by, Counter({1: 1})))

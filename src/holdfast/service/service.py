@@ -25,7 +25,7 @@ from holdfast.model.session import Kind, State
 from holdfast.recording.layout import agents_dir
 from holdfast.service.agents.following import Following
 from holdfast.service.agents.session import AgentSession
-from holdfast.service.calls.call_service import Calls
+from holdfast.service.calls.call_service import CallService
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.projects import Projects
 from holdfast.service.session import Session
@@ -54,7 +54,9 @@ class Service:
         self.projects = Projects(self.store)
         self.ledger = Ledger()
         self.stream = Stream()
-        self.calls = Calls(self.store, self.ledger, self.stream, lambda: self.settings, data_dir)
+        self.calls = CallService(
+            self.store, self.ledger, self.stream, lambda: self.settings, data_dir
+        )
         self.agents = Following(agents_dir(data_dir), self.ledger, self.stream)
         self.sources = Sources()
         self.tags = Tags()
@@ -75,11 +77,11 @@ class Service:
             self.settings = self.settings.changed(self.store.settings())
         except errors.HoldfastError as problem:
             self._warn("SETTINGS_IGNORED", f"stored settings ignored: {problem.message}")
-        for wrong in self.calls.start_up():
+        for wrong in self.calls.start():
             self._warn("BREAKPOINT_IGNORED", f"stored call breakpoint ignored: {wrong.message}")
         for record in self.store.sessions():
             if record.kind == Kind.CALLS.value:
-                self.calls.recover(record)
+                self.calls.sessions.restore(record)
             else:
                 self._recover(record)
         await self.agents.start()

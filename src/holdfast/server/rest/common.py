@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Depends, Request
+import msgspec
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
 from holdfast import errors
@@ -33,6 +34,21 @@ class Answer(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         return rest.encode(content)
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def encode_answer(answer: msgspec.Struct) -> bytes:
+    """JSON as bytes; text that is not valid Unicode is escaped rather than refused."""
+    try:
+        return _encode(answer)
+    except (UnicodeEncodeError, TypeError):
+        return rest.encode(msgspec.to_builtins(answer))
+
+
+def render(answer: msgspec.Struct, status: int = 200) -> Response:
+    return Response(encode_answer(answer), status, media_type="application/json")
 
 
 def router() -> APIRouter:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+import msgspec
+
 from holdfast import errors
-from holdfast.model import agent
+from holdfast.model.decision import names_at
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind
 from holdfast.server.rest import bodies
@@ -18,16 +22,14 @@ from holdfast.server.rest.common import (
     shows,
 )
 from holdfast.service import execution, inspection
-from holdfast.service import session as program
 from holdfast.service.agents import shown as agents
 from holdfast.service.agents import steering
-from holdfast.service.calls import call_actions
-from holdfast.service.calls.call_renderer import brief_json, held_json
 from holdfast.service.service import Service
 from holdfast.wire import rest
+from holdfast.wire.call_answers import HeldCallSummary
 
 routes = router()
-_ACTIONS = {*program.ACTIONS, *call_actions.ACTIONS, *agent.ACTIONS}
+_ACTIONS = frozenset(names_at())
 _HOLD = {
     "hold_id": "hold_1",
     "session_id": "sess_abc123",
@@ -47,10 +49,14 @@ async def list_holds(service: ServiceHere) -> Json:
 
 def _brief(service: Service, held: Hold) -> Json:
     if held.kind is Kind.CALLS:
-        return {**rest.hold(held), **brief_json(service.calls.held(held.id))}
+        return {**rest.hold(held), **msgspec.to_builtins(_brief_call(service, held.id))}
     if held.kind is Kind.AGENT:
         return {**rest.hold(held), **agents.held_json(service.agents.held(held.id)[1])}
     return rest.hold(held)
+
+
+def _brief_call(service: Service, hold_id: str) -> HeldCallSummary:
+    return service.calls.renderer.build_held_summary(service.calls.holds.require_open(hold_id))
 
 
 @routes.post("/holds/continue", responses=shows({"continued": ["hold_1"], "total": 1}))
@@ -58,9 +64,11 @@ async def continue_all(service: ServiceHere, body: bodies.ContinueAll | None = N
     """Continue every held call and every held agent, of one session or of all."""
     wanted = body or bodies.ContinueAll()
     by, of_one = wanted.by or "rest", wanted.session_id
-    if of_one is not None and of_one not in service.agents.sessions:
-        service.calls.session(of_one)
-    done = service.calls.resume_all(of_one, by)
+    done = []
+    if of_one is None:
+        done = service.calls.holds.continue_all(None, by)
+    elif of_one not in service.agents.sessions:
+        done = service.calls.holds.continue_all(service.calls.sessions.require(of_one), by)
     patience = service.settings.request_timeout
     done += await steering.continue_all(service.agents, service.ledger, of_one, by, patience)
     return {"continued": done, "total": len(done)}
@@ -73,7 +81,9 @@ async def get_hold(service: ServiceHere, hold_id: str) -> Json:
     outcome = service.ledger.outcome(hold_id)
     shown = {**rest.hold(held), "open": outcome is None}
     if held.kind is Kind.CALLS and outcome is None:
-        shown = {**held_json(service.calls, service.calls.held(hold_id)), **shown}
+        call = service.calls.holds.require_open(hold_id)
+        detail = service.calls.renderer.build_held_detail(call)
+        shown = {**msgspec.to_builtins(detail), **shown}
     if held.kind is Kind.AGENT and outcome is None:
         _session, stop = service.agents.held(hold_id)
         shown = {**agents.held_json(stop, whole=True), **shown}
@@ -124,7 +134,9 @@ async def evaluate(service: ServiceHere, hold_id: str, body: bodies.Evaluate) ->
         return await inspection.evaluate(
             session, body.expression, body.frame_id, body.context, body.timeout
         )
-    return await service.calls.evaluate(hold_id, body.expression, body.timeout)
+    call = service.calls.holds.require_open(hold_id)
+    answer = await service.calls.holds.evaluate(call, body.expression, body.timeout)
+    return cast(Json, msgspec.to_builtins(answer))
 
 
 async def _decide_agent(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:
@@ -153,12 +165,14 @@ def _timeout(options: Json, service: Service) -> float:
 
 
 def _decide_call(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:
-    held = service.calls.decide(hold_id, body.action, body.by or "rest", body.model_extra or {})
-    session = service.calls.session(held.call.session_id)
+    held = service.calls.holds.decide(
+        hold_id, body.action, body.by or "rest", body.model_extra or {}
+    )
+    session = held.running.session
     return {
         "hold_id": hold_id,
         "action": body.action,
-        "call_id": held.call.id,
+        "call_id": held.record.id,
         "session_id": session.id,
         "status": session.state.value,
     }

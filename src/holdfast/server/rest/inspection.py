@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
+import msgspec
 from fastapi import Query
 
 from holdfast import errors
@@ -237,8 +238,10 @@ async def evaluate(
     if isinstance(session, AgentSession):
         session = service.session(session.id)  # which says that it is none
     if isinstance(session, CallSession):
-        hold_id = body.hold_id or service.calls.the_hold(session.id)
-        return await service.calls.evaluate(hold_id, body.expression, body.timeout)
+        holds = service.calls.holds
+        held = holds.require_open(body.hold_id) if body.hold_id else holds.newest_of(session)
+        answer = await holds.evaluate(held, body.expression, body.timeout)
+        return cast(Json, msgspec.to_builtins(answer))
     return await inspection.evaluate(
         session, body.expression, body.frame_id, body.context, body.timeout
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
+import msgspec
 from fastapi import Query
 
 from holdfast import errors
@@ -140,23 +141,7 @@ def _listed(session: Session | CallSession | AgentSession) -> Json:
 
 def call_summary(session: CallSession) -> Json:
     """A session of calls, in a list and on its own."""
-    shown: Json = {
-        "session_id": session.id,
-        "status": session.state.value,
-        "kind": session.kind.value,
-        "name": session.name,
-        "created_at": rest.timestamp(session.created_at),
-        "pid": session.pid,
-        "calls": session.calls,
-        "holds": sorted(session.holds),
-        "last_event": session.journal.seq,
-    }
-    for name in ("argv", "cwd", "python", "script", "module", "path"):
-        if name in session.about:
-            shown[name] = session.about[name]
-    if session.over:
-        shown["reason"] = session.reason
-    return shown
+    return cast(Json, msgspec.to_builtins(session.to_answer()))
 
 
 def summary(session: Session) -> Json:
@@ -206,7 +191,7 @@ async def detail(session: Session) -> Json:
 async def get_session(service: ServiceHere, session_id: str) -> Json:
     """Detailed state: all of `/status`, and the configuration."""
     if session_id in service.calls.sessions:
-        return call_summary(service.calls.session(session_id))
+        return call_summary(service.calls.sessions[session_id])
     if session_id in service.agents.sessions:
         return await agents.detail_json(service.agents.session(session_id))
     session = service.session(session_id, touch=False)
@@ -260,7 +245,7 @@ async def delete_session(service: ServiceHere, session: AnySession) -> Json:
     if isinstance(session, AgentSession):
         await service.agents.delete(session)
     elif isinstance(session, CallSession):
-        await service.calls.delete(session)
+        await service.calls.sessions.delete(session)
     else:
         await service.delete(session)
     return {"deleted": True, "session_id": session.id}

@@ -7,22 +7,26 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import UNSET
+
 from holdfast import errors
+from holdfast.core import decisions
 from holdfast.core.ledger import Ledger
 from holdfast.model.call import CallRecord, When, call_number
-from holdfast.model.decision import Decision
+from holdfast.model.decision import CONTINUE, Decision, names_at
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind
-from holdfast.service.calls.call_actions import ActionBuilder, CallAction
+from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_session import CallSession
-from holdfast.service.calls.held_call import ALLOWED, HeldCall
+from holdfast.service.calls.held_call import HeldCall
 from holdfast.service.calls.running_calls import RunningCall
 from holdfast.service.calls.stack_cache import StackCache
 from holdfast.service.holds import new_hold_id
 from holdfast.service.settings import Settings
 from holdfast.store import CallTables
+from holdfast.wire.call_answers import CallEvaluation, CallInstruction, PollAnswer
+from holdfast.wire.call_requests import EvaluationAnswer
 
-Json = dict[str, Any]
 _MAX_REMEMBERED = 20_000
 _IMPLICIT_TIMEOUT_MS = 60_000
 _GRACE_SECONDS = 5.0
@@ -47,7 +51,7 @@ class CallHolds:
         self._open: dict[str, HeldCall] = {}
         self._by_call: OrderedDict[int, HeldCall] = OrderedDict()
 
-    def open(self, running: RunningCall, when: When, breakpoint_id: str) -> Json:
+    def open(self, running: RunningCall, when: When, breakpoint_id: str) -> CallInstruction:
         """Hold a call. The answer tells its application to poll."""
         record, session, settings = running.record, running.session, self._settings()
         timeout_ms = settings.call_hold_timeout_ms
@@ -71,13 +75,13 @@ class CallHolds:
             when=when.value,
             breakpoint_id=breakpoint_id,
         )
-        return {
-            "action": "poll",
-            "poll_interval_ms": settings.call_poll_interval_ms,
-            "poll_url": f"/api/poll/{record.id}",
-            "timeout_ms": timeout_ms,
-            "hold_id": held.id,
-        }
+        return CallInstruction(
+            action="poll",
+            poll_interval_ms=settings.call_poll_interval_ms,
+            poll_url=f"/api/poll/{record.id}",
+            timeout_ms=timeout_ms,
+            hold_id=held.id,
+        )
 
     def _build_hold(self, held: HeldCall) -> Hold:
         thread = (held.record.thread or {}).get("id")
@@ -89,7 +93,8 @@ class CallHolds:
             opened_at=held.opened_at,
             thread_id=thread if isinstance(thread, int) else None,
             location=self._stacks.location(held.record),
-            allows=ALLOWED[held.when],
+            moment=held.moment,
+            allows=names_at(held.moment),
         )
 
     # -- for deciders -----------------------------------------------------------------------
@@ -115,16 +120,14 @@ class CallHolds:
     def decide(self, hold_id: str, action: str, by: str, options: Mapping[str, Any]) -> HeldCall:
         """Settle a hold. A decision that cannot be carried out leaves it open."""
         held = self.require_open(hold_id)
-        if action in ALLOWED[held.when]:
-            prepared = self._actions.build(action, options, held.running)
-        else:
-            prepared = CallAction({}, {})  # the ledger says what is allowed
+        decisions.check_allowed(self._ledger.get(hold_id), action)
+        prepared = self._actions.build(held.when, action, options, held.running.check_replacement)
         self._ledger.decide(hold_id, Decision(action, by, prepared.summary))
         session = self._forget(held)
-        if action != "continue":
+        if action != CONTINUE.name:
             held.running.note_decision(held.when, prepared.summary, by)
             self._tables.update_call(held.record)
-        held.release(prepared.message)
+        held.release(prepared.instruction)
         session.event("hold_decided", hold_id=hold_id, call_id=held.record.id, action=action, by=by)
         return held
 
@@ -136,33 +139,40 @@ class CallHolds:
             if session is None or held.running.session is session
         ]
         for hold_id in hold_ids:
-            self.decide(hold_id, "continue", by, {})
+            self.decide(hold_id, CONTINUE.name, by, {})
         return hold_ids
 
-    async def evaluate(self, held: HeldCall, expression: str, timeout: float | None) -> Json:
+    async def evaluate(
+        self, held: HeldCall, expression: str, timeout: float | None
+    ) -> CallEvaluation:
         """Evaluate in the frame of whoever makes the call; the application does it."""
         seconds = timeout or self._settings().evaluate_timeout
         answer = await held.evaluate(expression, seconds)
-        if "error" in answer:
-            kind, message = (str(answer["error"].get(name, "")) for name in ("type", "message"))
+        if answer.result is None:
+            error = answer.error or {}
+            kind, message = (str(error.get(name, "")) for name in ("type", "message"))
             raise errors.EvaluationFailed(
                 f"{kind}: {message}", exception_type=kind, expression=expression
             )
-        preview = dict(answer["result"])
-        shown = {"result": preview.pop("text"), "variable_reference": 0, "reference": 0, **preview}
-        return {**shown, "hold_id": held.id}
+        return CallEvaluation(
+            result=answer.result["text"],
+            type=answer.result["type"],
+            hold_id=held.id,
+            length=answer.result.get("length", UNSET),
+            json=answer.result.get("json", UNSET),
+        )
 
     # -- for the application that waits -----------------------------------------------------------
 
-    async def poll(self, call_id: str, seconds: float) -> Json:
+    async def poll(self, call_id: str, seconds: float) -> PollAnswer:
         return await self._require_call(call_id).poll(seconds)
 
     def give_up(self, call_id: str) -> None:
         """The application waits no longer; a decision made meanwhile stands."""
         self._withdraw(self._require_call(call_id), "its caller waits no longer")
 
-    def answer_evaluation(self, call_id: str, request_id: str, answer: Json) -> bool:
-        return self._require_call(call_id).answer_evaluation(request_id, answer)
+    def answer_evaluation(self, call_id: str, answer: EvaluationAnswer) -> bool:
+        return self._require_call(call_id).answer_evaluation(answer)
 
     def _require_call(self, call_id: str) -> HeldCall:
         number = call_number(call_id)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from holdfast import errors
 from holdfast.core.call_matcher import Armed
 from holdfast.model.call import When
+from holdfast.model.decision import CONTINUE, Moment, action_at
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_breakpoints import CallBreakpoints
 from holdfast.service.calls.call_holds import CallHolds
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.filter_values import build_filter_values
-from holdfast.service.calls.held_call import ALLOWED
 from holdfast.service.calls.running_calls import RunningCall
-
-Json = dict[str, Any]
+from holdfast.wire.call_answers import CallInstruction
 
 
 class CallInterceptor:
@@ -33,7 +30,7 @@ class CallInterceptor:
         self._actions = actions
         self._contents = contents
 
-    def intercept(self, running: RunningCall, when: When) -> Json | None:
+    def intercept(self, running: RunningCall, when: When) -> CallInstruction | None:
         """What its application has to do: None for nothing, an action, or to poll."""
         record = running.record
         armed = self._breakpoints.first_hit(
@@ -49,11 +46,11 @@ class CallInterceptor:
                 armed.cannot(problem.message)
         return self._holds.open(running, when, armed.point.id)
 
-    def _act(self, running: RunningCall, when: When, armed: Armed) -> Json | None:
+    def _act(self, running: RunningCall, when: When, armed: Armed) -> CallInstruction | None:
         options = dict(armed.point.action or {})
         action = str(options.pop("action", ""))
-        if action not in ALLOWED[when] or action == "continue":
+        if action == CONTINUE.name or action_at(Moment(when.value), action) is None:
             return None
-        prepared = self._actions.build(action, options, running)
+        prepared = self._actions.build(when, action, options, running.check_replacement)
         running.note_decision(when, prepared.summary, f"breakpoint {armed.point.id}")
-        return prepared.message
+        return prepared.instruction

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from holdfast.service.calls.call_breakpoints import CallBreakpoints
 from holdfast.service.calls.call_sessions import CallSessions
 from holdfast.service.calls.lease_board import LeaseBoard
-from holdfast.wire import call_requests as wire
+from holdfast.wire.call_answers import Lease, Rule
 
-Json = dict[str, Any]
 _FIRST_LANE = 10
 _LANES = 90
 
@@ -22,7 +19,7 @@ class CallLeases:
         self._sessions = sessions
         self._breakpoints = breakpoints
 
-    def renew(self, session_id: str | None) -> Json:
+    def renew(self, session_id: str | None) -> Lease:
         """The rules, and the board that announces their changes; renews the session's lease.
 
         The epoch is read before the rules, so that a rule added in between is fetched twice rather
@@ -33,8 +30,8 @@ class CallLeases:
             if session.is_leased:
                 self._board.grant(session.id)
         epoch = self._board.epoch
-        rules = [wire.rule_json(armed.point) for armed in self._breakpoints.all()]
+        rules = [Rule.of(armed.point) for armed in self._breakpoints.all()]
         lane = _FIRST_LANE
         if session_id:
             lane += int(session_id.rpartition("_")[2], 16) % _LANES
-        return {"epoch": epoch, "board": self._board.path, "lane": lane, "rules": rules}
+        return Lease(epoch=epoch, board=self._board.path, lane=lane, rules=rules)

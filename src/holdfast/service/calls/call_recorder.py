@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
-from typing import Any
+
+from msgspec.structs import asdict
 
 from holdfast import errors
 from holdfast.model.call import CallRecord, CallStatus, When
+from holdfast.model.decision import CONTINUE
 from holdfast.service.calls.call_holds import CallHolds
 from holdfast.service.calls.call_interceptor import CallInterceptor
 from holdfast.service.calls.call_sessions import CallSessions
@@ -17,9 +18,8 @@ from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.running_calls import RunningCall, RunningCalls
 from holdfast.service.calls.stack_cache import StackCache
 from holdfast.store import CallTables
-from holdfast.wire.call_requests import Complete, Start
-
-Json = dict[str, Any]
+from holdfast.wire.call_answers import CompleteAnswer, StartAnswer
+from holdfast.wire.call_requests import CompleteRequest, Registration, StartRequest
 
 
 class CallRecorder:
@@ -53,16 +53,26 @@ class CallRecorder:
         self._last_number = self._tables.last_number()
         self._first_number = self._next_number()
 
-    def register(self, session_id: str, name: str, facts: Mapping[str, Any]) -> None:
+    def register(self, request: Registration) -> None:
         """Note a function that an application has at hand."""
-        session = self._sessions.accept_report(session_id)
-        function = self._functions.note_use(session, name, **facts)
-        if session.register(name, facts.get("signature")):
-            session.event("function_registered", name=name, signature=function.signature)
+        session = self._sessions.accept_report(request.session_id)
+        function = self._functions.note_use(
+            session,
+            request.name,
+            request.alias,
+            request.qualname,
+            module=request.module,
+            signature=request.signature,
+            file=request.file,
+            line=request.line,
+            target_cid=request.target_cid,
+        )
+        if session.register(request.name, request.signature):
+            session.event("function_registered", name=request.name, signature=function.signature)
 
     # -- start ------------------------------------------------------------------------------
 
-    def start(self, request: Start) -> Json:
+    def start(self, request: StartRequest) -> StartAnswer:
         session = self._sessions.accept_report(request.session_id)
         self._contents.take(request.items)
         function = self._functions.note_use(
@@ -90,11 +100,13 @@ class CallRecorder:
         session.calls += 1
         running = RunningCall(record, session, request.evaluates)
         self._running.add(running)
-        answer = None
+        instruction = None
         if request.began is None:
-            answer = self._interceptor.intercept(running, When.BEFORE)
+            instruction = self._interceptor.intercept(running, When.BEFORE)
         self._tables.put_call(running.record)
-        return {"call_id": record.id, **(answer or {"action": "continue"})}
+        if instruction is None:
+            return StartAnswer(call_id=record.id, action=CONTINUE.name)
+        return StartAnswer(call_id=record.id, **asdict(instruction))
 
     def _next_number(self) -> int:
         """The time in microseconds and three more digits. Later calls have higher numbers."""
@@ -104,7 +116,7 @@ class CallRecorder:
 
     # -- completion -------------------------------------------------------------------------
 
-    def complete(self, request: Complete) -> Json:
+    def complete(self, request: CompleteRequest) -> CompleteAnswer:
         running = self._running.get(request.number) or self._find_lost(request)
         self._contents.take(request.items)
         before = running.record
@@ -125,12 +137,12 @@ class CallRecorder:
         self._holds.withdraw_call(record)
         running.record = record
         moment = When.AFTER if record.status is CallStatus.SUCCESS else When.EXCEPTION
-        answer = self._interceptor.intercept(running, moment)
+        instruction = self._interceptor.intercept(running, moment)
         if running.record is not record:
             self._tables.update_call(running.record)
-        return {"status": "ok", **(answer or {})}
+        return CompleteAnswer() if instruction is None else CompleteAnswer(**asdict(instruction))
 
-    def _find_lost(self, request: Complete) -> RunningCall:
+    def _find_lost(self, request: CompleteRequest) -> RunningCall:
         """A call that started under the last server; any other has completed already."""
         record = self._tables.call(request.number, self._functions.by_id)
         if record is None:
@@ -147,7 +159,7 @@ class CallRecorder:
         return RunningCall(record, session, evaluates=False)
 
 
-def _duration_ns(request: Complete, before: CallRecord) -> int | None:
+def _duration_ns(request: CompleteRequest, before: CallRecord) -> int | None:
     if request.duration_ns is not None:
         return request.duration_ns
     if request.timestamp is None or before.started_at is None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+from msgspec import UNSET
+
 from holdfast import errors
-from holdfast.model.call import Function
+from holdfast.model.call import IMPLICIT_SESSION, Application, Function
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
 from holdfast.service.calls.process_watch import ProcessWatch
@@ -16,9 +19,11 @@ from holdfast.service.journal import Journal
 from holdfast.service.stream import Stream
 from holdfast.service.waiting import Waiting
 from holdfast.store import Store
-from holdfast.wire.call_requests import IMPLICIT
+from holdfast.wire import rest
+from holdfast.wire.call_answers import CallSessionAnswer
 
 _MAX_SAVED = 1000
+_APPLICATION_FIELDS = frozenset(field.name for field in dataclasses.fields(Application))
 
 
 class CallSession(Waiting):
@@ -31,12 +36,12 @@ class CallSession(Waiting):
         session_id: str,
         store: Store,
         stream: Stream,
-        about: Mapping[str, Any],
+        application: Application,
         created_at: float | None = None,
     ) -> None:
         super().__init__()
         self.id = session_id
-        self.about = dict(about)
+        self.application = application
         self.created_at = time.time() if created_at is None else created_at
         self.over = False
         self.reason: str | None = None
@@ -54,7 +59,8 @@ class CallSession(Waiting):
     def from_record(cls, record: SessionRecord, store: Store, stream: Stream) -> CallSession:
         """A session of the last server. `reason` is None unless that server had ended it."""
         document = record.document
-        session = cls(record.id, store, stream, document.get("about") or {}, record.created_at)
+        application = _parse_application(document.get("about") or {})
+        session = cls(record.id, store, stream, application, record.created_at)
         session.calls = int(document.get("calls") or 0)
         session.registered = dict(document.get("registered") or {})
         session.functions = list(document.get("functions") or [])
@@ -64,23 +70,21 @@ class CallSession(Waiting):
 
     @property
     def name(self) -> str | None:
-        if self.about.get("name"):
-            return str(self.about["name"])
-        argv = self.about.get("argv")
-        return os.path.basename(str(argv[0])) if argv else None
+        argv = self.application.argv
+        return self.application.name or (os.path.basename(argv[0]) if argv else None)
 
     @property
     def pid(self) -> int | None:
-        return self.about.get("pid")
+        return self.application.pid
 
     @property
     def is_implicit(self) -> bool:
         """Whether it is the session of applications that name none."""
-        return self.id == IMPLICIT
+        return self.id == IMPLICIT_SESSION
 
     @property
     def is_leased(self) -> bool:
-        return self.about.get("mode") == "leased"
+        return self.application.mode == "leased"
 
     @property
     def state(self) -> State:
@@ -91,6 +95,27 @@ class CallSession(Waiting):
     def event(self, kind: str, **body: Any) -> None:
         self.journal.add(kind, **body)
         self.wake()
+
+    def to_answer(self) -> CallSessionAnswer:
+        application = self.application
+        return CallSessionAnswer(
+            session_id=self.id,
+            status=self.state.value,
+            kind=self.kind.value,
+            name=self.name,
+            created_at=rest.timestamp(self.created_at),
+            pid=self.pid,
+            calls=self.calls,
+            holds=sorted(self.holds),
+            last_event=self.journal.seq,
+            argv=UNSET if application.argv is None else list(application.argv),
+            cwd=UNSET if application.cwd is None else application.cwd,
+            python=UNSET if application.python is None else application.python,
+            script=UNSET if application.script is None else application.script,
+            module=UNSET if application.module is None else application.module,
+            path=UNSET if application.path is None else list(application.path),
+            reason=self.reason if self.over else UNSET,
+        )
 
     def require_open(self) -> None:
         if self.over:
@@ -148,9 +173,12 @@ class CallSession(Waiting):
     def watch(self, on_end: Callable[[], None]) -> None:
         """Call `on_end` when its process ends, if it can be seen from here."""
         if self.pid is not None and self.watched:
-            self._watch = ProcessWatch.open(self.pid, self.about.get("process_started"), on_end)
+            started = self.application.process_started
+            self._watch = ProcessWatch.open(self.pid, started, on_end)
             if self._watch is not None:
-                self.about["process_started"] = self._watch.started
+                self.application = dataclasses.replace(
+                    self.application, process_started=self._watch.started
+                )
 
     def end(self, reason: str) -> None:
         if self._watch is not None:
@@ -163,7 +191,7 @@ class CallSession(Waiting):
     def save(self) -> Any:
         """Store what a restarted server needs to know of it."""
         document = {
-            "about": self.about,
+            "about": _to_document(self.application),
             "state": self.state.value,
             "reason": self.reason,
             "calls": self.calls,
@@ -172,3 +200,16 @@ class CallSession(Waiting):
         }
         record = SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
         return self._store.put_session(record)
+
+
+def _to_document(application: Application) -> dict[str, Any]:
+    fields = dataclasses.asdict(application)
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _parse_application(document: dict[str, Any]) -> Application:
+    fields = {name: value for name, value in document.items() if name in _APPLICATION_FIELDS}
+    for name in ("argv", "path"):
+        if fields.get(name) is not None:
+            fields[name] = tuple(map(str, fields[name]))
+    return Application(**fields)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from holdfast import errors
+from holdfast.model.call import IMPLICIT_SESSION, Application
 from holdfast.model.records import SessionRecord
 from holdfast.service.calls.call_holds import CallHolds
 from holdfast.service.calls.call_session import CallSession
@@ -17,7 +17,6 @@ from holdfast.service.calls.running_calls import RunningCalls
 from holdfast.service.settings import Settings
 from holdfast.service.stream import Stream
 from holdfast.store import Store
-from holdfast.wire.call_requests import IMPLICIT
 
 _WITHDRAWN_BECAUSE = {
     "process_ended": "its process has ended",
@@ -66,14 +65,14 @@ class CallSessions(Mapping[str, CallSession]):
 
     # -- opening and resuming -------------------------------------------------------------------
 
-    def open(self, about: Mapping[str, Any]) -> CallSession:
+    def open(self, application: Application) -> CallSession:
         session_id = f"calls_{secrets.token_hex(4)}"
-        while session_id in self._sessions or session_id == IMPLICIT:
+        while session_id in self._sessions or session_id == IMPLICIT_SESSION:
             session_id = f"calls_{secrets.token_hex(4)}"
-        return self._open(session_id, about)
+        return self._open(session_id, application)
 
-    def _open(self, session_id: str, about: Mapping[str, Any]) -> CallSession:
-        session = CallSession(session_id, self._store, self._stream, about)
+    def _open(self, session_id: str, application: Application) -> CallSession:
+        session = CallSession(session_id, self._store, self._stream, application)
         self._forget_oldest()
         self._sessions[session_id] = session
         self._activate(session, "session_started")
@@ -101,8 +100,8 @@ class CallSessions(Mapping[str, CallSession]):
         """
         session = self._sessions.get(session_id)
         if session is None:
-            if session_id == IMPLICIT:
-                return self._open(IMPLICIT, {"name": "calls without a session"})
+            if session_id == IMPLICIT_SESSION:
+                return self._open(IMPLICIT_SESSION, Application(name="calls without a session"))
             raise _not_found(session_id)
         if session.over:
             if session.reason not in ("server_stopped", "process_ended"):
@@ -125,7 +124,7 @@ class CallSessions(Mapping[str, CallSession]):
             stored = self._store.calls.count_of_session(session.id)
             session.calls = max(session.calls, stored)
         self._sessions[session.id] = session
-        if session.reason == "server_stopped" and session.about.get("process_started"):
+        if session.reason == "server_stopped" and session.application.process_started:
             session.watch(lambda: self.end(session, "process_ended"))
         session.over = not session.is_watched
         if session.is_watched:

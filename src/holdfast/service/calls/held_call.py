@@ -6,19 +6,14 @@ import asyncio
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 from holdfast import errors
 from holdfast.model.call import CallRecord, When
+from holdfast.model.decision import Moment, names_at
 from holdfast.service.calls.running_calls import RunningCall
 from holdfast.service.waiting import Waiting
-
-Json = dict[str, Any]
-ALLOWED = {
-    When.BEFORE: ("continue", "skip", "raise", "modify", "replace"),
-    When.AFTER: ("continue", "skip", "raise"),
-    When.EXCEPTION: ("continue", "skip", "raise"),
-}
+from holdfast.wire.call_answers import CallInstruction, PollAnswer
+from holdfast.wire.call_requests import EvaluationAnswer
 
 
 @dataclass
@@ -27,7 +22,7 @@ class PendingEvaluation:
 
     expression: str
     timeout: float
-    answer: asyncio.Future[Json]
+    answer: asyncio.Future[EvaluationAnswer]
     id: str = field(default_factory=lambda: f"eval_{secrets.token_hex(4)}")
 
 
@@ -45,9 +40,13 @@ class HeldCall(Waiting):
         self.timeout_ms = timeout_ms
         self.opened_at = time.time()
         self.timer: asyncio.TimerHandle | None = None
-        self._action: Json | None = None
+        self._instruction: CallInstruction | None = None
         self._withdrawn_because: str | None = None
         self._evaluations: list[PendingEvaluation] = []
+
+    @property
+    def moment(self) -> Moment:
+        return Moment(self.when.value)
 
     @property
     def record(self) -> CallRecord:
@@ -55,31 +54,31 @@ class HeldCall(Waiting):
 
     # -- the application's side -------------------------------------------------------------------
 
-    async def poll(self, seconds: float) -> Json:
+    async def poll(self, seconds: float) -> PollAnswer:
         """The decision, an expression to evaluate, or after so many seconds neither."""
         if seconds > 0:
             await self.until(self._has_news, seconds)
-        if self._action is not None:
-            return {"status": "ready", "action": self._action}
+        if self._instruction is not None:
+            return PollAnswer(status="ready", action=self._instruction)
         if self._withdrawn_because is not None:
             raise self._not_open(self._withdrawn_because)
         if self._evaluations:
             evaluation = self._evaluations[0]
-            return {
-                "status": "evaluate",
-                "request_id": evaluation.id,
-                "expression": evaluation.expression,
-                "timeout": evaluation.timeout,
-            }
-        return {"status": "waiting"}
+            return PollAnswer(
+                status="evaluate",
+                request_id=evaluation.id,
+                expression=evaluation.expression,
+                timeout=evaluation.timeout,
+            )
+        return PollAnswer(status="waiting")
 
     def _has_news(self) -> bool:
-        return bool(self._action or self._evaluations or self._withdrawn_because)
+        return bool(self._instruction or self._evaluations or self._withdrawn_because)
 
-    def answer_evaluation(self, request_id: str, answer: Json) -> bool:
+    def answer_evaluation(self, answer: EvaluationAnswer) -> bool:
         """False when nobody waits for this answer any more."""
         for evaluation in self._evaluations:
-            if evaluation.id == request_id:
+            if evaluation.id == answer.request_id:
                 self._evaluations.remove(evaluation)
                 if not evaluation.answer.done():
                     evaluation.answer.set_result(answer)
@@ -88,9 +87,9 @@ class HeldCall(Waiting):
 
     # -- the deciders' side -----------------------------------------------------------------------
 
-    def release(self, action: Json) -> None:
+    def release(self, instruction: CallInstruction) -> None:
         """Hand the decision to the application."""
-        self._action = action
+        self._instruction = instruction
         self._close("the call was decided meanwhile")
 
     def withdraw(self, why: str) -> None:
@@ -106,17 +105,17 @@ class HeldCall(Waiting):
         self._evaluations.clear()
         self.wake()
 
-    async def evaluate(self, expression: str, timeout: float) -> Json:
-        """The application's answer: `result` (a preview) or `error`."""
+    async def evaluate(self, expression: str, timeout: float) -> EvaluationAnswer:
+        """Have the application evaluate an expression, and wait for its answer."""
         if not self.running.evaluates:
             raise errors.WrongState(
                 "this application does not evaluate at a hold",
                 hint="Only clients that say `evaluates` do; decide the call instead.",
                 hold_id=self.id,
                 state="held",
-                possible=list(ALLOWED[self.when]),
+                possible=list(names_at(self.moment)),
             )
-        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[EvaluationAnswer] = asyncio.get_running_loop().create_future()
         evaluation = PendingEvaluation(expression, timeout, answer)
         self._evaluations.append(evaluation)
         self.wake()

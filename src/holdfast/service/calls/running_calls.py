@@ -22,6 +22,9 @@ class RunningCall:
     session: CallSession
     evaluates: bool
 
+    def check_replacement(self, name: str) -> None:
+        self.session.check_replacement(self.record.function, name)
+
     def note_decision(self, when: When, summary: dict[str, Any], by: str) -> None:
         decision = {**summary, "by": by, "when": when.value}
         self.record = dataclasses.replace(self.record, decision=decision)

@@ -40,7 +40,7 @@ class StackCache:
 
     def location(self, record: CallRecord) -> Location | None:
         """Where the call was made."""
-        if record.stack in self._locations:
+        if record.stack is not None and record.stack in self._locations:
             return self._locations[record.stack]
         return _find_location(self.frames(record))
 

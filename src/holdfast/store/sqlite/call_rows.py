@@ -143,7 +143,7 @@ def _decode_packed(
 ) -> tuple[CallRecord, dict[str, bytes]]:
     """A row of a leased application: `cids` is the body of its batch (`wire.batch_format`)."""
     number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
-    found = batch_parser.body_of(bytes(body))
+    found = batch_parser.parse_stored(bytes(body))
     more = found.more
     record = CallRecord(
         number=number,
