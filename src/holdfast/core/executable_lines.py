@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 
+from holdfast.core._statements import is_string, statements
 from holdfast.core.source_text import compile_quietly, decode, no_warnings, parse_quietly
-from holdfast.core.syntax_tree import is_string, statements
 from holdfast.errors import InvalidLine
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
 
+from holdfast.core._statements import Scope, is_string, statements
 from holdfast.core.source_text import compile_quietly, decode, parse_quietly
-from holdfast.core.syntax_tree import Scope, is_string, statements
 
 _LOCALS = "<locals>"
 
