@@ -176,8 +176,8 @@ def test_a_dataframe_of_objects_that_raise_has_no_preview_but_an_answer() -> Non
 
 def test_describing_values_imports_neither_library() -> None:
     script = (
-        "import sys; from holdfast.probe import values;"
-        "values.describe([1], 'v', values.Handles(), 1);"
+        "import sys; from holdfast.probe import variables;"
+        "variables.describe([1], 'v', variables.Handles(), 1);"
         "assert not {'numpy', 'pandas', 'pydantic'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
