@@ -11,7 +11,7 @@ from fastapi import Depends, Request, Response
 from holdfast import errors
 from holdfast.recording.contents import Contents
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import (
+from holdfast.server.rest.shared import (
     Json,
     ServiceHere,
     patience_of,

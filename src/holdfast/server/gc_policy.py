@@ -22,7 +22,7 @@ _MUCH = 2_000  # objects made and not put away since the last look
 
 
 @contextlib.asynccontextmanager
-async def at_leisure() -> AsyncIterator[None]:
+async def tuned() -> AsyncIterator[None]:
     """Within this the collector is ours."""
     before = gc.get_threshold()
     gc.collect()

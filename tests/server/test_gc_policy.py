@@ -6,7 +6,7 @@ import asyncio
 import gc
 import weakref
 
-from holdfast.server import collecting
+from holdfast.server import gc_policy
 
 
 class Circle:
@@ -26,7 +26,7 @@ def test_circles_go_while_the_server_runs_and_the_collector_is_given_back() -> N
     before = gc.get_threshold()
 
     async def serve() -> None:
-        async with collecting.at_leisure():
+        async with gc_policy.tuned():
             assert gc.get_threshold() > before
             assert gc.get_freeze_count() > 0
             await until_gone()

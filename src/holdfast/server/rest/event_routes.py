@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import Query
 
 from holdfast import errors
-from holdfast.server.rest.common import Json, ServiceHere, patience_of, router, shows
-from holdfast.server.rest.streams import cursor_of, types_of
+from holdfast.server.rest.shared import Json, ServiceHere, patience_of, router, shows
+from holdfast.server.rest.stream_routes import cursor_of, types_of
 from holdfast.service import events
 
 routes = router()

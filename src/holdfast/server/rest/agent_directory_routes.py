@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import Json, ServiceHere, router, shows
+from holdfast.server.rest.shared import Json, ServiceHere, router, shows
 from holdfast.service.agents.shown import summary_json
 
 routes = router()

@@ -10,8 +10,8 @@ from fastapi import Request, Response
 
 import holdfast
 from holdfast import errors
-from holdfast.server.answers import status_of
-from holdfast.server.rest.common import patience_of, router, shows
+from holdfast.server.error_answers import status_of
+from holdfast.server.rest.shared import patience_of, router, shows
 from holdfast.service.service import Service
 from holdfast.wire import batches, rest
 from holdfast.wire import calls as wire

@@ -10,8 +10,8 @@ from fastapi import Query
 
 from holdfast.model.launch import Launch
 from holdfast.model.session import State
-from holdfast.server.rest import agents, bodies
-from holdfast.server.rest.common import (
+from holdfast.server.rest import agent_routes, bodies
+from holdfast.server.rest.shared import (
     Json,
     ServiceHere,
     SessionHere,
@@ -124,7 +124,7 @@ async def continue_(
     Of an agent: everything that it holds."""
     body = body or bodies.Run()
     if isinstance(session, AgentSession):
-        return await agents.continue_agent(service, session, body, wait)
+        return await agent_routes.continue_agent(service, session, body, wait)
     patience, wanted = _options(session, body, wait, include, 0.0)
     await execution.act(session, "continue", body.by or "rest")
     return await after(session, patience, wanted)
@@ -175,7 +175,9 @@ def _step_route(action: str, does: str) -> None:
             if action != "step-over":
                 session = service.session(session.id)  # which says what an agent can do
             else:
-                return await agents.step_agent(service, session, action, body or bodies.Run(), wait)
+                return await agent_routes.step_agent(
+                    service, session, action, body or bodies.Run(), wait
+                )
         return await _step(session, action, body, wait, include)
 
     @routes.post(
@@ -214,7 +216,7 @@ async def pause(
     An agent stops before its next model call."""
     body = body or bodies.Run()
     if isinstance(session, AgentSession):
-        return await agents.pause_agent(service, session, body, wait)
+        return await agent_routes.pause_agent(service, session, body, wait)
     return await _pause(session, body, wait, include, body.thread_id)
 
 

@@ -12,7 +12,8 @@ from holdfast import errors
 from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Attach
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import (
+from holdfast.server.rest.execution_routes import launch_of
+from holdfast.server.rest.shared import (
     DEFAULT_INCLUDE,
     AnySession,
     Json,
@@ -28,7 +29,6 @@ from holdfast.server.rest.common import (
     state_of,
     status,
 )
-from holdfast.server.rest.execution import launch_of
 from holdfast.service import children
 from holdfast.service.agents import shown as agents
 from holdfast.service.agents.session import AgentSession

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.errors import AlreadyDecided, HoldfastError, LaunchFailed, SessionNotFound
-from holdfast.server.answers import error_body, status_of
+from holdfast.server.error_answers import error_body, status_of
 
 
 def test_an_error_has_the_status_of_its_nearest_family() -> None:

@@ -7,7 +7,7 @@ from holdfast.model import agent
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import (
+from holdfast.server.rest.shared import (
     Json,
     ServiceHere,
     after,

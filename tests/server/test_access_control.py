@@ -20,11 +20,11 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from holdfast.server.trust import (
+from holdfast.server.access_control import (
+    AccessControl,
     CheckedHttpProtocol,
     Policy,
-    Trust,
-    http_protocol,
+    choose_http_protocol,
     may_connect,
 )
 
@@ -99,8 +99,8 @@ def serving(
         (host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256
     )
     config = uvicorn.Config(
-        Trust(app, policy),
-        http=protocol or http_protocol(policy),
+        AccessControl(app, policy),
+        http=protocol or choose_http_protocol(policy),
         loop="uvloop",
         ws="none",
         lifespan="off",

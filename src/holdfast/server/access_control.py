@@ -4,8 +4,8 @@ A debugger runs code for whoever reaches it, so every way in is checked here, on
 
 - another user of this machine: `CheckedHttpProtocol` asks the kernel who owns the other end, once
   for each connection, before a byte of a request is parsed;
-- a web page the user happens to visit: `Trust` wants a loopback `Host` (DNS rebinding), no foreign
-  `Origin`, and JSON bodies only (a page can send text/plain anywhere without asking);
+- a web page the user happens to visit: `AccessControl` wants a loopback `Host` (DNS rebinding), no
+  foreign `Origin`, and JSON bodies only (a page can send text/plain anywhere without asking);
 - another machine: only when the server was told to listen there, and then only with the token.
 """
 
@@ -32,7 +32,7 @@ from holdfast.errors import (
     Refused,
 )
 from holdfast.server import peers
-from holdfast.server.answers import error_body, status_of
+from holdfast.server.error_answers import error_body, status_of
 from holdfast.service.waiting import CALLER
 
 Headers = dict[bytes, bytes]
@@ -60,13 +60,13 @@ class Policy:
             raise ValueError("a server that is not on loopback needs a token")
 
 
-def left(scope: Scope) -> bool:
+def client_disconnected(scope: Scope) -> bool:
     """Whether whoever made this request has hung up."""
     gone: asyncio.Future[None] | None = scope.get(_GONE)
     return gone is not None and gone.done()
 
 
-def http_protocol(policy: Policy) -> type[HttpToolsProtocol]:
+def choose_http_protocol(policy: Policy) -> type[HttpToolsProtocol]:
     """What uvicorn should speak: beyond loopback the token decides, not the kernel."""
     return CheckedHttpProtocol if policy.loopback else BoundedHttpProtocol
 
@@ -139,7 +139,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         self.refused = True
         self._patience.cancel()
-        self.transport.write(whole_answer(error))
+        self.transport.write(encode_whole_response(error))
         # Closing at once, with a request still unread, would reset the connection, and the client
         # might never see why. So we only stop writing, drop what it sends, and wait for it to go.
         if self.transport.can_write_eof():
@@ -170,9 +170,9 @@ def may_connect(
     return peers.owner_uid(peer, local) in users
 
 
-def whole_answer(error: HoldfastError) -> bytes:
+def encode_whole_response(error: HoldfastError) -> bytes:
     """A complete HTTP response, for when there is no request to answer."""
-    body, headers = _said(error)
+    body, headers = _encode_error(error)
     headers = [*headers, *HARDENING, (b"connection", b"close")]
     lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
     return STATUS_LINE[status_of(error)] + lines + b"\r\n" + body
@@ -181,7 +181,7 @@ def whole_answer(error: HoldfastError) -> bytes:
 # -- the request ---------------------------------------------------------------------------------
 
 
-class Trust:
+class AccessControl:
     """ASGI middleware: a request that the policy refuses never reaches the application."""
 
     def __init__(self, app: ASGIApp, policy: Policy) -> None:
@@ -193,15 +193,15 @@ class Trust:
             case "lifespan":
                 await self.app(scope, receive, send)
             case "http":
-                await self._request(scope, receive, _hardened(send))
+                await self._request(scope, receive, _harden_responses(send))
             case _:  # nothing here speaks WebSocket, and nothing may get in that way unchecked
                 await send({"type": "websocket.close", "code": 1008})
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = joined(scope["headers"])
+        headers = join_headers(scope["headers"])
         try:
             check_caller(self.policy, headers)
-            receive = await checked_body(self.policy, headers, receive, scope["path"])
+            receive = await check_body(self.policy, headers, receive, scope["path"])
         except Refused as refusal:
             await _answer(refusal, send)
             return
@@ -209,7 +209,7 @@ class Trust:
         await self.app(scope, receive, send)
 
 
-def joined(pairs: Pairs) -> Headers:
+def join_headers(pairs: Pairs) -> Headers:
     """Headers by name. Repeated ones are joined: a second Host must not hide behind the first."""
     headers: Headers = {}
     for name, value in pairs:
@@ -274,9 +274,7 @@ BATCHES = "/call/records"
 OCTETS = b"application/octet-stream"
 
 
-async def checked_body(
-    policy: Policy, headers: Headers, receive: Receive, path: str = ""
-) -> Receive:
+async def check_body(policy: Policy, headers: Headers, receive: Receive, path: str = "") -> Receive:
     """`receive` for a body within the policy. A declared length is judged before it is read."""
     kind = headers.get(b"content-type", b"")
     # No page can send this type elsewhere without asking first, as little as JSON.
@@ -341,13 +339,13 @@ def _not_json() -> NotJson:
 async def _answer(refusal: Refused, send: Send) -> None:
     """Answers at once. uvicorn drops the rest of the body as it comes: hanging up instead would
     reset the connection, and a client still sending might never see why."""
-    body, headers = _said(refusal)
+    body, headers = _encode_error(refusal)
     status = status_of(refusal)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
-def _said(error: HoldfastError) -> tuple[bytes, Pairs]:
+def _encode_error(error: HoldfastError) -> tuple[bytes, Pairs]:
     body = orjson.dumps(error_body(error))
     headers = [
         (b"content-type", b"application/json"),
@@ -358,7 +356,7 @@ def _said(error: HoldfastError) -> tuple[bytes, Pairs]:
     return body, headers
 
 
-def _hardened(send: Send) -> Send:
+def _harden_responses(send: Send) -> Send:
     """`send`, with the headers every answer has, and none that would open it to other origins."""
 
     async def send_hardened(message: Message) -> None:

@@ -12,7 +12,7 @@ from holdfast import errors
 from holdfast.model.config import Watch
 from holdfast.model.session import State
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import AnySession, Json, ServiceHere, SessionHere, router, shows
+from holdfast.server.rest.shared import AnySession, Json, ServiceHere, SessionHere, router, shows
 from holdfast.service import inspection
 from holdfast.service.agents.session import AgentSession
 from holdfast.service.calls.session import CallSession

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from holdfast import errors
-from holdfast.server.rest.common import Json, ServiceHere, router, shows
+from holdfast.server.rest.shared import Json, ServiceHere, router, shows
 from holdfast.service.calls import reading
 from holdfast.service.calls.shown import call_json, function_json, tree_json, whole_json
 from holdfast.service.service import Service

@@ -19,9 +19,9 @@ from pathlib import Path
 import uvicorn
 
 from holdfast import errors
-from holdfast.server import collecting, peers
+from holdfast.server import gc_policy, peers
+from holdfast.server.access_control import AccessControl, Policy, choose_http_protocol
 from holdfast.server.app import create_app
-from holdfast.server.trust import Policy, Trust, http_protocol
 from holdfast.service.service import Service
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ _IDLE_SECONDS = 75
 
 
 @dataclass(frozen=True)
-class Options:
+class ServerOptions:
     host: str = "127.0.0.1"
     port: int | None = None
     """None: the default port, or a free one when it is taken. 0: a free one."""
@@ -73,7 +73,7 @@ def discovery_file(data_dir: Path) -> Path:
     return data_dir / "server.json"
 
 
-async def serve(options: Options, say: Callable[[str], None]) -> None:
+async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
     """Serve until told to stop; returns when nothing is left running."""
     service = Service(options.data_dir, trusted=_same_user, pool_size=options.pool_size)
     try:
@@ -86,8 +86,8 @@ async def serve(options: Options, say: Callable[[str], None]) -> None:
     app = create_app(service)
     server = _Server(
         uvicorn.Config(
-            Trust(app, policy),
-            http=http_protocol(policy),
+            AccessControl(app, policy),
+            http=choose_http_protocol(policy),
             loop="none",
             ws="none",
             proxy_headers=False,
@@ -104,7 +104,7 @@ async def serve(options: Options, say: Callable[[str], None]) -> None:
     running = asyncio.create_task(server.serve(sockets=[listener]))
     files = [discovery_file(options.data_dir), *filter(None, [options.ready_file])]
     try:
-        async with collecting.at_leisure():
+        async with gc_policy.tuned():
             try:
                 await _announce(server, running, listener, options, policy, files, say)
             except errors.Failure:
@@ -135,7 +135,7 @@ def _token(data_dir: Path) -> str:
     return token
 
 
-def _listen(options: Options, say: Callable[[str], None]) -> socket.socket:
+def _listen(options: ServerOptions, say: Callable[[str], None]) -> socket.socket:
     wanted = DEFAULT_PORT if options.port is None else options.port
     try:
         return _bind(options.host, wanted)
@@ -181,7 +181,7 @@ async def _announce(
     server: _Server,
     running: asyncio.Task[None],
     listener: socket.socket,
-    options: Options,
+    options: ServerOptions,
     policy: Policy,
     files: list[Path],
     say: Callable[[str], None],

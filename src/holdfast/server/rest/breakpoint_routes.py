@@ -11,7 +11,7 @@ from fastapi import Body
 from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import Json, ServiceHere, SessionHere, router, shows
+from holdfast.server.rest.shared import Json, ServiceHere, SessionHere, router, shows
 from holdfast.service import breakpoints, execution, inspection
 from holdfast.service.session import Session
 from holdfast.service.sources import stamp_of

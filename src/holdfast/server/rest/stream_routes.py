@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 
 from holdfast import errors
 from holdfast.server.rest import bodies
-from holdfast.server.rest.common import (
+from holdfast.server.rest.shared import (
     Json,
     ServiceHere,
     SessionHere,
