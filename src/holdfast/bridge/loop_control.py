@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from holdfast.bridge import decisions
-from holdfast.bridge.cancelling import Cancellable, Interruptible
+from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.decisions import Decision
-from holdfast.bridge.stops import Stop
-from holdfast.bridge.values import as_json
+from holdfast.bridge.recorded_values import as_json
+from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agents as rules
 from holdfast.core.agents import Breakpoint, Moment
 from holdfast.errors import InvalidInput

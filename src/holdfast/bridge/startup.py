@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.bridge.session import Bridge
+from holdfast.bridge.agent_bridge import Bridge
 from holdfast.bridge.tape import FULL, MODEL, Tape
 from holdfast.client.discovery import data_dir
 from holdfast.recording import liveness
