@@ -22,6 +22,7 @@ from textual.widgets import Input, TextArea
 from holdfast.cli.agents import telling
 from holdfast.cli.agents.screen import Ask, Screen
 from holdfast.recording import sending
+from polling import wait_until
 from replays import data_of
 from told_agents import Agent, agent
 
@@ -99,10 +100,7 @@ def _is_response(event: Any) -> bool:
 
 
 def until_said(looper: Agent, kind: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not data_of(looper.home, kind):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: data_of(looper.home, kind), kind)
 
 
 def results(looper: Agent) -> list[Any]:
