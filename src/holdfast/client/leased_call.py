@@ -32,7 +32,7 @@ from holdfast.client.proxy_base import ProxyBase, without_interception
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.strict_call import Call, current
 from holdfast.model.call import call_id
-from holdfast.wire.board import (
+from holdfast.wire.board_layout import (
     EPOCH_AT,
     HEARTBEAT_AT,
     LEASE_NS,
