@@ -17,7 +17,7 @@ from holdfast.cli.agents.choosing import SessionOption, running
 from holdfast.cli.agents.lines import line_of
 from holdfast.cli.agents.seeing import Seen
 from holdfast.cli.agents.steering import readable
-from holdfast.cli.asking import AsJson, complaints, console
+from holdfast.cli.server_access import AsJson, complaints, console
 from holdfast.recording import liveness, sending
 from holdfast.recording.layout import Home
 from holdfast.recording.tail import Tail

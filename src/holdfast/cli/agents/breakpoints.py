@@ -8,7 +8,7 @@ import typer
 
 from holdfast.cli.agents.choosing import SessionOption
 from holdfast.cli.agents.steering import command
-from holdfast.cli.asking import AsJson, console
+from holdfast.cli.server_access import AsJson, console
 
 Json = dict[str, Any]
 breakpoints = typer.Typer(help="Where it is to stop.", no_args_is_help=True)

@@ -11,7 +11,7 @@ import typer
 
 from holdfast import __version__
 from holdfast.cli.agents.recordings import Recording, recording_of
-from holdfast.cli.asking import AsJson, complain, console
+from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.wire import otel
 
 _PATIENCE = 30.0

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from holdfast.cli.agents.choosing import all_agents
-from holdfast.cli.asking import AsJson, console
+from holdfast.cli.server_access import AsJson, console
 from holdfast.recording.layout import Home
 from holdfast.service.agents.glance import Glance, glance, moment_of
 from holdfast.wire.rest import timestamp

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.cli.agents.choosing import recording
-from holdfast.cli.asking import complain
+from holdfast.cli.server_access import complain
 from holdfast.recording.layout import Home
 from holdfast.wire import agents
 

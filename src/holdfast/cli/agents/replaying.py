@@ -14,7 +14,7 @@ import typer
 from holdfast.cli.agents import rerunning
 from holdfast.cli.agents.lines import line_of
 from holdfast.cli.agents.recordings import Recording, recording_of
-from holdfast.cli.asking import AsJson, complain, complaints, console
+from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.recording.layout import Home
 from holdfast.wire import agents
 

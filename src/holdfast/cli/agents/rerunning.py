@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.cli.agents.choosing import all_agents
 from holdfast.cli.agents.recordings import Recording
-from holdfast.cli.asking import complain
+from holdfast.cli.server_access import complain
 from holdfast.recording.layout import Agents, Home
 
 Json = dict[str, Any]

@@ -9,7 +9,7 @@ import typer
 
 from holdfast.cli.agents.choosing import SessionOption, running
 from holdfast.cli.agents.lines import shortened
-from holdfast.cli.asking import AsJson, complain, console
+from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.model.agent import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED, ROLES
 from holdfast.recording import liveness, sending
 

@@ -11,7 +11,7 @@ import typer
 
 from holdfast.cli.agents.choosing import SessionOption, recording
 from holdfast.cli.agents.lines import line_of
-from holdfast.cli.asking import AsJson, complain, complaints, console
+from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.model.agent import EVENTS
 from holdfast.recording import liveness, sending
 from holdfast.recording.layout import Home
