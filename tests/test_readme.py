@@ -16,7 +16,7 @@ import pytest
 
 import holdfast
 from harness import Server
-from holdfast.client.settings import Settings
+from holdfast.client.client_settings import Settings
 from holdfast.core.agents import ON
 from holdfast.model.agent import ACTIONS, COMMANDS, EVENTS
 
