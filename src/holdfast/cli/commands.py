@@ -12,7 +12,7 @@ from rich.table import Table
 
 from holdfast import __version__
 from holdfast.cli import proofs
-from holdfast.cli.agents.app import agent
+from holdfast.cli.agents.agent_app import agent
 from holdfast.cli.asking import AsJson, Url, ask, complain, complaints, console, where
 from holdfast.cli.calls import calls, holds
 from holdfast.cli.patience import PatientHandler
