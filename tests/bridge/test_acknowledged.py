@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.bridge.control import Control
-from holdfast.bridge.stops import Stop
+from holdfast.bridge.agent_stop import Stop
+from holdfast.bridge.loop_control import Control
 from holdfast.core.agent_breakpoints import Moment
 from holdfast.model.agent_commands import Command
 

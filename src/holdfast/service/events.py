@@ -11,7 +11,7 @@ from typing import Any
 from holdfast import errors
 from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.agents.answer_builder import event_json
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls.call_session import CallSession
 from holdfast.service.service import Service
 from holdfast.service.session import Session
 from holdfast.service.stream import Mention, Stream

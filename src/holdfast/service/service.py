@@ -25,8 +25,8 @@ from holdfast.model.session import Kind, State
 from holdfast.recording.directories import agents_dir
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.agents.agent_session import AgentSession
-from holdfast.service.calls.flow import Calls
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls.call_service import Calls
+from holdfast.service.calls.call_session import CallSession
 from holdfast.service.projects import Projects
 from holdfast.service.session import Session
 from holdfast.service.settings import Settings

@@ -21,13 +21,13 @@ from holdfast.service import execution, inspection
 from holdfast.service import session as program
 from holdfast.service.agents import answer_builder as agents
 from holdfast.service.agents import command_exchange
-from holdfast.service.calls import decisions
-from holdfast.service.calls.shown import brief_json, held_json
+from holdfast.service.calls import call_actions
+from holdfast.service.calls.call_renderer import brief_json, held_json
 from holdfast.service.service import Service
 from holdfast.wire import rest
 
 routes = router()
-_ACTIONS = {*program.ACTIONS, *decisions.ACTIONS, *agent_commands.ACTIONS}
+_ACTIONS = {*program.ACTIONS, *call_actions.ACTIONS, *agent_commands.ACTIONS}
 _HOLD = {
     "hold_id": "hold_1",
     "session_id": "sess_abc123",

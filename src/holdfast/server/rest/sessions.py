@@ -32,7 +32,7 @@ from holdfast.server.rest.execution import launch_of
 from holdfast.service import children
 from holdfast.service.agents import answer_builder as agents
 from holdfast.service.agents.agent_session import AgentSession
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls.call_session import CallSession
 from holdfast.service.session import Session
 from holdfast.wire import rest
 

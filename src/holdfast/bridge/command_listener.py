@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from holdfast.bridge.control import Control
+from holdfast.bridge.loop_control import Control
 from holdfast.recording import wakeup_fifo
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail

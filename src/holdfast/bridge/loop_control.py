@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from holdfast.bridge import decisions
-from holdfast.bridge.cancelling import Cancellable, Interruptible
+from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.decisions import Decision
-from holdfast.bridge.stops import Stop
-from holdfast.bridge.values import as_json
+from holdfast.bridge.recorded_values import as_json
+from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint, Moment
 from holdfast.errors import InvalidInput

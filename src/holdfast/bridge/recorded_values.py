@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.bridge.exceptions import RecordedError
+from holdfast.bridge.bridge_errors import RecordedError
 from holdfast.bridge.redaction import Redaction
 from holdfast.recording.content_files import ContentFiles
 from holdfast.wire import agent_lines

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from holdfast.bridge import Bridge
-from holdfast.bridge.calls import ToolCall
+from holdfast.bridge.agent_calls import ToolCall
 
 Perform = Callable[[dict[str, Any]], Awaitable[Any]]
 

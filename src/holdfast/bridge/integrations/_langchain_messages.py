@@ -15,7 +15,7 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from holdfast.bridge.values import is_plain
+from holdfast.bridge.recorded_values import is_plain
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 

@@ -11,12 +11,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from holdfast.bridge.cancelling import Cancellable, Interruptible
-from holdfast.bridge.exceptions import ToolCancelled
-from holdfast.bridge.stops import Stop
+from holdfast.bridge.agent_stop import Stop
+from holdfast.bridge.bridge_errors import ToolCancelled
+from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 
 if TYPE_CHECKING:
-    from holdfast.bridge.session import Bridge
+    from holdfast.bridge.agent_bridge import Bridge
 
 
 @dataclass

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from holdfast.bridge.calls import ModelCall
+from holdfast.bridge.agent_calls import ModelCall
 from holdfast.bridge.decisions import Decision
-from holdfast.bridge.driving import within
-from holdfast.bridge.values import encode_quickly
+from holdfast.bridge.flow_driver import within
+from holdfast.bridge.recorded_values import encode_quickly
 from holdfast.model.agent_events import MAIN
 from holdfast.wire import agent_lines
 
 if TYPE_CHECKING:
-    from holdfast.bridge.session import Bridge
+    from holdfast.bridge.agent_bridge import Bridge
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.bridge.describing import described, plain_message
+from holdfast.bridge.answer_summary import described, plain_message
 from holdfast.model.agent_commands import AT_MODEL, AT_TOOL
 from holdfast.model.agent_events import MAIN
 

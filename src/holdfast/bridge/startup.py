@@ -11,8 +11,8 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
+from holdfast.bridge.agent_bridge import Bridge
 from holdfast.bridge.replay_tape import FULL, MODEL, ReplayTape
-from holdfast.bridge.session import Bridge
 from holdfast.client.discovery import data_dir
 from holdfast.recording import liveness
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory, agents_dir

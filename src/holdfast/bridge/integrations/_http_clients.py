@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast
 
 from holdfast.bridge import Bridge
-from holdfast.bridge.calls import ModelCall
-from holdfast.bridge.integrations._histories import Histories
+from holdfast.bridge.agent_calls import ModelCall
+from holdfast.bridge.integrations._message_history import Histories
 from holdfast.model.agent_commands import AT_MODEL
 
 ClientT = TypeVar("ClientT")

@@ -26,16 +26,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
-from holdfast.bridge import driving, flows, snapshots, wrapping
-from holdfast.bridge.calls import ModelCall, ToolCall
-from holdfast.bridge.control import Control
-from holdfast.bridge.exceptions import Diverged
-from holdfast.bridge.listening import Listener
+from holdfast.bridge import flow_driver, flows, function_wrappers, state_snapshot
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.bridge_errors import Diverged
+from holdfast.bridge.command_listener import Listener
+from holdfast.bridge.loop_control import Control
+from holdfast.bridge.model_request import Lane
+from holdfast.bridge.recorded_values import Values, message, safe_repr
 from holdfast.bridge.redaction import Redaction
-from holdfast.bridge.registering import Registration
 from holdfast.bridge.replay_tape import FULL, RecordedCall, ReplayTape
-from holdfast.bridge.requests import Lane
-from holdfast.bridge.values import Values, message, safe_repr
+from holdfast.bridge.server_registration import Registration
 from holdfast.model.agent_events import MAIN
 from holdfast.recording import liveness, retention, session_index
 from holdfast.recording.content_files import ContentFiles
@@ -388,11 +388,11 @@ class Bridge:
         }
         messages = self._messages(run)
         if what in ("messages", "all"):
-            found["messages"] = snapshots.of_messages(messages)
+            found["messages"] = state_snapshot.of_messages(messages)
         if what in ("context", "all"):
             size = sum(len(self.values.cleaned(each)) for each in messages)
             limit, summary = (None, None) if run is None else (run.max_tokens, run.summary)
-            found["context"] = snapshots.of_context(size, limit, summary)
+            found["context"] = state_snapshot.of_context(size, limit, summary)
         if what in ("tools", "all"):
             found["tools"] = {"enabled": enabled, "count": len(enabled)}
         found["provider"] = {"name": self.provider, "model": self.model_name}
@@ -402,7 +402,7 @@ class Bridge:
             found["tokens"] = self.tokens
             with_vars = self._with_vars()
             if with_vars is not None:
-                found["variables"] = snapshots.of_variables(with_vars.vars)
+                found["variables"] = state_snapshot.of_variables(with_vars.vars)
         return found
 
     def _messages(self, run: Run | None) -> list[Any]:
@@ -451,9 +451,9 @@ class Bridge:
         """Wraps a tool, sync or async. `pure` says that it changes nothing outside."""
         if function is None:
             return lambda found: self.tool(found, name=name, pure=pure)
-        called = name or wrapping.name_of(function)
+        called = name or function_wrappers.name_of(function)
         self._tool_names[called] = None
-        return wrapping.tool(self, function, called, pure)
+        return function_wrappers.tool(self, function, called, pure)
 
     @overload
     def model(
@@ -475,39 +475,41 @@ class Bridge:
         """Wraps the function that calls a model, sync or async, whole or streamed."""
         if function is None:
             return lambda found: self.model(found, model=model, provider=provider)
-        return wrapping.model(self, function, model or self.model_name, provider or self.provider)
+        return function_wrappers.model(
+            self, function, model or self.model_name, provider or self.provider
+        )
 
     def call_tool(self, call: ToolCall, function: Callable[[dict[str, Any]], T]) -> T:
         self._tool_names.setdefault(call.name)
-        found: T = driving.run(self, flows.tool(self, call), function)
+        found: T = flow_driver.run(self, flows.tool(self, call), function)
         return found
 
     async def acall_tool(
         self, call: ToolCall, function: Callable[[dict[str, Any]], Awaitable[T]]
     ) -> T:
         self._tool_names.setdefault(call.name)
-        found: T = await driving.run_async(self, flows.tool(self, call), function)
+        found: T = await flow_driver.run_async(self, flows.tool(self, call), function)
         return found
 
     def call_model(self, call: ModelCall, function: Callable[[ModelCall], T]) -> T:
-        found: T = driving.run(self, flows.model(self, call), function)
+        found: T = flow_driver.run(self, flows.model(self, call), function)
         return found
 
     async def acall_model(
         self, call: ModelCall, function: Callable[[ModelCall], Awaitable[T]]
     ) -> T:
-        found: T = await driving.run_async(self, flows.model(self, call), function)
+        found: T = await flow_driver.run_async(self, flows.model(self, call), function)
         return found
 
     def stream_model(
         self, call: ModelCall, function: Callable[[ModelCall], Iterator[T]]
     ) -> Iterator[T]:
-        return driving.stream(flows.model(self, call), function)
+        return flow_driver.stream(flows.model(self, call), function)
 
     def astream_model(
         self, call: ModelCall, function: Callable[[ModelCall], AsyncIterator[T]]
     ) -> AsyncIterator[T]:
-        return driving.stream_async(flows.model(self, call), function)
+        return flow_driver.stream_async(flows.model(self, call), function)
 
     @property
     def current_lane(self) -> str:
@@ -539,7 +541,7 @@ class Bridge:
         fields = [f'"name":{json.dumps(name)}', self.values.recorded("value", found)]
         if self.current_lane != MAIN:
             fields.append(f'"lane":{json.dumps(self.current_lane)}')
-        if (within := driving.within.get()) is not None:
+        if (within := flow_driver.within.get()) is not None:
             fields.append(f'"within":{json.dumps(within)}')
         self.write("value_recorded", ",".join(fields))
 

@@ -7,11 +7,11 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.bridge.calls import ModelCall, ToolCall
-from holdfast.bridge.values import is_plain
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.recorded_values import is_plain
 
 if TYPE_CHECKING:
-    from holdfast.bridge.session import Bridge
+    from holdfast.bridge.agent_bridge import Bridge
 
 
 def name_of(function: Any) -> str:
