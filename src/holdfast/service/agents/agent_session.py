@@ -9,7 +9,7 @@ from typing import Any
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.agent_commands import ACTIONS
-from holdfast.model.decision import Decision
+from holdfast.model.decision import AGENT_MOMENTS, Decision, Moment
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind, State
 from holdfast.recording.directories import SessionDirectory
@@ -195,6 +195,7 @@ class AgentSession(Waiting):
                 kind=self.kind,
                 reason=str(data.get("reason") or "pause"),
                 opened_at=parse_moment(event.get("timestamp")),
+                moment=Moment(at) if (at := data.get("at")) in AGENT_MOMENTS else Moment.MODEL,
                 allows=tuple(named),
             )
         )

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
-from holdfast.store.documents import decode_object, encode
-from holdfast.store.readers import Row
+from holdfast.store.sqlite.document_codec import decode_object, encode
+from holdfast.store.sqlite.reader_pool import Row
 from holdfast.wire import batch_parser
 
 if TYPE_CHECKING:
-    from holdfast.store.calls import CallQuery
+    from holdfast.store.sqlite.sqlite_calls import CallQuery
 
 Json = dict[str, Any]
 _CID_BYTES = 32

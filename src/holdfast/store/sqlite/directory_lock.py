@@ -13,7 +13,7 @@ import os
 import threading
 from pathlib import Path
 
-from holdfast.store.problems import StoreInUse
+from holdfast.store.store_errors import StoreInUse
 
 LOCK_NAME = "holdfast.lock"
 

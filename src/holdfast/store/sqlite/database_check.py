@@ -9,8 +9,8 @@ from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
 
-from holdfast.store.migrations import latest_version, migrate, version_of
-from holdfast.store.problems import StoreProblem, Warnings
+from holdfast.store.sqlite.migrations import latest_version, migrate, version_of
+from holdfast.store.store_errors import StoreProblem, StoreWarnings
 
 APPLICATION_ID = 0x484F4C44
 # SQLite's companions of a database file; without them the last transactions may be missing.
@@ -24,7 +24,7 @@ def companion(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
-def ensure_usable(path: Path, warnings: Warnings) -> None:
+def ensure_usable(path: Path, warnings: StoreWarnings) -> None:
     """Leave at `path` a sound database of ours or nothing. One from the future is refused."""
     reason = what_is_wrong(path)
     if reason is not None:

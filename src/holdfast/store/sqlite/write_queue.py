@@ -10,8 +10,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-MOST_EVENTS = 100_000
-MOST_BYTES = 64 * 1024 * 1024
+MAX_EVENTS = 100_000
+MAX_BYTES = 64 * 1024 * 1024
 GATHER_SECONDS = 0.02
 
 
@@ -40,16 +40,16 @@ class Write:
 Item = Write | EventRow
 
 
-class Backlog:
+class WriteQueue:
     """A queue in order of arrival, bounded for events.
 
     Events count as pending until they are settled, not until they are taken, so that a reader
     finds each event here or in the database at any moment.
     """
 
-    def __init__(self, most_events: int = MOST_EVENTS, most_bytes: int = MOST_BYTES) -> None:
-        self._most_events = most_events
-        self._most_bytes = most_bytes
+    def __init__(self, max_events: int = MAX_EVENTS, max_bytes: int = MAX_BYTES) -> None:
+        self._most_events = max_events
+        self._most_bytes = max_bytes
         self._changed = threading.Condition()
         self._items: deque[Item] = deque()
         self._writes = 0

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.store.readers import Row
+from holdfast.store.sqlite.reader_pool import Row
 
 
 @dataclass(frozen=True)

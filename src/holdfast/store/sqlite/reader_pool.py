@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.store.problems import StoreProblem
+from holdfast.store.store_errors import StoreProblem
 
-MOST_IDLE = 8
+MAX_IDLE = 8
 BUSY_SECONDS = 5.0
 
 Row = tuple[Any, ...]
@@ -28,7 +28,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-class Readers:
+class ReaderPool:
     """A pool, not one per thread: threads come and go without telling."""
 
     def __init__(self, path: Path) -> None:
@@ -71,7 +71,7 @@ class Readers:
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         with self._lock:
-            if not self._closed and len(self._idle) < MOST_IDLE:
+            if not self._closed and len(self._idle) < MAX_IDLE:
                 self._idle.append(connection)
                 return
         connection.close()

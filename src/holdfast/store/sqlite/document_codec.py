@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from holdfast.store.problems import StoreProblem
+from holdfast.store.store_errors import StoreProblem
 
 
 def encode(document: Any) -> str:

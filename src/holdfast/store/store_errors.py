@@ -9,7 +9,7 @@ from typing import Any
 from holdfast.errors import NotStored
 
 # Beyond this many, more warnings would tell nobody anything new.
-MOST_WARNINGS = 1000
+MAX_WARNINGS = 1000
 
 
 class StoreProblem(NotStored):
@@ -22,7 +22,7 @@ class StoreInUse(StoreProblem):
     default_hint = "Use the server that runs there, stop it, or choose another data directory."
 
 
-class Warnings:
+class StoreWarnings:
     """Problems met and survived. The same problem is told once."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Warnings:
 
     def add(self, code: str, message: str, *, about: Hashable = None, **details: Any) -> None:
         with self._lock:
-            if (code, about) in self._told or len(self._entries) >= MOST_WARNINGS:
+            if (code, about) in self._told or len(self._entries) >= MAX_WARNINGS:
                 return
             self._told.add((code, about))
             self._entries.append({"code": code, "message": message, "details": details})

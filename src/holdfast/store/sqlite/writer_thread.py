@@ -1,6 +1,6 @@
 """The one thread that writes.
 
-It takes what has gathered in the backlog and commits it in one transaction, each operation in a
+It takes what has gathered in the queue and commits it in one transaction, each operation in a
 savepoint so that a bad one fails alone. When the transaction itself is lost (SQLite may roll it
 back on a full disk), its parts are tried one by one. Events that meet a failing disk are kept and
 tried again before whatever comes next.
@@ -17,12 +17,12 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
-from holdfast.store.backlog import Backlog, EventRow, Item, Write
-from holdfast.store.problems import StoreProblem, Warnings
+from holdfast.store.sqlite.write_queue import EventRow, Item, Write, WriteQueue
+from holdfast.store.store_errors import StoreProblem, StoreWarnings
 
 BATCH = 1000
-MOST_KEPT = 10_000
-MOST_KEPT_BYTES = 32 * 1024 * 1024
+MAX_KEPT = 10_000
+MAX_KEPT_BYTES = 32 * 1024 * 1024
 RETRY_SECONDS = 1.0
 
 _INSERT_EVENT = "INSERT INTO events (session_id, seq, at, type, body) VALUES (?, ?, ?, ?, ?)"
@@ -49,13 +49,16 @@ class Outcome:
     refused: dict[int, Exception] = field(default_factory=dict)
 
 
-class Writer:
+class WriterThread:
     """Owns the writing connection: nobody else uses it once the thread runs."""
 
     def __init__(
-        self, connection: sqlite3.Connection, warnings: Warnings, backlog: Backlog | None = None
+        self,
+        connection: sqlite3.Connection,
+        warnings: StoreWarnings,
+        queue: WriteQueue | None = None,
     ) -> None:
-        self.backlog = backlog or Backlog()
+        self.queue = queue or WriteQueue()
         self._connection = connection
         self._warnings = warnings
         self._kept: list[EventRow] = []
@@ -73,22 +76,22 @@ class Writer:
         write = Write(run, forgets=forgets, lazy=lazy)
         # Running from the start: a caller that stops waiting does not undo what it asked for.
         write.future.set_running_or_notify_cancel()
-        if not self.backlog.put_write(write):
+        if not self.queue.put_write(write):
             write.future.set_exception(StoreProblem("The store is closed."))
         return write.future
 
     def append(self, row: EventRow) -> None:
-        if not self.backlog.put_event(row, may_block=not self._is_me()):
-            self.backlog.refuse_event()
+        if not self.queue.put_event(row, may_block=not self._is_me()):
+            self.queue.refuse_event()
 
     def refuse(self, session_id: str, seq: int, event_type: str, error: Exception) -> None:
         """Count an event that cannot even be queued, and say why."""
         self._warn_refused(session_id, seq, event_type, error)
-        self.backlog.refuse_event()
+        self.queue.refuse_event()
 
     def catch_up(self) -> None:
         """Wait for the writes submitted so far; they finish in order, so for the last one."""
-        last = self.backlog.last_write
+        last = self.queue.last_write
         if last is not None and not self._is_me():
             wait([last])
 
@@ -98,7 +101,7 @@ class Writer:
             raise self._trouble
 
     def close(self) -> None:
-        self.backlog.close()
+        self.queue.close()
         self._thread.join()
 
     def _is_me(self) -> bool:
@@ -112,8 +115,8 @@ class Writer:
 
     def _take(self) -> list[Item] | None:
         if self._kept:
-            return self.backlog.take(sys.maxsize, patience=RETRY_SECONDS)
-        return self.backlog.take(BATCH)
+            return self.queue.take(sys.maxsize, patience=RETRY_SECONDS)
+        return self.queue.take(BATCH)
 
     def _commit(self, units: list[Unit]) -> None:
         try:
@@ -179,7 +182,7 @@ class Writer:
         return Outcome(refused=refused)
 
     def _settle(self, units: list[Unit], outcomes: list[Outcome]) -> None:
-        """Take each unit out of the backlog, or keep it; then answer those who wait."""
+        """Take each unit out of the queue, or keep it; then answer those who wait."""
         self._kept, self._trouble = [], None
         for unit, outcome in zip(units, outcomes, strict=True):
             if isinstance(unit, list):
@@ -204,8 +207,8 @@ class Writer:
         for index, error in outcome.refused.items():
             row = rows[index]
             self._warn_refused(row.session_id, row.seq, row.type, error)
-        self.backlog.drop([rows[index] for index in outcome.refused])
-        self.backlog.settle(row for index, row in enumerate(rows) if index not in outcome.refused)
+        self.queue.drop([rows[index] for index in outcome.refused])
+        self.queue.settle(row for index, row in enumerate(rows) if index not in outcome.refused)
 
     def _warn_refused(self, session_id: str, seq: int, event_type: str, error: Exception) -> None:
         self._warnings.add(
@@ -218,20 +221,20 @@ class Writer:
         )
 
     def _forget(self, session_id: str) -> None:
-        self.backlog.settle(row for row in self._kept if row.session_id == session_id)
+        self.queue.settle(row for row in self._kept if row.session_id == session_id)
         self._kept = [row for row in self._kept if row.session_id != session_id]
 
     def _bound_kept(self) -> None:
         """Give up the oldest when there are too many: the latest say most about now."""
-        room, first = MOST_KEPT_BYTES, len(self._kept)
-        while first > 0 and len(self._kept) - first < MOST_KEPT:
+        room, first = MAX_KEPT_BYTES, len(self._kept)
+        while first > 0 and len(self._kept) - first < MAX_KEPT:
             room -= len(self._kept[first - 1].body)
             if room < 0:
                 break
             first -= 1
         if first > 0:
             self._warn_dropped()
-            self.backlog.drop(self._kept[:first])
+            self.queue.drop(self._kept[:first])
             del self._kept[:first]
 
     def _warn_dropped(self) -> None:
@@ -246,7 +249,7 @@ class Writer:
             self._commit(_units(self._kept))
         if self._kept:
             self._warn_dropped()
-            self.backlog.drop(self._kept)
+            self.queue.drop(self._kept)
             self._kept = []
         with contextlib.suppress(sqlite3.Error):
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -11,9 +11,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable
 
-from holdfast.store import call_rows as rows
-from holdfast.store import uses
-from holdfast.store.documents import decode_object, encode_object
+from holdfast.store.sqlite import call_rows as rows
+from holdfast.store.sqlite import value_uses
+from holdfast.store.sqlite.document_codec import decode_object, encode_object
 from holdfast.wire import pickle_viewer
 
 _OLDEST = f"{rows.SELECT} WHERE status <> 0 ORDER BY id LIMIT ?"
@@ -23,7 +23,7 @@ _KEPT_TYPES = ("type", "function")
 
 def oldest(connection: sqlite3.Connection, most: int) -> tuple[int, list[str]] | None:
     """Delete the oldest calls that are over: how many there were, and what they used."""
-    if not uses.are_sorted(connection):
+    if not value_uses.are_sorted(connection):
         return None
     found = connection.execute(_OLDEST, (most,)).fetchall()
     used: dict[str, None] = {}
@@ -51,7 +51,7 @@ def contents(
     connection: sqlite3.Connection, cids: Iterable[str], may_go: Callable[[str], bool]
 ) -> int | None:
     """Delete those of these values that nobody refers to; how many they were."""
-    if not uses.are_sorted(connection):
+    if not value_uses.are_sorted(connection):
         return None
     points = [row[0] for row in connection.execute("SELECT document FROM call_breakpoints")]
     gone = 0

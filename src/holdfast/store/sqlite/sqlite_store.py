@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from holdfast.model.records import EventRecord, SessionRecord
-from holdfast.store.backlog import EventRow
-from holdfast.store.calls import CallTables
-from holdfast.store.documents import decode, decode_object, encode, encode_object
-from holdfast.store.health import COMPANIONS, companion, ensure_usable
 from holdfast.store.interface import Store
-from holdfast.store.lock import DirectoryLock, lock_directory
-from holdfast.store.migrations import migrate
-from holdfast.store.problems import StoreProblem, Warnings
-from holdfast.store.readers import Readers, Row, connect
-from holdfast.store.tables import (
+from holdfast.store.sqlite.database_check import COMPANIONS, companion, ensure_usable
+from holdfast.store.sqlite.directory_lock import DirectoryLock, lock_directory
+from holdfast.store.sqlite.document_codec import (
+    decode,
+    decode_object,
+    encode,
+    encode_object,
+)
+from holdfast.store.sqlite.document_tables import (
     BREAKPOINTS,
     EVENTS,
     PROFILES,
@@ -33,7 +33,12 @@ from holdfast.store.tables import (
     quarantine,
     sound_text,
 )
-from holdfast.store.writer import Writer
+from holdfast.store.sqlite.migrations import migrate
+from holdfast.store.sqlite.reader_pool import ReaderPool, Row, connect
+from holdfast.store.sqlite.sqlite_calls import CallTables
+from holdfast.store.sqlite.write_queue import EventRow
+from holdfast.store.sqlite.writer_thread import WriterThread
+from holdfast.store.store_errors import StoreProblem, StoreWarnings
 
 DATABASE_NAME = "holdfast.db"
 
@@ -54,7 +59,7 @@ def open_store(directory: Path) -> Store:
 
 
 def _open(directory: Path) -> SqliteStore:
-    warnings = Warnings()
+    warnings = StoreWarnings()
     _make_private_directory(directory)
     with contextlib.ExitStack() as undo:
         lock = lock_directory(directory)
@@ -105,13 +110,17 @@ class SqliteStore:
     """See `Store` for what each operation promises."""
 
     def __init__(
-        self, path: Path, connection: sqlite3.Connection, lock: DirectoryLock, warnings: Warnings
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        lock: DirectoryLock,
+        warnings: StoreWarnings,
     ) -> None:
         self._warnings = warnings
         self._lock = lock
         self._closing = threading.Lock()
-        self._readers = Readers(path)
-        self._writer = Writer(connection, warnings)
+        self._readers = ReaderPool(path)
+        self._writer = WriterThread(connection, warnings)
         self.calls = CallTables(self._writer, self._readers, warnings)
 
     @property
@@ -120,7 +129,7 @@ class SqliteStore:
 
     @property
     def dropped_events(self) -> int:
-        return self._writer.backlog.dropped
+        return self._writer.queue.dropped
 
     # -- settings --------------------------------------------------------------------------------
 
@@ -228,7 +237,7 @@ class SqliteStore:
         types: Collection[str] | None = None,
     ) -> list[EventRecord]:
         # Pending before stored: what is committed in between is then seen twice, not never.
-        pending = self._writer.backlog.pending(session_id)
+        pending = self._writer.queue.pending(session_id)
         found = {
             row.seq: _pending_event(row)
             for row in pending
@@ -239,7 +248,7 @@ class SqliteStore:
         return [found[seq] for seq in sorted(found)[: max(limit, 0)]]
 
     def last_seq(self, session_id: str) -> int:
-        pending = self._writer.backlog.last_pending_seq(session_id)
+        pending = self._writer.queue.last_pending_seq(session_id)
         rows = self._readers.rows("SELECT max(seq) FROM events WHERE session_id = ?", (session_id,))
         return max(pending, rows[0][0] or 0)
 

@@ -23,16 +23,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, Preview
-from holdfast.store import call_rows as rows
-from holdfast.store import pruning, uses
-from holdfast.store.documents import decode, decode_object, encode, encode_object
-from holdfast.store.problems import StoreProblem, Warnings
-from holdfast.store.readers import Readers, Row
-from holdfast.store.writer import Writer
+from holdfast.store.sqlite import call_pruning, value_uses
+from holdfast.store.sqlite import call_rows as rows
+from holdfast.store.sqlite.document_codec import (
+    decode,
+    decode_object,
+    encode,
+    encode_object,
+)
+from holdfast.store.sqlite.reader_pool import ReaderPool, Row
+from holdfast.store.sqlite.writer_thread import WriterThread
+from holdfast.store.store_errors import StoreProblem, StoreWarnings
 from holdfast.wire import pickle_viewer
 
-MOST_ROWS = 50_000
-MOST_BYTES = 64 * 1024 * 1024
+MAX_ROWS = 50_000
+MAX_BYTES = 64 * 1024 * 1024
 RETRY_SECONDS = 1.0
 ROOM_SECONDS = 10.0
 # Calls that come in batches touch pages all over the indexes, so many are written together.
@@ -40,7 +45,7 @@ GATHER_SECONDS = 0.25
 GATHER_ROWS = 15_000
 GATHER_BYTES = 8 * 1024 * 1024
 QUIET_SECONDS = 0.5
-_MOST_SMALL = 50_000
+_MAX_SMALL = 50_000
 _ROW_BYTES = 400  # what a row without its contents is worth
 
 _INSERT_CALL = (
@@ -62,7 +67,7 @@ _USE_STACK = "UPDATE stacks SET last = max(last, ?) WHERE id = ?"
 _UNUSED_STACKS = "SELECT id FROM stacks WHERE last < (SELECT min(id) FROM calls)"
 _DROP_STACK = "DELETE FROM stacks WHERE id = ? AND last < (SELECT min(id) FROM calls)"
 _MOVE_PARENT = "UPDATE calls SET parent = ? WHERE parent = ? AND session = ?"
-_MOST_MOVED = 100
+_MAX_MOVED = 100
 _PUT_FUNCTION = (
     "INSERT INTO functions (id, document) VALUES (?, ?) "
     "ON CONFLICT (id) DO UPDATE SET document = excluded.document"
@@ -112,7 +117,7 @@ class _Batch:
         connection.executemany(_PUT_FUNCTION, self.functions.items())
         encoded = [rows.encode_call(record) for record in self.calls.values()]
         connection.executemany(_INSERT_CALL, encoded)
-        uses.add(
+        value_uses.add(
             connection, [(value, row[0]) for row in encoded for value in rows.values_in(row[8])]
         )
         moved: Moved = {}
@@ -138,7 +143,7 @@ def _write_packed(connection: sqlite3.Connection, packed: Packed) -> Moved:
     if connection.total_changes - before < len(packed.rows):
         moved = _place_anew(connection, packed.rows)
     users = array("q", [moved.get(each, each) for each in packed.users]) if moved else packed.users
-    uses.note(connection, packed.values, users)
+    value_uses.note(connection, packed.values, users)
     return {(packed.rows[0][1], number): other for number, other in moved.items()}
 
 
@@ -184,7 +189,7 @@ class CallTables:
     """Reads see every write made before them, and may wait for those: not for the event loop,
     except `content`, `preview` and `knows`, which never wait."""
 
-    def __init__(self, writer: Writer, readers: Readers, warnings: Warnings) -> None:
+    def __init__(self, writer: WriterThread, readers: ReaderPool, warnings: StoreWarnings) -> None:
         self._writer = writer
         self._readers = readers
         self._warnings = warnings
@@ -273,7 +278,7 @@ class CallTables:
             self._going.merge(coming)
             self._scheduled = False
         self._moved.update(self._going.write(connection))
-        while len(self._moved) > _MOST_MOVED:
+        while len(self._moved) > _MAX_MOVED:
             del self._moved[next(iter(self._moved))]
         # The calls within such a call know it by the number that it gave them, whenever they come.
         for (session, number), other in self._moved.items():
@@ -318,7 +323,7 @@ class CallTables:
         self._writer.submit(self._sort_in).add_done_callback(self._tidied)
 
     def _sort_in(self, connection: sqlite3.Connection) -> None:
-        self._unsorted = uses.sort_in(connection)
+        self._unsorted = value_uses.sort_in(connection)
 
     def _tidied(self, done: Future[None]) -> None:
         if done.exception() is None and self._unsorted:
@@ -330,8 +335,8 @@ class CallTables:
     def has_room(self) -> bool:
         coming, going = self._coming, self._going
         return (
-            len(coming.calls) + len(going.calls) + coming.waiting + going.waiting < MOST_ROWS
-            and coming.size + going.size < MOST_BYTES
+            len(coming.calls) + len(going.calls) + coming.waiting + going.waiting < MAX_ROWS
+            and coming.size + going.size < MAX_BYTES
         )
 
     def wait_for_room(self, seconds: float = ROOM_SECONDS) -> None:
@@ -388,7 +393,7 @@ class CallTables:
     def _decoded(self, row: Row, functions: Mapping[int, Function]) -> CallRecord:
         record, small = rows.decode_call(row, functions)
         if small:
-            if len(self._small) > _MOST_SMALL:
+            if len(self._small) > _MAX_SMALL:
                 self._small.clear()
             self._small.update(small)
         return record
@@ -469,7 +474,7 @@ class CallTables:
         """Delete so many calls that are over, or less: how many they were, and what they used.
         None: not now."""
         found: list[tuple[int, list[str]] | None] = []
-        self._writer.submit(lambda each: found.append(pruning.oldest(each, most))).result()
+        self._writer.submit(lambda each: found.append(call_pruning.oldest(each, most))).result()
         return found[-1]
 
     def unused_stacks(self) -> set[int]:
@@ -495,7 +500,7 @@ class CallTables:
         def drop(connection: sqlite3.Connection) -> None:
             # What could not be written may use them.
             could = not self._going.size
-            gone.append(pruning.contents(connection, cids, may_go) if could else None)
+            gone.append(call_pruning.contents(connection, cids, may_go) if could else None)
 
         self._writer.submit(drop).result()
         return gone[-1]
@@ -505,7 +510,7 @@ class CallTables:
         session = rows.session_number(session_id)
 
         def delete(connection: sqlite3.Connection) -> None:
-            while uses.sort_in(connection):
+            while value_uses.sort_in(connection):
                 pass
             connection.execute(
                 "DELETE FROM uses WHERE call_id IN (SELECT id FROM calls WHERE session = ?)",
@@ -542,8 +547,8 @@ class CallTables:
         low, high = query.bounds
         found = {
             user
-            for keys, users in self._readers.rows(uses.COMING, (uses.pattern(key),))
-            for user in uses.users_in(keys, users, key)
+            for keys, users in self._readers.rows(value_uses.COMING, (value_uses.pattern(key),))
+            for user in value_uses.users_in(keys, users, key)
             if low < user < high
         }
         return heapq.nlargest(most, found)
