@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from holdfast.client.wrapped import target_of, undisturbed
-from holdfast.probe import anatomy, previews
+from holdfast.probe import introspection, previews
 
 _LONGEST = 1000  # characters of a string that goes whole
 _MOST = 100  # values in a plain list or dict that goes whole
@@ -30,10 +30,10 @@ def of(value: Any) -> dict[str, Any]:
 def _shown(value: Any) -> dict[str, Any]:
     try:
         text = previews.Preview().text(value)
-        length = anatomy.length(value)
+        length = introspection.length(value)
     except Exception as problem:  # whatever the object is up to, the reader gets an answer
         text, length = f"<cannot be shown: {type(problem).__name__}>", None
-    shown: dict[str, Any] = {"text": text, "type": anatomy.type_name(type(value))}
+    shown: dict[str, Any] = {"text": text, "type": introspection.type_name(type(value))}
     if length is not None:
         shown["length"] = length
     if _is_plain(value, [_MOST]):
@@ -75,4 +75,4 @@ def _encodes(text: str) -> bool:
 
 def clean(text: str) -> str:
     """The same text, written so that it is valid in JSON."""
-    return anatomy.clean(text)
+    return introspection.clean(text)

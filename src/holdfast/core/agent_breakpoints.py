@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from holdfast.core import filters, hits
+from holdfast.core import filters, hit_conditions
 from holdfast.errors import InvalidAgentBreakpoint, InvalidInput
 
 KINDS = ("tool", "model", "iteration", "pattern", "error", "tokens", "condition")
@@ -75,7 +75,7 @@ class AgentBreakpoint:
     count: int | None = None
     regex: re.Pattern[str] | None = None
     condition: filters.Filter | None = None
-    hit_condition: hits.HitCondition | None = None
+    hit_condition: hit_conditions.HitCondition | None = None
     hits: int = 0
     spent: bool = field(default=False, compare=False)
 
@@ -163,7 +163,7 @@ def parse_breakpoint(data: dict[str, Any], breakpoint_id: str) -> AgentBreakpoin
         found.condition = filters.parse(_text(condition, "condition"), CONDITION_NAMES)
     wanted = data.get("hitCondition", data.get("hit_condition"))
     if wanted is not None:
-        found.hit_condition = hits.parse(wanted)
+        found.hit_condition = hit_conditions.parse(wanted)
     return found
 
 

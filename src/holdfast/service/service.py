@@ -33,11 +33,11 @@ from holdfast.service.settings import Settings
 from holdfast.service.sources import Sources
 from holdfast.service.stream import Stream
 from holdfast.store import Store, open_store
-from holdfast.targets.program import launching
-from holdfast.targets.program.attaching import Trusted
-from holdfast.targets.program.connection import body_of
-from holdfast.targets.program.pool import Pool
-from holdfast.targets.program.processes import Tags, Warden
+from holdfast.targets.program import launcher
+from holdfast.targets.program.attachment import Trusted
+from holdfast.targets.program.dap_connection import body_of
+from holdfast.targets.program.interpreter_pool import Pool
+from holdfast.targets.program.process_spawner import Tags, Warden
 from holdfast.targets.program.target import Target
 
 log = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ class Service:
 
     async def _warm(self, python: str) -> Target:
         """A waiting interpreter; it dies with us like any target."""
-        target = await launching.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
+        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
         self.warden.watch(target.process_of_ours().pid)
         assert target.hello is not None
         try:

@@ -8,7 +8,7 @@ import typer
 
 from holdfast.cli.agents.control_commands import run_command
 from holdfast.cli.agents.session_selection import SessionOption
-from holdfast.cli.asking import AsJson, console
+from holdfast.cli.server_access import AsJson, console
 
 Json = dict[str, Any]
 breakpoints = typer.Typer(help="Where it is to stop.", no_args_is_help=True)

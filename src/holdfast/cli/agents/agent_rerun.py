@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.cli.agents.recording_file import Recording
 from holdfast.cli.agents.session_selection import agents_directory
-from holdfast.cli.asking import complain
+from holdfast.cli.server_access import complain
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
 Json = dict[str, Any]

@@ -17,7 +17,7 @@ from holdfast.cli.agents.control_commands import format_state
 from holdfast.cli.agents.event_lines import format_event
 from holdfast.cli.agents.session_selection import SessionOption, select_running
 from holdfast.cli.agents.session_view import SessionView
-from holdfast.cli.asking import AsJson, complaints, console
+from holdfast.cli.server_access import AsJson, complaints, console
 from holdfast.recording import command_sender, liveness
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail

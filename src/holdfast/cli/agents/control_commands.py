@@ -9,7 +9,7 @@ import typer
 
 from holdfast.cli.agents.event_lines import shorten
 from holdfast.cli.agents.session_selection import SessionOption, select_running
-from holdfast.cli.asking import AsJson, complain, console
+from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED, ROLES
 from holdfast.recording import command_sender, liveness
 

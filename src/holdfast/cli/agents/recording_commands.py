@@ -14,7 +14,7 @@ import typer
 from holdfast.cli.agents import agent_rerun
 from holdfast.cli.agents.event_lines import format_event
 from holdfast.cli.agents.recording_file import Recording, open_recording
-from holdfast.cli.asking import AsJson, complain, complaints, console
+from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.recording.directories import SessionDirectory
 from holdfast.wire import agent_lines
 

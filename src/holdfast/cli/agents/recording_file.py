@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.cli.agents.session_selection import select_recording
-from holdfast.cli.asking import complain
+from holdfast.cli.server_access import complain
 from holdfast.recording.directories import SessionDirectory
 from holdfast.wire import agent_lines
 

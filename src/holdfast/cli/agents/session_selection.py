@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from holdfast.cli.asking import complain
+from holdfast.cli.server_access import complain
 from holdfast.client import discovery
 from holdfast.recording import liveness, session_index
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory, agents_dir

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from holdfast.cli.agents.session_selection import agents_directory
-from holdfast.cli.asking import AsJson, console
+from holdfast.cli.server_access import AsJson, console
 from holdfast.recording.directories import SessionDirectory
 from holdfast.service.agents.recording_scan import RecordingScan, parse_moment, scan_recording
 from holdfast.wire.rest import timestamp

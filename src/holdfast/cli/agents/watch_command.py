@@ -11,7 +11,7 @@ import typer
 
 from holdfast.cli.agents.event_lines import format_event
 from holdfast.cli.agents.session_selection import SessionOption, select_recording
-from holdfast.cli.asking import AsJson, complain, complaints, console
+from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.model.agent_events import EVENTS
 from holdfast.recording import command_sender, liveness
 from holdfast.recording.directories import SessionDirectory
