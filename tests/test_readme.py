@@ -16,7 +16,7 @@ import pytest
 
 import holdfast
 from harness import Server
-from holdfast.client.settings import Settings
+from holdfast.client.client_settings import Settings
 from holdfast.core.agent_breakpoints import KINDS
 from holdfast.model.agent_commands import ACTIONS, COMMANDS
 from holdfast.model.agent_events import EVENTS

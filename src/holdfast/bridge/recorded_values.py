@@ -172,11 +172,11 @@ class Values:
         if self.contents is None:
             return ""
         from holdfast.client import definitions
+        from holdfast.client.proxy_base import without_interception
         from holdfast.client.snapshots import Snapshots
-        from holdfast.client.wrapped import undisturbed
 
         try:
-            with undisturbed():
+            with without_interception():
                 snapshot = Snapshots(_MOST_PICKLED, placeholders=True).take(value, lenient=True)
                 if snapshot.marker is not None:
                     return f',"{name}Marker":{agent_lines.encode_json(snapshot.marker)}'

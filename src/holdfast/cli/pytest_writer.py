@@ -9,8 +9,8 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.client.replay import expressions, helpers
-from holdfast.client.replay.expressions import Node
+from holdfast.client.replay import generated_test_helpers, source_expressions
+from holdfast.client.replay.source_expressions import Node
 
 Json = dict[str, Any]
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
@@ -61,7 +61,7 @@ def text_of(tests: list[Recorded]) -> str:
         bodies.append(_test(file, each, _test_name(each, used)))
     text = "\n\n\n".join(bodies)
     helping = [
-        inspect.getsource(getattr(helpers, name)).rstrip()
+        inspect.getsource(getattr(generated_test_helpers, name)).rstrip()
         for name in ("built", "restored", "state")
         if re.search(rf"\b{name}\(", text)
     ]
@@ -128,7 +128,7 @@ def _head(file: _File, text: str, connects: bool) -> str:
 
 def _from(module: str, names: list[str], mark: str) -> str:
     line = f"from {module} import {', '.join(sorted(names))}"
-    if len(line) <= expressions.WIDTH or mark:
+    if len(line) <= source_expressions.WIDTH or mark:
         return line + mark
     inside = "".join(f"    {name},\n" for name in sorted(names))
     return f"from {module} import (\n{inside})"
@@ -161,8 +161,8 @@ def _where(each: Recorded) -> str:
 def _test(file: _File, each: Recorded, name: str) -> str:
     lines = [f"def {name}():", f'    """Call {each.call["call_id"]}{_where(each)}."""']
     if each.skip is not None:
-        reason = expressions.quoted(each.skip)
-        mark = expressions.laid(
+        reason = source_expressions.quoted(each.skip)
+        mark = source_expressions.laid(
             ["group", "@pytest.mark.skip", "(", [f"reason={reason}"], ")"], file.naming, "", "", 0
         )
         return "\n".join([mark, *lines])
@@ -198,12 +198,12 @@ class _Body:
         return name
 
     def _say(self, before: str, node: Node, after: str = "", indent: int = 4) -> None:
-        text = expressions.laid(node, self._file.naming, before, after, indent)
+        text = source_expressions.laid(node, self._file.naming, before, after, indent)
         self._lines.append(" " * indent + text)
 
     def _given(self, wanted: str, node: Node, after: Node) -> Node:
         """The expression itself if it is short and not looked at again, else a variable's name."""
-        if not after and len(expressions.flat(node, self._file.naming)) <= 40:
+        if not after and len(source_expressions.flat(node, self._file.naming)) <= 40:
             return node
         name = self._variable(wanted)
         self._say(f"{name} = ", node)
@@ -280,14 +280,14 @@ class _Body:
         if claim[0] in ("equals", "is") and call[0] == "group" and not self._later:
             sign = "is" if claim[0] == "is" else "=="
             whole = f"assert {self._flat(call)} {sign} {self._flat(claim[1])}"
-            if 4 + len(whole) <= expressions.WIDTH:
+            if 4 + len(whole) <= source_expressions.WIDTH:
                 self._lines.append(f"    {whole}")
                 return
         self._say("result = ", call)
         self._claim("result", claim)
 
     def _flat(self, node: Node) -> str:
-        return expressions.flat(node, self._file.naming)
+        return source_expressions.flat(node, self._file.naming)
 
     def _claim(self, name: str, claim: Node) -> None:
         match claim[0]:
@@ -309,7 +309,7 @@ def _is_display(node: Node) -> bool:
 def pattern(message: str) -> str:
     """A regular expression for exactly this message."""
     escaped = _SPECIAL.sub(r"\\\g<0>", message)
-    written = expressions.quoted(f"^{escaped}$")
+    written = source_expressions.quoted(f"^{escaped}$")
     if escaped == message:
         return written
     if "\n" in escaped or not escaped.isprintable() or ('"' in escaped and "'" in escaped):

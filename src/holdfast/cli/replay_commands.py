@@ -31,10 +31,10 @@ import sys
 home = sys.argv[1]
 sys.path.remove("")
 try:
-    import holdfast.client.replay.child as child
+    import holdfast.client.replay.replay_process as child
 except ImportError:
     sys.path.append(home)
-    import holdfast.client.replay.child as child
+    import holdfast.client.replay.replay_process as child
 child.main()
 """
 

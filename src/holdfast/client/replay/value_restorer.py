@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.client import pickling
+from holdfast.client import value_pickler
 from holdfast.client.references import Omitted
 from holdfast.client.snapshots import said
 
@@ -118,7 +118,7 @@ class Restorer:
     def value(self, cid: str, what: str) -> Any:
         """A new copy of the value; `what` says in a complaint which one it is."""
         try:
-            found = pickling.loads(self.data(cid), self.definition)
+            found = value_pickler.loads(self.data(cid), self.definition)
         except CannotReplay:
             raise
         except Exception as problem:
@@ -134,7 +134,7 @@ class Restorer:
 
     def definition(self, cid: str) -> Any:
         if cid not in self._made:
-            self._made[cid] = self._defined(pickling.loads(self.data(cid), self.definition))
+            self._made[cid] = self._defined(value_pickler.loads(self.data(cid), self.definition))
         return self._made[cid]
 
     def _defined(self, thing: Any) -> Any:
@@ -166,5 +166,5 @@ class Restorer:
             met[other] = None
             return self.definition(other)
 
-        pickling.loads(self.data(cid), refer)
+        value_pickler.loads(self.data(cid), refer)
         return list(met)

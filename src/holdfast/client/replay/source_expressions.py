@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client.definitions import is_importable
-from holdfast.client.replay import differences, helpers
-from holdfast.client.replay.restoring import Restorer
+from holdfast.client.replay import differences, generated_test_helpers
+from holdfast.client.replay.value_restorer import Restorer
 
 Node = Any
 Naming = Callable[[str, str], str]
@@ -184,7 +184,10 @@ def means(node: Node, value: Any, restorer: Restorer) -> bool:
 
 
 def evaluated(node: Node, restorer: Restorer) -> Any:
-    names: dict[str, Any] = {"built": helpers.built, "restored": helpers.restored}
+    names: dict[str, Any] = {
+        "built": generated_test_helpers.built,
+        "restored": generated_test_helpers.restored,
+    }
 
     def naming(module: str, qualname: str) -> str:
         name = f"name_{len(names)}"

@@ -13,8 +13,8 @@ from typing import Any
 
 from holdfast.client import equality
 from holdfast.client.http import Client, ServerProblem, Unreachable
-from holdfast.client.replay import calling, stability, writing
-from holdfast.client.replay.restoring import CannotReplay, Program, Restorer, dotted_name
+from holdfast.client.replay import generated_test, nondeterminism, recorded_call
+from holdfast.client.replay.value_restorer import CannotReplay, Program, Restorer, dotted_name
 from holdfast.client.snapshots import cid_of
 from holdfast.client.switch import switch
 
@@ -44,29 +44,29 @@ def answered(order: Json) -> Json:
 
 def _replayed(order: Json) -> Json:
     call, session = order["call"], order["session"]
-    calling.refuse(call)
+    recorded_call.refuse(call)
     _become(session)
     if order.get("shift"):
-        stability.shift_the_clock()
+        nondeterminism.shift_the_clock()
     program = Program(session.get("script"), session.get("module"))
     restorer = Restorer(_fetching(order["url"]), program)
-    values = calling.Values(call, restorer)
-    way = calling.Way(call, values.target)
-    calling.require_current(way, restorer)
+    values = recorded_call.Values(call, restorer)
+    way = recorded_call.Way(call, values.target)
+    recorded_call.require_current(way, restorer)
     function = way.function(values.target)
-    recorded = calling.Recorded(call, restorer)
+    recorded = recorded_call.Recorded(call, restorer)
     answer: Json = {"function": way.full_name(), "expected": recorded.text()}
     if order.get("test"):
-        given = calling.Values(call, restorer)
-        test = writing.Test(call, restorer, given, way, recorded).written()
-        observer = stability.Observer()
+        given = recorded_call.Values(call, restorer)
+        test = generated_test.Test(call, restorer, given, way, recorded).written()
+        observer = nondeterminism.Observer()
         with observer:
-            outcome = calling.make(function, values)
+            outcome = recorded_call.make(function, values)
         test["awaited"] = outcome.awaited
         answer.update(test=test, clock=observer.clock, chance=observer.chance)
     else:
-        outcome = calling.make(function, values)
-    found = calling.compare(recorded, outcome, values, way, program.main_name())
+        outcome = recorded_call.make(function, values)
+    found = recorded_call.compare(recorded, outcome, values, way, program.main_name())
     return {
         **answer,
         "status": "different" if found else "equal",
@@ -109,14 +109,14 @@ def _fetching(url: str) -> Any:
     return fetch
 
 
-def _key(outcome: calling.Outcome, values: calling.Values) -> str:
+def _key(outcome: recorded_call.Outcome, values: recorded_call.Values) -> str:
     """Two runs of the same key had the same outcome."""
     ended = outcome.value if outcome.error is None else outcome.text()
     key = equality.key((ended, values.args, values.kwargs))
     return key or outcome.text()
 
 
-def _newest(session: Json, way: calling.Way) -> float:
+def _newest(session: Json, way: recorded_call.Way) -> float:
     """When the program's own files were last written, as far as they are loaded."""
     homes = [
         each for each in (session.get("cwd"), os.path.dirname(session.get("script") or "")) if each
@@ -134,7 +134,7 @@ def _newest(session: Json, way: calling.Way) -> float:
     return newest
 
 
-def _is_home(way: calling.Way, module: Any) -> bool:
+def _is_home(way: recorded_call.Way, module: Any) -> bool:
     owner = getattr(way.target, "__self__", way.target)
     owner = owner if hasattr(owner, "__module__") else type(owner)
     return getattr(owner, "__module__", None) == getattr(module, "__name__", "")

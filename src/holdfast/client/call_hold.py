@@ -8,16 +8,16 @@ import types
 from typing import Any
 from urllib.parse import urlsplit
 
-from holdfast.client import preview
-from holdfast.client.connection import Reply
+from holdfast.client import value_preview
 from holdfast.client.exceptions import (
     DebugProtocolError,
     DebugServerError,
     DebugTimeoutError,
 )
-from holdfast.client.interrupting import bounded
+from holdfast.client.http_client import Reply
+from holdfast.client.proxy_base import without_interception
 from holdfast.client.recorder import Recorder, message_of
-from holdfast.client.wrapped import undisturbed
+from holdfast.client.time_limit import bounded
 
 # Seconds for an expression, if the server does not say.
 LONGEST_EVALUATION = 10.0
@@ -49,7 +49,7 @@ class Hold:
         while True:
             asked = time.monotonic()
             wait = self._wait(deadline, asked)
-            with undisturbed():
+            with without_interception():
                 decision = self._decision(self._recorder.poll(self._asking(wait), wait))
             if decision is not None:
                 return decision
@@ -63,7 +63,7 @@ class Hold:
             asked = time.monotonic()
             wait = self._wait(deadline, asked)
             reply = await self._recorder.poll_async(self._asking(wait), wait)
-            with undisturbed():
+            with without_interception():
                 decision = self._decision(reply)
             if decision is not None:
                 return decision
@@ -120,11 +120,11 @@ class Hold:
         answer: dict[str, Any] = {"request_id": question.get("request_id")}
         expression = str(question.get("expression"))
         try:
-            answer["result"] = preview.of(
+            answer["result"] = value_preview.of(
                 bounded(_seconds(question), lambda: evaluated(expression, self._frame))
             )
         except Exception as problem:
-            said = {"type": type(problem).__name__, "message": preview.clean(str(problem))}
+            said = {"type": type(problem).__name__, "message": value_preview.clean(str(problem))}
             answer["error"] = said
         self._recorder.answer(self._call_id, answer)
         self._answered = True

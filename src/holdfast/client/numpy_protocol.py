@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.client.wrapped import Wrapped, is_wrapped, target_of
+from holdfast.client.proxy_base import ProxyBase, is_proxy, target_of
 
 _DEEPEST = 10
 
 
 def unwrapped(value: Any, depth: int = 0) -> Any:
     """The same with targets for proxies; what has none in it is left as it is."""
-    if is_wrapped(value):
+    if is_proxy(value):
         return target_of(value)
     cls = type(value)
     if depth > _DEEPEST or cls not in (list, tuple, dict):
@@ -40,4 +40,4 @@ def function(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
 
 
 def real_types(types: Any, target: Any) -> Any:
-    return tuple(type(target) if issubclass(each, Wrapped) else each for each in types)
+    return tuple(type(target) if issubclass(each, ProxyBase) else each for each in types)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from holdfast.client.wrapped import target_of, undisturbed
+from holdfast.client.proxy_base import target_of, without_interception
 from holdfast.probe import introspection, previews
 
 _LONGEST = 1000  # characters of a string that goes whole
-_MOST = 100  # values in a plain list or dict that goes whole
+_MAX = 100  # values in a plain list or dict that goes whole
 _WIDEST = 1 << 63
 
 
@@ -23,7 +23,7 @@ def of(value: Any) -> dict[str, Any]:
     cls = type(value)
     if value is None or cls is bool or (cls is int and -_WIDEST <= value < _WIDEST):
         return {"text": repr(value), "type": cls.__name__, "json": value}
-    with undisturbed():
+    with without_interception():
         return _shown(value)
 
 
@@ -36,7 +36,7 @@ def _shown(value: Any) -> dict[str, Any]:
     shown: dict[str, Any] = {"text": text, "type": introspection.type_name(type(value))}
     if length is not None:
         shown["length"] = length
-    if _is_plain(value, [_MOST]):
+    if _is_plain(value, [_MAX]):
         shown["json"] = value
     return shown
 
@@ -56,9 +56,9 @@ def _is_plain(value: Any, room: list[int]) -> bool:
     if cls is str:
         return len(value) <= _LONGEST and _encodes(value)
     if cls is list:
-        return len(value) <= _MOST and all(_is_plain(each, room) for each in value)
+        return len(value) <= _MAX and all(_is_plain(each, room) for each in value)
     if cls is dict:
-        return len(value) <= _MOST and all(
+        return len(value) <= _MAX and all(
             type(key) is str and _is_plain(key, room) and _is_plain(each, room)
             for key, each in value.items()
         )

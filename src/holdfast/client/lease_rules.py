@@ -6,7 +6,7 @@ import fnmatch
 from typing import Any
 
 
-class Rules:
+class LeaseRules:
     """The breakpoints in force, as far as a leased application has to know them."""
 
     def __init__(self, given: Any, session_id: str | None) -> None:
@@ -32,10 +32,10 @@ def _concerns(
         return False
     function = rule.get("function")
     names = [name] if qualname is None else [name, qualname]
-    return function is None or any(could_fit(function, each) for each in names)
+    return function is None or any(may_match_name(function, each) for each in names)
 
 
-def could_fit(wanted: str, name: str) -> bool:
+def may_match_name(wanted: str, name: str) -> bool:
     """Whether a name or pattern means this name, or this name in some module."""
     if "[" in wanted:
         return True

@@ -13,18 +13,18 @@ import threading
 import types
 from typing import TYPE_CHECKING, Any
 
-from holdfast.client import preview, stacks
-from holdfast.client.wrapped import undisturbed
+from holdfast.client import stacks, value_preview
+from holdfast.client.proxy_base import without_interception
 
 if TYPE_CHECKING:
     from holdfast.client.recorder import Recorder
 
-MOST = 20_000
+MAX = 20_000
 
 _threads = itertools.count(1)
 
 
-class Site:
+class CallSite:
     """What the calls of one function, from one stack, in one thread, have in common."""
 
     __slots__ = ("clear", "keeps", "named", "number", "outside", "text")
@@ -51,16 +51,16 @@ class Mine(threading.local):
     def __init__(self) -> None:
         thread = threading.current_thread()
         self.number = next(_threads)
-        self.about = {"id": thread.ident, "name": preview.clean(thread.name)}
+        self.about = {"id": thread.ident, "name": value_preview.clean(thread.name)}
 
 
-class Sites:
+class CallSites:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._numbers = itertools.count(1)
-        self._every: dict[tuple[Any, ...], Site] = {}
+        self._every: dict[tuple[Any, ...], CallSite] = {}
         self.mine = Mine()
-        self.near: dict[tuple[Any, ...], Site] = {}  # by the caller's frame alone: the last
+        self.near: dict[tuple[Any, ...], CallSite] = {}  # by the caller's frame alone: the last
 
     def of(
         self,
@@ -72,7 +72,7 @@ class Sites:
         target: Any,
         frame: types.FrameType | None,
         stack: str | None,
-    ) -> Site:
+    ) -> CallSite:
         """The site of a call. `stack`: where its coroutine was made, if that is elsewhere."""
         code = getattr(function, "__code__", None)
         whose = (name, alias, qualname, kind, type(target), id(code), self.mine.number)
@@ -101,14 +101,14 @@ class Sites:
         target: Any,
         frame: types.FrameType | None,
         stack: str | None,
-    ) -> Site:
+    ) -> CallSite:
         name, alias, qualname, kind = key[:4]
         recorder = self._recorder
         whole = recorder.settings.capture_locals
-        with undisturbed():
+        with without_interception():
             about = {
-                "name": preview.clean(name),
-                "alias": None if alias is None else preview.clean(alias),
+                "name": value_preview.clean(name),
+                "alias": None if alias is None else value_preview.clean(alias),
                 "qualname": qualname,
                 "call_type": kind,
                 "signature": recorder.signature(function, (type(target), name)),
@@ -119,9 +119,9 @@ class Sites:
             text = f'{json.dumps(about)[:-1]}, "frames": {stack}}}'.encode()
         keeps = (code, stacks.codes(frame))
         outside = [] if frame is None else stacks.instructions(frame.f_back)
-        site = Site(next(self._numbers), text, (name, alias, qualname, kind), keeps, outside)
+        site = CallSite(next(self._numbers), text, (name, alias, qualname, kind), keeps, outside)
         if not whole:
-            if len(self._every) >= MOST:
+            if len(self._every) >= MAX:
                 self._every.clear()
                 self.near.clear()
             self._every[key] = site

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.client.connection import place
+from holdfast.client.http_client import place
 from holdfast.client.snapshots import MAX_BYTES
 
 

@@ -11,7 +11,7 @@ from holdfast.client import definitions
 from holdfast.client.snapshots import Snapshot
 
 ATOMS = frozenset((int, str, float, bool, bytes, type(None)))
-_MOST_FIELDS = 16
+_MAX_FIELDS = 16
 _IS_HEAP_TYPE = 1 << 9
 _OWN_WAYS = (
     *("__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__", "__getnewargs_ex__"),
@@ -39,7 +39,7 @@ class States:
         if not is_ordinary:
             return None
         fields = target.__dict__
-        if len(fields) > _MOST_FIELDS:
+        if len(fields) > _MAX_FIELDS:
             return None
         for value in fields.values():
             if type(value) not in ATOMS:
@@ -60,10 +60,10 @@ def fields_of(target: Any, snapshot: Snapshot | None) -> dict[str, Any] | None:
     if snapshot is None or snapshot.state is None or snapshot.state[0] is not type(target):
         return None
     fields: dict[str, Any] = target.__dict__
-    return fields if is_as(fields, snapshot.state) else None
+    return fields if same_fields(fields, snapshot.state) else None
 
 
-def is_as(fields: dict[str, Any], state: tuple[Any, ...] | None) -> bool:
+def same_fields(fields: dict[str, Any], state: tuple[Any, ...] | None) -> bool:
     if state is None or 2 * len(fields) + 1 != len(state):
         return False
     return not fields or all(map(_is, (*fields, *fields.values()), state[1:]))
@@ -73,6 +73,6 @@ def is_same(before: tuple[Any, ...] | None, after: tuple[Any, ...]) -> bool:
     return before is not None and len(before) == len(after) and all(map(_is, before, after))
 
 
-def stands(function: types.FunctionType) -> bool:
+def is_stable(function: types.FunctionType) -> bool:
     """Whether what is stored of a function stays the same: it has no closure, or goes by name."""
     return not function.__closure__ or definitions.is_importable(function)

@@ -9,9 +9,9 @@ import types
 from typing import Any
 
 from holdfast.client.definitions import is_importable
-from holdfast.client.replay import calling, expressions, helpers
-from holdfast.client.replay.expressions import Node, NotSource
-from holdfast.client.replay.restoring import CannotReplay, Restorer
+from holdfast.client.replay import generated_test_helpers, recorded_call, source_expressions
+from holdfast.client.replay.source_expressions import Node, NotSource
+from holdfast.client.replay.value_restorer import CannotReplay, Restorer
 
 Json = dict[str, Any]
 _SYMBOLS = {
@@ -46,7 +46,7 @@ _BUILTINS = (
     "round",
     "complex",
 )
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 
 class Test:
@@ -56,9 +56,9 @@ class Test:
         self,
         call: Json,
         restorer: Restorer,
-        given: calling.Values,
-        way: calling.Way,
-        recorded: calling.Recorded,
+        given: recorded_call.Values,
+        way: recorded_call.Way,
+        recorded: recorded_call.Recorded,
     ) -> None:
         self._call = call
         self._restorer = restorer
@@ -77,7 +77,7 @@ class Test:
         call, after = self._call, self._recorded.after
         changed = call.get("changed") or {}
         arguments = []
-        names = calling.parameter_names(call)
+        names = recorded_call.parameter_names(call)
         for at, (item, value) in enumerate(zip(call["args"], self._given.args, strict=True)):
             left = (changed.get("args") or {}).get(str(at))
             arguments.append(
@@ -105,8 +105,8 @@ class Test:
         }
 
     def _source(self, value: Any, cid: str | None) -> Node:
-        node = expressions.of(value, self._restorer, cid)
-        if len(str(node)) > _MOST_BYTES:
+        node = source_expressions.of(value, self._restorer, cid)
+        if len(str(node)) > _MAX_BYTES:
             raise NotSource("its values are too large for a test")
         return node
 
@@ -115,12 +115,12 @@ class Test:
         if value is None or isinstance(value, bool):
             return ["is", repr(value)]
         node = self._source(value, cid)
-        again = expressions.evaluated(node, self._restorer)
+        again = source_expressions.evaluated(node, self._restorer)
         if _holds(value, again):
             return ["equals", node]
         if _is_built(node) and _holds(vars(value), vars(again)):
-            return ["has", node[3][0], expressions.attributes(value)]
-        if _holds(helpers.state(value), helpers.state(again)):
+            return ["has", node[3][0], source_expressions.attributes(value)]
+        if _holds(generated_test_helpers.state(value), generated_test_helpers.state(again)):
             return ["state", node]
         raise NotSource(f"a {type(value).__name__} cannot be compared")
 
@@ -173,7 +173,7 @@ class Test:
         return {"raises": node, "message": call["exception_message"] or ""}
 
 
-def _form(way: calling.Way, name: str, target: Any) -> Json:
+def _form(way: recorded_call.Way, name: str, target: Any) -> Json:
     if way.kind == "itself" and target is way.target:
         return {"form": "itself"}
     bare = name[2:-2] if way._is_special() else ""
@@ -200,7 +200,7 @@ def _by_name(target: Any) -> bool:
 
 def _name(thing: Any) -> Node:
     if not is_importable(thing):
-        raise NotSource(f"{calling.describe(thing)} cannot be imported")
+        raise NotSource(f"{recorded_call.describe(thing)} cannot be imported")
     return ["name", thing.__module__, thing.__qualname__]
 
 

@@ -11,19 +11,25 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import discovery
-from holdfast.client.calls import Call, run_async, run_until_awaited
-from holdfast.client.connection import place
+from holdfast.client.async_generators import steps
+from holdfast.client.client_settings import changed
+from holdfast.client.http_client import place
 from holdfast.client.proxy import (
     is_async_generator_function,
     is_coroutine_function,
     stack_of,
     wrap,
 )
+from holdfast.client.proxy_base import (
+    ProxyBase,
+    interception_off,
+    is_proxy,
+    target_of,
+    without_interception,
+)
 from holdfast.client.recorder import Recorder
-from holdfast.client.settings import changed
-from holdfast.client.steps import steps
+from holdfast.client.strict_call import Call, run_async, run_until_awaited
 from holdfast.client.switch import switch
-from holdfast.client.wrapped import Wrapped, is_wrapped, quiet, target_of, undisturbed
 
 _lock = threading.RLock()
 
@@ -75,11 +81,11 @@ def with_debug(what: Any) -> Any:
     alias, target = what if _is_named(what) else (None, what)
     if recorder is None:
         return target
-    if is_wrapped(target):
+    if is_proxy(target):
         if alias is None:
             return target
         target = target_of(target)
-    with undisturbed():
+    with without_interception():
         seen = recorder.snapshots.take(target)
         if callable(target):
             recorder.register(alias or name_of(target), target, alias, seen.cid)
@@ -94,7 +100,7 @@ def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """
     alias, function, args = _parsed(name_or_function, args)
     recorder = switch.recorder
-    if recorder is None or quiet.get():
+    if recorder is None or interception_off.get():
         return function(*args, **kwargs)
     call = _inline(recorder, alias, function, args, kwargs, sys._getframe(1))
     if is_coroutine_function(call.function):
@@ -123,7 +129,7 @@ async def async_debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) 
     """As `debug_call`, awaited; held, it blocks nothing else in its loop."""
     alias, function, args = _parsed(name_or_function, args)
     recorder = switch.recorder
-    if recorder is None or quiet.get():
+    if recorder is None or interception_off.get():
         result = function(*args, **kwargs)
         return await result if inspect.isawaitable(result) else result
     call = _inline(recorder, alias, function, args, kwargs, sys._getframe(1))
@@ -143,7 +149,7 @@ def _is_named(what: Any) -> bool:
 def _parsed(
     first: Any, args: tuple[Any, ...]
 ) -> tuple[str | None, Callable[..., Any], tuple[Any, ...]]:
-    if isinstance(first, str) and not is_wrapped(first):
+    if isinstance(first, str) and not is_proxy(first):
         if not args or not callable(args[0]):
             raise TypeError("debug_call with alias requires a callable as second argument")
         return first, args[0], args[1:]
@@ -164,7 +170,7 @@ def _inline(
     name = alias or name_of(function)
     seen = None
     if (name, id(function)) not in recorder.registered:
-        with undisturbed():
+        with without_interception():
             seen = recorder.snapshots.take(function)
             recorder.register(name, function, alias, seen.cid)
     qualname = getattr(function, "__qualname__", None)
@@ -207,7 +213,7 @@ def _on() -> DebugInfo:
                 return DebugInfo(recorder)
             _off()
         recorder = Recorder(url, switch.settings)
-        with undisturbed():
+        with without_interception():
             recorder.open()
         switch.recorder = recorder
         return DebugInfo(recorder)
@@ -217,7 +223,7 @@ def _off() -> DebugInfo:
     with _lock:
         recorder, switch.recorder = switch.recorder, None
         if recorder is not None:
-            with undisturbed():
+            with without_interception():
                 recorder.end()
         return DebugInfo(None)
 
@@ -226,7 +232,7 @@ atexit.register(_off)
 
 __all__ = [
     "DebugInfo",
-    "Wrapped",
+    "ProxyBase",
     "async_debug_call",
     "configure_debug",
     "debug_call",

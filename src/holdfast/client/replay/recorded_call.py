@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import operators
-from holdfast.client.calls import exception_name
 from holdfast.client.replay import differences
 from holdfast.client.replay.differences import Difference
-from holdfast.client.replay.restoring import CannotReplay, Restorer
+from holdfast.client.replay.value_restorer import CannotReplay, Restorer
+from holdfast.client.strict_call import exception_name
 
 Json = dict[str, Any]
 _ROUTINES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)

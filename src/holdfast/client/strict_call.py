@@ -2,7 +2,7 @@
 
 `_life` tells it once, for all ways of calling: ask the server, wait if it is held, do what was
 decided, report. Where something has to be waited for it yields a step, which `run` takes by
-blocking and `run_async` by awaiting. Our own work happens undisturbed: nothing in it is
+blocking and `run_async` by awaiting. Our own work happens without_interception: nothing in it is
 intercepted.
 """
 
@@ -18,20 +18,20 @@ from collections.abc import Callable, Generator
 from contextvars import ContextVar
 from typing import Any
 
-from holdfast.client import decisions, holding, stacks
-from holdfast.client.decisions import Outcome, Plan
+from holdfast.client import decision_effects, stacks
+from holdfast.client.call_hold import Hold
+from holdfast.client.decision_effects import Outcome, Plan
 from holdfast.client.exceptions import (
     DebugError,
     DebugProtocolError,
     DebugSerializationError,
     DebugServerError,
 )
-from holdfast.client.holding import Hold
-from holdfast.client.pickling import ONE_SHOT
-from holdfast.client.preview import clean
+from holdfast.client.proxy_base import without_interception
 from holdfast.client.recorder import Parcel, Recorder, logger
 from holdfast.client.snapshots import Snapshot, marked, one_shot
-from holdfast.client.wrapped import undisturbed
+from holdfast.client.value_pickler import ONE_SHOT
+from holdfast.client.value_preview import clean
 from holdfast.model.call import call_id
 
 # The call in which we are, so that those made in it know their parent.
@@ -175,7 +175,7 @@ def run(recorder: Recorder, call: Call) -> Any:
     One that goes on as it is, as nearly all do, is made from here: a function that calls itself
     through its proxy takes three frames of the stack for each level.
     """
-    with undisturbed():
+    with without_interception():
         taken = Taken.now(recorder, call)
         decision = _started(recorder, call, taken)
     if decision["action"] != "continue":
@@ -240,7 +240,7 @@ async def through_async(life: Life) -> Outcome:
 
 def run_until_awaited(recorder: Recorder, call: Call) -> Any:
     """The call; if a plain function turns out to give a coroutine, it ends when that does."""
-    with undisturbed():
+    with without_interception():
         taken = Taken.now(recorder, call)
         decision = _started(recorder, call, taken)
     if decision["action"] != "continue":
@@ -307,7 +307,7 @@ def _rest(life: Life, outcome: Outcome) -> Life:
 
 
 def _life(recorder: Recorder, call: Call) -> Life:
-    with undisturbed():
+    with without_interception():
         taken = Taken.now(recorder, call)
         decision = _started(recorder, call, taken)
     return (yield from _decided(recorder, call, taken, decision))
@@ -321,9 +321,9 @@ def _decided(recorder: Recorder, call: Call, taken: Taken, decision: dict[str, A
         while decision.get("action") == "poll":
             decision = yield Hold(recorder, call_id, decision, call.frame)
         what = str(decision.get("action"))
-        with undisturbed():
+        with without_interception():
             planned = Plan(call.function, call.args, call.kwargs)
-            plan = decisions.before(recorder, decision, planned, call.names)
+            plan = decision_effects.before(recorder, decision, planned, call.names)
     except DebugServerError:
         raise  # there is nobody to tell
     except BaseException as problem:
@@ -344,18 +344,18 @@ def _ended(
     except DebugServerError:
         raise  # there is nobody to tell
     except BaseException:
-        with undisturbed():
+        with without_interception():
             recorder.gave_up(call_id)
         raise
     if answer.get("action") is not None:  # at a hold, or by a breakpoint beforehand
-        with undisturbed():
-            outcome = decisions.after(recorder, answer, outcome, call.names)
+        with without_interception():
+            outcome = decision_effects.after(recorder, answer, outcome, call.names)
     return outcome
 
 
 def late(recorder: Recorder, call: Call, taken: Taken, call_id: str, outcome: Outcome) -> Life:
     """The rest of a call that ran before a rule concerned it: only its end can be decided about."""
-    with undisturbed():
+    with without_interception():
         _started(recorder, call, taken, call_id)
     plan = Plan(call.function, call.args, call.kwargs)
     answer = _report(recorder, call, call_id, taken, outcome, plan, "")
@@ -427,7 +427,7 @@ def _report(
     what: str,
 ) -> dict[str, Any]:
     """Tell the server how the call ended. If that fails, its result is still delivered."""
-    with undisturbed():
+    with without_interception():
         ended, refused = result(recorder, outcome)
         changed = _changes(recorder, call, taken, plan)
         fields: dict[str, Any] = {
@@ -549,4 +549,4 @@ def callers_frame(depth: int) -> types.FrameType | None:
         return None
 
 
-__all__ = ["Call", "current", "holding", "run", "run_async", "run_until_awaited"]
+__all__ = ["Call", "current", "run", "run_async", "run_until_awaited"]

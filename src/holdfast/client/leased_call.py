@@ -20,17 +20,17 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.client import calls, unchanged
-from holdfast.client.calls import Call, current
-from holdfast.client.decisions import Outcome
+from holdfast.client import object_state, strict_call
+from holdfast.client.call_encoder import CallEncoder, PendingCall
+from holdfast.client.call_sites import CallSite, CallSites
+from holdfast.client.decision_effects import Outcome
 from holdfast.client.exceptions import DebugServerError
+from holdfast.client.lease_rules import LeaseRules
+from holdfast.client.object_state import same_fields
 from holdfast.client.outbox import Outbox
-from holdfast.client.rules import Rules
-from holdfast.client.sites import Site, Sites
+from holdfast.client.proxy_base import ProxyBase, without_interception
 from holdfast.client.snapshots import Snapshot
-from holdfast.client.unchanged import is_as
-from holdfast.client.wrapped import Wrapped, undisturbed
-from holdfast.client.writing import Begun, Writing
+from holdfast.client.strict_call import Call, current
 from holdfast.model.call import call_id
 from holdfast.wire.board_layout import (
     EPOCH_AT,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from holdfast.client.recorder import Recorder
 
 _now = time.monotonic_ns
-_seen: Any = Wrapped.__dict__["_holdfast_seen"]
+_seen: Any = ProxyBase.__dict__["_holdfast_seen"]
 _NUMBERS = frozenset((int, float, bool, type(None)))
 _SHORT = 64  # characters of a text that need not be written down at once
 _running_loop = asyncio._get_running_loop
@@ -60,13 +60,13 @@ class Lease:
         self._words = _NOWHERE
         self._path: str | None = None
         self._epoch = -1
-        self._rules = Rules((), None)
+        self._rules = LeaseRules((), None)
         self._refused_at = 0
         self._offset = time.time_ns() - _now()
         self._numbers = itertools.cycle(range(100, 110))
-        self._sites = Sites(recorder)
+        self._sites = CallSites(recorder)
         self._near, self._mine = self._sites.near, self._sites.mine
-        self._writing = Writing(recorder)
+        self._writing = CallEncoder(recorder)
         self._fixed = self._writing.fixed
         self.outbox = Outbox(recorder, self._writing.plain, self._lost)
         self._waiting = self.outbox.plain
@@ -103,7 +103,7 @@ class Lease:
             words = _mapped(path) if isinstance(path, str) else _NOWHERE
             self._path = path if words is not _NOWHERE else None
         epoch = answer.get("epoch")
-        self._rules = Rules(answer.get("rules"), self._recorder.session_id)
+        self._rules = LeaseRules(answer.get("rules"), self._recorder.session_id)
         self._epoch = epoch if isinstance(epoch, int) else -1
         self._words = words
 
@@ -113,7 +113,7 @@ class Lease:
 
     def _renewed(self) -> bool:
         """Ask for the rules again. False: go the strict way. No server: an error, and no call."""
-        with undisturbed(), self._renewing:
+        with without_interception(), self._renewing:
             self._recorder.in_this_process()
             for _ in range(3):
                 if self._is_good():
@@ -172,7 +172,7 @@ class Lease:
                     snapshot, fields = known[1], None
                 else:
                     snapshot = None if proxy is None else _seen.__get__(proxy)
-                    fields = unchanged.fields_of(target, snapshot)
+                    fields = object_state.fields_of(target, snapshot)
                     if fields is None:
                         snapshot = None
                 if snapshot is not None and snapshot.packed is not None and not snapshot.needs:
@@ -200,7 +200,7 @@ class Lease:
                             late = self._raised(begun, error, duration)
                             if late is None:
                                 raise
-                            return calls.through(late).deliver()
+                            return strict_call.through(late).deliver()
                         duration = _now() - began
                         current.set(outer)
                         if (
@@ -208,7 +208,7 @@ class Lease:
                                 type(value) in _NUMBERS
                                 or (type(value) is str and len(value) <= _SHORT)
                             )
-                            and (fields is None or is_as(fields, snapshot.state))
+                            and (fields is None or same_fields(fields, snapshot.state))
                             and self._words[EPOCH_AT] == epoch
                             and _running_loop() is None
                         ):
@@ -224,7 +224,7 @@ class Lease:
                             *(outer, number, snapshot),
                         )
                         late = self._returned(begun, value, duration)
-                        return value if late is None else calls.through(late).deliver()
+                        return value if late is None else strict_call.through(late).deliver()
         return self._run_unusual(
             *(proxy, name, function, args, kwargs, target, kind, alias, qualname, frame, site)
         )
@@ -241,7 +241,7 @@ class Lease:
         alias: str | None,
         qualname: str | None,
         frame: types.FrameType | None,
-        site: Site | None,
+        site: CallSite | None,
     ) -> Any:
         begun = self._begin(
             proxy, name, function, args, kwargs, target, kind, alias, qualname, frame, site
@@ -250,7 +250,7 @@ class Lease:
             call = _strict(
                 proxy, name, function, args, kwargs, target, kind, alias, qualname, frame
             )
-            return calls.run(self._recorder, call)
+            return strict_call.run(self._recorder, call)
         current.set(begun.number)
         begun.began = _now()
         try:
@@ -260,11 +260,11 @@ class Lease:
             late = self._raised(begun, error, _now() - begun.began)
             if late is None:
                 raise
-            return calls.through(late).deliver()
+            return strict_call.through(late).deliver()
         duration = _now() - begun.began
         current.set(begun.outer)
         late = self._returned(begun, value, duration)
-        return value if late is None else calls.through(late).deliver()
+        return value if late is None else strict_call.through(late).deliver()
 
     async def run_async(
         self,
@@ -288,7 +288,7 @@ class Lease:
             call = _strict(
                 proxy, name, function, args, kwargs, target, kind, alias, qualname, frame, stack
             )
-            return await calls.run_async(self._recorder, call)
+            return await strict_call.run_async(self._recorder, call)
         return await self._awaited(begun, lambda: function(*args, **kwargs))
 
     def run_until_awaited(
@@ -309,7 +309,7 @@ class Lease:
             call = _strict(
                 None, name, function, args, kwargs, function, "inline", alias, qualname, frame
             )
-            return calls.run_until_awaited(self._recorder, call)
+            return strict_call.run_until_awaited(self._recorder, call)
         current.set(begun.number)
         begun.began = _now()
         try:
@@ -319,15 +319,15 @@ class Lease:
             late = self._raised(begun, error, _now() - begun.began)
             if late is None:
                 raise
-            return calls.through(late).deliver()
+            return strict_call.through(late).deliver()
         duration = _now() - begun.began
         current.set(begun.outer)
         if inspect.iscoroutine(value):
             return self._awaited(begun, lambda: value)
         late = self._returned(begun, value, duration)
-        return value if late is None else calls.through(late).deliver()
+        return value if late is None else strict_call.through(late).deliver()
 
-    async def _awaited(self, begun: Begun, start: Callable[[], Any]) -> Any:
+    async def _awaited(self, begun: PendingCall, start: Callable[[], Any]) -> Any:
         outer = current.get()
         current.set(begun.number)
         begun.began = _now()
@@ -340,15 +340,15 @@ class Lease:
             late = self._raised(begun, error, _now() - begun.began)
             if late is None:
                 raise
-            return (await calls.through_async(late)).deliver()
+            return (await strict_call.through_async(late)).deliver()
         duration = _now() - begun.began
         current.set(outer)
         late = self._returned(begun, value, duration)
-        return value if late is None else (await calls.through_async(late)).deliver()
+        return value if late is None else (await strict_call.through_async(late)).deliver()
 
     def _as_begun(
         self,
-        site: Site,
+        site: CallSite,
         epoch: int,
         proxy: Any,
         frame: types.FrameType | None,
@@ -358,9 +358,9 @@ class Lease:
         outer: Any,
         number: int,
         snapshot: Snapshot,
-    ) -> Begun:
+    ) -> PendingCall:
         """A usual call that turned out to end in an unusual way."""
-        begun = Begun()
+        begun = PendingCall()
         begun.site, begun.epoch, begun.proxy, begun.frame = site, epoch, proxy, frame
         begun.function, begun.target, begun.args, begun.kwargs = function, target, args, {}
         begun.outer, begun.number, begun.snapshot = outer, number, snapshot
@@ -382,9 +382,9 @@ class Lease:
         alias: str | None,
         qualname: str | None,
         frame: types.FrameType | None,
-        site: Site | None = None,
+        site: CallSite | None = None,
         stack: str | None = None,
-    ) -> Begun | None:
+    ) -> PendingCall | None:
         """The call as it is before it runs, or None when the server has to be asked."""
         now = _now()
         words, epoch = self._words, self._epoch
@@ -398,7 +398,7 @@ class Lease:
             if self._rules.concern(*site.named):
                 return None
             site.clear = epoch
-        begun = Begun()
+        begun = PendingCall()
         begun.site, begun.epoch, begun.proxy, begun.frame = site, epoch, proxy, frame
         begun.function, begun.target, begun.args, begun.kwargs = function, target, args, kwargs
         begun.outer, begun.stack = current.get(), stack
@@ -409,7 +409,7 @@ class Lease:
 
     # -- after ----------------------------------------------------------------------------------
 
-    def _returned(self, begun: Begun, value: Any, duration: int) -> calls.Life | None:
+    def _returned(self, begun: PendingCall, value: Any, duration: int) -> strict_call.Life | None:
         """Record it. A life means that a rule came meanwhile that concerns how the call ends."""
         if self._words[EPOCH_AT] != begun.epoch and self._is_late(begun):
             return self._late(begun, Outcome(value, None, duration))
@@ -419,7 +419,9 @@ class Lease:
             raise refused
         return None
 
-    def _raised(self, begun: Begun, error: BaseException, duration: int) -> calls.Life | None:
+    def _raised(
+        self, begun: PendingCall, error: BaseException, duration: int
+    ) -> strict_call.Life | None:
         if self._words[EPOCH_AT] != begun.epoch and self._is_late(begun):
             return self._late(begun, Outcome(None, error, duration))
         self.outbox.put(self._writing.raised(begun, error, duration))
@@ -427,14 +429,14 @@ class Lease:
 
     # -- a rule that came while the call ran ----------------------------------------------------
 
-    def _is_late(self, begun: Begun) -> bool:
+    def _is_late(self, begun: PendingCall) -> bool:
         try:
             self._renewed()
         except DebugServerError:
             return False  # the call was made; its result is delivered, as in strict mode
         return self._rules.concern(*begun.site.named)
 
-    def _late(self, begun: Begun, outcome: Outcome) -> calls.Life:
+    def _late(self, begun: PendingCall, outcome: Outcome) -> strict_call.Life:
         """Tell of the call the strict way: that it began, and now how it ended."""
         name, alias, qualname, kind = begun.site.named
         call = _strict(
@@ -443,16 +445,16 @@ class Lease:
         )
         take = self._recorder.snapshots.take
         values = (*begun.args, *begun.kwargs.values())
-        with undisturbed():
+        with without_interception():
             every = [
                 snapshot or take(value) for snapshot, value in zip(begun.taken, values, strict=True)
             ]
-        taken = calls.Taken(
+        taken = strict_call.Taken(
             begun.snapshot,
             every[: len(begun.args)],
             dict(zip(begun.kwargs, every[len(begun.args) :], strict=True)),
         )
-        return calls.late(self._recorder, call, taken, call_id(begun.number), outcome)
+        return strict_call.late(self._recorder, call, taken, call_id(begun.number), outcome)
 
 
 _leases: weakref.WeakSet[Lease] = weakref.WeakSet()
