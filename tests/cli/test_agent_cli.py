@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.recording import sending
+from holdfast.recording import command_sender
 from holdfast.recording.tail import Tail
-from holdfast.wire import agents as wire
+from holdfast.wire import agent_lines as wire
 from polling import wait_until
 from told_agents import Agent, agent
 
@@ -53,7 +53,7 @@ def until(running: Agent, kind: str) -> dict[str, Any]:
     tail = Tail(running.home.events)
 
     def look() -> dict[str, Any] | None:
-        events = (wire.parsed(line) for _, line in tail.lines())
+        events = (wire.parse_event(line) for _, line in tail.lines())
         return next((event for event in events if event and event["type"] == kind), None)
 
     return wait_until(look, kind)
@@ -291,7 +291,7 @@ def test_holds_are_seen_as_they_come_and_go(looper: Agent) -> None:
     watching = Watching(looper.data_dir, "--filter", "paused,resumed")
     stop = held_at_double(looper)
     assert f"Agent paused before tool double (breakpoint, {stop})" in watching.line()
-    sending.send(looper.home, "resume", {"by": "ann"})
+    command_sender.send_command(looper.home, "resume", {"by": "ann"})
     assert f"Agent resumed: continue, by ann ({stop})" in watching.line()
     watching.process.send_signal(signal.SIGINT)
     shown, _ = watching.rest()

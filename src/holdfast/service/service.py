@@ -22,9 +22,9 @@ from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
-from holdfast.recording.layout import agents_dir
-from holdfast.service.agents.following import Following
-from holdfast.service.agents.session import AgentSession
+from holdfast.recording.directories import agents_dir
+from holdfast.service.agents.agent_registry import AgentRegistry
+from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.calls.call_service import Calls
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.projects import Projects
@@ -55,7 +55,7 @@ class Service:
         self.ledger = Ledger()
         self.stream = Stream()
         self.calls = Calls(self.store, self.ledger, self.stream, lambda: self.settings, data_dir)
-        self.agents = Following(agents_dir(data_dir), self.ledger, self.stream)
+        self.agents = AgentRegistry(agents_dir(data_dir), self.ledger, self.stream)
         self.sources = Sources()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
