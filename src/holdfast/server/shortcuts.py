@@ -29,7 +29,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, NoMatchFound, compile_path
 from starlette.types import Receive, Scope, Send
 
-from holdfast.server.rest.common import (
+from holdfast.server.rest.shared import (
     Answer,
     ServiceHere,
     SessionHere,
@@ -37,7 +37,7 @@ from holdfast.server.rest.common import (
     Steered,
     SteeredSeen,
 )
-from holdfast.service.agents.session import AgentSession
+from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.service import Service
 from holdfast.service.session import Session
 

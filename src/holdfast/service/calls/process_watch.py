@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import psutil
 
-from holdfast.targets.program.ending import open_pidfd
+from holdfast.targets.program.process_killer import open_pidfd
 
 _POLL_SECONDS = 1.0
 
