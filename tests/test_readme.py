@@ -16,9 +16,10 @@ import pytest
 
 import holdfast
 from harness import Server
-from holdfast.client.settings import Settings
-from holdfast.core.agents import ON
-from holdfast.model.agent import ACTIONS, COMMANDS, EVENTS
+from holdfast.client.client_settings import Settings
+from holdfast.core.agent_breakpoints import KINDS
+from holdfast.model.agent_commands import ACTIONS, COMMANDS
+from holdfast.model.agent_events import EVENTS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -92,7 +93,7 @@ def test_its_links_lead_somewhere(name: str) -> None:
 
 def test_the_page_of_agents_has_every_decision_and_every_way_to_break() -> None:
     page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
-    names = [*ACTIONS, *ON]
+    names = [*ACTIONS, *KINDS]
     assert [name for name in names if f"`{name}`" not in page and f'"{name}"' not in page] == []
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.recording import sending
+from holdfast.recording import command_sender
 from holdfast.recording.tail import Tail
-from holdfast.wire import agents as wire
+from holdfast.wire import agent_lines as wire
 from told_agents import Agent, agent
 
 Typed = subprocess.CompletedProcess[str]
@@ -53,7 +53,7 @@ def until(running: Agent, kind: str) -> dict[str, Any]:
     tail = Tail(running.home.events)
     while True:
         for _, line in tail.lines():
-            event = wire.parsed(line)
+            event = wire.parse_event(line)
             if event is not None and event["type"] == kind:
                 return event
         time.sleep(0.01)
@@ -291,7 +291,7 @@ def test_holds_are_seen_as_they_come_and_go(looper: Agent) -> None:
     watching = Watching(looper.data_dir, "--filter", "paused,resumed")
     stop = held_at_double(looper)
     assert f"Agent paused before tool double (breakpoint, {stop})" in watching.line()
-    sending.send(looper.home, "resume", {"by": "ann"})
+    command_sender.send_command(looper.home, "resume", {"by": "ann"})
     assert f"Agent resumed: continue, by ann ({stop})" in watching.line()
     watching.process.send_signal(signal.SIGINT)
     shown, _ = watching.rest()

@@ -15,8 +15,8 @@ import pytest
 
 from harness import Server
 from holdfast.recording import liveness
-from holdfast.recording.layout import Agents, Home
-from holdfast.wire import agents as wire
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory
+from holdfast.wire import agent_lines as wire
 from told_agents import Agent, Seen, agent, seen
 
 
@@ -168,7 +168,7 @@ def test_a_body_that_is_too_large_for_a_line_is_had_by_its_id(looper: Seen) -> N
 
 def test_what_is_no_json_is_given_as_bytes_and_never_loaded(looper: Seen) -> None:
     body = b"\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x04exit\x85R."
-    cid = wire.cid_of(body)
+    cid = wire.content_id(body)
     looper.agent.home.contents.mkdir(exist_ok=True)
     (looper.agent.home.contents / cid).write_bytes(body)
     answer = looper.server.http.get(f"{looper.path}/contents/{cid}")
@@ -183,17 +183,17 @@ class ByHand:
     """A session whose files a test writes itself, without ringing any bell."""
 
     def __init__(self, root: Path, name: str) -> None:
-        self.home = Agents(root).home(name)
+        self.home = AgentsDirectory(root).home(name)
         self.home.path.mkdir(parents=True)
-        self.home.describe({"id": name, "name": "by hand", "pid": os.getpid()})
-        assert liveness.hold(self.home.lock)
+        self.home.write_metadata({"id": name, "name": "by hand", "pid": os.getpid()})
+        assert liveness.acquire(self.home.lock)
 
     def write(self, *lines: bytes) -> None:
         with self.home.events.open("ab") as file:
             file.write(b"".join(lines))
 
     def event(self, seq: int, kind: str, **data: Any) -> bytes:
-        return wire.event(seq, kind, 1_768_298_400.0 + seq, self.home.id, json.dumps(data))
+        return wire.encode_event(seq, kind, 1_768_298_400.0 + seq, self.home.id, json.dumps(data))
 
 
 @pytest.fixture
@@ -407,7 +407,7 @@ def test_two_sessions_of_one_name_are_not_mixed_up(server: Server, tmp_path: Pat
     with seen(server) as looper:
         made = tmp_path / "sessions" / looper.agent.id
         made.mkdir(parents=True)
-        Home(made).describe({"id": looper.agent.id})
+        SessionDirectory(made).write_metadata({"id": looper.agent.id})
         error = server.post("/api/agents", {"directory": str(made)}, expect=400)["error"]
         assert "another session" in error["message"]
 

@@ -37,7 +37,7 @@ from holdfast.server.rest.shared import (
     Steered,
     SteeredSeen,
 )
-from holdfast.service.agents.session import AgentSession
+from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.service import Service
 from holdfast.service.session import Session
 

@@ -10,10 +10,10 @@ from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Attach, Launch
 from holdfast.service.service import Service
 from holdfast.service.session import Session
-from holdfast.targets.program import attaching
-from holdfast.targets.program.attaching import Bring, Door
-from holdfast.targets.program.connection import Gone
-from holdfast.targets.program.launching import Setup
+from holdfast.targets.program import attachment
+from holdfast.targets.program.attachment import Bring, Door
+from holdfast.targets.program.dap_connection import Gone
+from holdfast.targets.program.launcher import Setup
 from holdfast.targets.program.target import Nobody, Target, Watcher
 
 
@@ -63,7 +63,7 @@ async def _reached(service: Service, session: Session, wanted: Attach, watcher: 
 
     port = session.door.port if session.door else 0
     try:
-        target = await attaching.reach(wanted.pid, door, port, service.settings.attach_timeout)
+        target = await attachment.reach(wanted.pid, door, port, service.settings.attach_timeout)
         await _taken(session, wanted, target, Bring.IS_THERE)
     finally:
         door.close()
@@ -95,15 +95,15 @@ async def _by_address(
             field="debug_subprocesses",
         )
     seconds = service.settings.request_timeout
-    target = await attaching.connect(wanted.host, wanted.port, watcher, request_timeout=seconds)
+    target = await attachment.connect(wanted.host, wanted.port, watcher, request_timeout=seconds)
     await _taken(session, wanted, target, Bring.TEXT)
     return target
 
 
 async def _taken(session: Session, wanted: Attach, target: Target, bring: Bring) -> None:
-    options = attaching.debug_options(wanted)
+    options = attachment.debug_options(wanted)
     try:
-        await attaching.take(target, options, lambda: _setup(session, target), bring)
+        await attachment.take(target, options, lambda: _setup(session, target), bring)
     except BaseException as problem:
         # An adapter would not take another client before this one says goodbye.
         target.connection.post("disconnect", {"terminateDebuggee": False})
@@ -135,7 +135,7 @@ async def open_door(service: Service, parent: Session) -> None:
         service.trusted, lambda: Target(Nobody(), route="child", request_timeout=seconds)
     )
     await parent.door.open()
-    parent.following = asyncio.create_task(attaching.follow(parent.door, adopt))
+    parent.following = asyncio.create_task(attachment.follow(parent.door, adopt))
 
 
 async def _adopt(service: Service, root: Session, target: Target) -> None:
@@ -159,11 +159,11 @@ async def _adopt(service: Service, root: Session, target: Target) -> None:
         parent.event("child_session", session_id=child.id, pid=target.pid)
         target.ours = root.target is None or root.target.ours
         if target.pid is not None:
-            attaching.watch_stranger(target, target.pid)
+            attachment.watch_stranger(target, target.pid)
         return _setup(child, target)
 
     try:
-        await attaching.take(target, attaching.debug_options(wanted), born, Bring.IS_THERE)
+        await attachment.take(target, attachment.debug_options(wanted), born, Bring.IS_THERE)
     except (errors.HoldfastError, Gone, asyncio.TimeoutError) as problem:
         if child is not None and not child.over:
             child.failed(errors.AttachFailed(f"the child was let go: {problem}"))

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from holdfast import errors
-from holdfast.service.agents.session import AgentSession
-from holdfast.service.agents.shown import event_json
+from holdfast.service.agents.agent_session import AgentSession
+from holdfast.service.agents.answer_builder import event_json
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.service import Service
 from holdfast.service.session import Session

@@ -17,9 +17,9 @@ from holdfast.service.service import Service
 from holdfast.service.session import Session
 from holdfast.service.sources import stamp_of
 from holdfast.service.watcher import SessionWatcher
-from holdfast.targets.program import adapter, launching
-from holdfast.targets.program.launching import Place, Request, Setup
-from holdfast.targets.program.pool import environment_changes
+from holdfast.targets.program import adapter, launcher
+from holdfast.targets.program.interpreter_pool import environment_changes
+from holdfast.targets.program.launcher import Place, Request, Setup
 from holdfast.targets.program.target import Target
 
 _MOST_INPUT = 32 * 1024 * 1024
@@ -50,7 +50,7 @@ async def restart(service: Service, session: Session, changes: Launch | None = N
 
 
 async def _start(service: Service, session: Session, wanted: Launch, signal: Signal) -> None:
-    place = await launching.locate(wanted, session.config.cwd)
+    place = await launcher.locate(wanted, session.config.cwd)
     before, last = session.state, (session.launch, session.attached)
     await session.end()
     await service.delete_children(session)
@@ -128,11 +128,11 @@ async def _directly_if_possible(
     warm = _warm(service, request)
     if warm is not None:
         try:
-            return await launching.start(request, warm)
+            return await launcher.start(request, warm)
         except errors.LaunchFailed:
             watcher.start_over()  # it died as it waited, before it could be told of any program
     try:
-        return await launching.start(request)
+        return await launcher.start(request)
     except errors.LaunchFailed as problem:
         if request.launch.route != "auto" or problem.details.get("exit_code") in _KILLED:
             raise

@@ -22,9 +22,9 @@ from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
-from holdfast.recording.layout import agents_dir
-from holdfast.service.agents.following import Following
-from holdfast.service.agents.session import AgentSession
+from holdfast.recording.directories import agents_dir
+from holdfast.service.agents.agent_registry import AgentRegistry
+from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.calls.call_service import Calls
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.projects import Projects
@@ -33,11 +33,11 @@ from holdfast.service.settings import Settings
 from holdfast.service.sources import Sources
 from holdfast.service.stream import Stream
 from holdfast.store import Store, open_store
-from holdfast.targets.program import launching
-from holdfast.targets.program.attaching import Trusted
-from holdfast.targets.program.connection import body_of
-from holdfast.targets.program.pool import Pool
-from holdfast.targets.program.processes import Tags, Warden
+from holdfast.targets.program import launcher
+from holdfast.targets.program.attachment import Trusted
+from holdfast.targets.program.dap_connection import body_of
+from holdfast.targets.program.interpreter_pool import Pool
+from holdfast.targets.program.process_spawner import Tags, Warden
 from holdfast.targets.program.target import Target
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Service:
         self.ledger = Ledger()
         self.stream = Stream()
         self.calls = Calls(self.store, self.ledger, self.stream, lambda: self.settings, data_dir)
-        self.agents = Following(agents_dir(data_dir), self.ledger, self.stream)
+        self.agents = AgentRegistry(agents_dir(data_dir), self.ledger, self.stream)
         self.sources = Sources()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
@@ -113,7 +113,7 @@ class Service:
 
     async def _warm(self, python: str) -> Target:
         """A waiting interpreter; it dies with us like any target."""
-        target = await launching.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
+        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
         self.warden.watch(target.process_of_ours().pid)
         assert target.hello is not None
         try:

@@ -35,7 +35,7 @@ from holdfast.service.stream import Stream
 from holdfast.service.waiting import Waiting
 from holdfast.service.watcher import SessionWatcher
 from holdfast.store import Store
-from holdfast.targets.program.attaching import Door
+from holdfast.targets.program.attachment import Door
 from holdfast.targets.program.target import Target
 
 ACTIONS = ("continue", "step-over", "step-into", "step-out")

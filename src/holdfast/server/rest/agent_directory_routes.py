@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.server.rest import bodies
 from holdfast.server.rest.shared import Json, ServiceHere, router, shows
-from holdfast.service.agents.shown import summary_json
+from holdfast.service.agents.answer_builder import summary_json
 
 routes = router()
 _FOLLOWED = {

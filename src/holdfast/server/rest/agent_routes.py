@@ -9,7 +9,7 @@ import orjson
 from fastapi import Depends, Request, Response
 
 from holdfast import errors
-from holdfast.recording.contents import Contents
+from holdfast.recording.content_files import ContentFiles
 from holdfast.server.rest import bodies
 from holdfast.server.rest.shared import (
     Json,
@@ -19,9 +19,9 @@ from holdfast.server.rest.shared import (
     shows,
     the_service,
 )
-from holdfast.service.agents import steering
-from holdfast.service.agents.session import AgentSession
-from holdfast.service.agents.shown import state_json
+from holdfast.service.agents import command_exchange
+from holdfast.service.agents.agent_session import AgentSession
+from holdfast.service.agents.answer_builder import state_json
 from holdfast.service.service import Service
 
 routes = router()
@@ -69,7 +69,7 @@ async def send_command(service: ServiceHere, session: AgentHere, body: bodies.Ag
     call). A rejected command is 400, one whose stop is over 409.
     """
     patience = patience_for(body.timeout, service)
-    outcome = await steering.command(session, body.type, body.data, patience)
+    outcome = await command_exchange.send_command(session, body.type, body.data, patience)
     shown: Json = {
         "command_id": outcome.command_id,
         "type": body.type,
@@ -89,7 +89,7 @@ def patience_for(timeout: float | None, service: Service) -> float:
 @routes.get("/sessions/{session_id}/state", responses=shows(_STATE))
 async def get_state(service: ServiceHere, session: AgentHere, what: str = "all") -> Json:
     """What an agent says of itself: messages, context, tools, or all of it."""
-    found = await steering.inspect(session, what, service.settings.request_timeout)
+    found = await command_exchange.inspect(session, what, service.settings.request_timeout)
     return {**state_json(session), "state": found}
 
 
@@ -104,7 +104,7 @@ async def get_content(session: AgentHere, cid: str) -> Response:
     Pickles are given out as they are stored; nothing here ever loads one.
     """
     try:
-        body = await asyncio.to_thread(Contents(session.home.contents).get, cid)
+        body = await asyncio.to_thread(ContentFiles(session.home.contents).get, cid)
     except (KeyError, OSError):
         raise errors.CidNotFound(
             f"no content {cid[:100]} in session {session.id}",
@@ -136,11 +136,11 @@ async def continue_agent(
     limit = service.settings.request_timeout
     by = body.by or "rest"
     if len(session.held) > 1:
-        await steering.continue_all(service.agents, service.ledger, session.id, by, limit)
+        await command_exchange.continue_all(service.agents, service.ledger, session.id, by, limit)
     else:
-        held = steering.the_hold(session, "continue")
+        held = command_exchange.get_only_hold(session, "continue")
         agents, ledger = service.agents, service.ledger
-        await steering.decide(agents, ledger, held.id, "continue", by, {}, limit)
+        await command_exchange.decide(agents, ledger, held.id, "continue", by, {}, limit)
     if patience:
         await session.until(lambda: session.settled, patience)
     return state_json(session)
@@ -150,10 +150,10 @@ async def step_agent(
     service: Service, session: AgentSession, action: str, body: bodies.Run, wait: str | None
 ) -> Json:
     """One iteration: an agent has no lines to step over, into or out of."""
-    held = steering.the_hold(session, action)
+    held = command_exchange.get_only_hold(session, action)
     given = body.wait if body.wait is not None else wait
     patience = patience_of(given, service.settings, service.settings.step_wait)
-    await steering.decide(
+    await command_exchange.decide(
         service.agents,
         service.ledger,
         held.id,
@@ -173,7 +173,7 @@ async def pause_agent(
     settings = service.settings
     given = body.wait if body.wait is not None else wait
     patience = patience_of(given, settings, settings.step_wait)
-    is_paused = await steering.pause(session, settings.request_timeout, patience)
+    is_paused = await command_exchange.pause(session, settings.request_timeout, patience)
     shown = state_json(session)
     if not is_paused and not session.over:
         shown["pause_pending"] = True

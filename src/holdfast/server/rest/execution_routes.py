@@ -25,7 +25,7 @@ from holdfast.server.rest.shared import (
     status,
 )
 from holdfast.service import execution
-from holdfast.service.agents.session import AgentSession
+from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.session import Session
 
 routes = router()

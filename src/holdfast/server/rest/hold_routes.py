@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast import errors
-from holdfast.model import agent
+from holdfast.model import agent_commands
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind
 from holdfast.server.rest import bodies
@@ -19,15 +19,15 @@ from holdfast.server.rest.shared import (
 )
 from holdfast.service import execution, inspection
 from holdfast.service import session as program
-from holdfast.service.agents import shown as agents
-from holdfast.service.agents import steering
+from holdfast.service.agents import answer_builder as agents
+from holdfast.service.agents import command_exchange
 from holdfast.service.calls import call_actions
 from holdfast.service.calls.call_renderer import brief_json, held_json
 from holdfast.service.service import Service
 from holdfast.wire import rest
 
 routes = router()
-_ACTIONS = {*program.ACTIONS, *call_actions.ACTIONS, *agent.ACTIONS}
+_ACTIONS = {*program.ACTIONS, *call_actions.ACTIONS, *agent_commands.ACTIONS}
 _HOLD = {
     "hold_id": "hold_1",
     "session_id": "sess_abc123",
@@ -62,7 +62,9 @@ async def continue_all(service: ServiceHere, body: bodies.ContinueAll | None = N
         service.calls.session(of_one)
     done = service.calls.resume_all(of_one, by)
     patience = service.settings.request_timeout
-    done += await steering.continue_all(service.agents, service.ledger, of_one, by, patience)
+    done += await command_exchange.continue_all(
+        service.agents, service.ledger, of_one, by, patience
+    )
     return {"continued": done, "total": len(done)}
 
 
@@ -129,7 +131,7 @@ async def evaluate(service: ServiceHere, hold_id: str, body: bodies.Evaluate) ->
 
 async def _decide_agent(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:
     options = body.model_extra or {}
-    session, held = await steering.decide(
+    session, held = await command_exchange.decide(
         service.agents,
         service.ledger,
         hold_id,

@@ -14,7 +14,7 @@ from holdfast.model.session import State
 from holdfast.server.rest import bodies
 from holdfast.server.rest.shared import AnySession, Json, ServiceHere, SessionHere, router, shows
 from holdfast.service import inspection
-from holdfast.service.agents.session import AgentSession
+from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.session import Session
 from holdfast.wire import rest

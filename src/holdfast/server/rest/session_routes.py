@@ -30,8 +30,8 @@ from holdfast.server.rest.shared import (
     status,
 )
 from holdfast.service import children
-from holdfast.service.agents import shown as agents
-from holdfast.service.agents.session import AgentSession
+from holdfast.service.agents import answer_builder as agents
+from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.session import Session
 from holdfast.wire import rest

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from holdfast import errors
 from holdfast.model.session import State
 from holdfast.service import inspection
-from holdfast.service.agents.session import AgentSession
+from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.service import Service
 from holdfast.service.session import Session

@@ -18,7 +18,7 @@ from holdfast.service.journal import Journal
 from holdfast.service.stream import Stream
 from holdfast.service.waiting import Waiting
 from holdfast.store import Store
-from holdfast.targets.program.ending import open_pidfd
+from holdfast.targets.program.process_killer import open_pidfd
 
 _LOOK_SECONDS = 1.0
 _MOST_KEPT = 1000

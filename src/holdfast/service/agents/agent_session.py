@@ -1,0 +1,246 @@
+"""One agent as the server knows it: where its loop is, what it holds, what it last said."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast import errors
+from holdfast.core.ledger import Ledger
+from holdfast.model.agent_commands import ACTIONS
+from holdfast.model.decision import AGENT_MOMENTS, Decision, Moment
+from holdfast.model.hold import Hold
+from holdfast.model.session import Kind, State
+from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.tail import Tail
+from holdfast.service.agents.event_log import EventCounts, EventLog, parse_event, parse_head
+from holdfast.service.agents.recording_scan import RecordingScan, parse_moment
+from holdfast.service.holds import new_hold_id
+from holdfast.service.stream import Stream
+from holdfast.service.waiting import Waiting
+
+Json = dict[str, Any]
+_SLICE = 256 * 1024
+# Of all others only the number matters here.
+_READ = frozenset(
+    (
+        *("session_start", "session_end", "api_request", "api_response", "paused", "resumed"),
+        *("command_executed", "command_applied", "command_response", "error"),
+    )
+)
+_ANSWERS = frozenset(("command_executed", "command_applied", "command_response", "error"))
+
+
+@dataclass
+class AgentHold:
+    """A stop of an agent. `lock`: of two who decide, one is first."""
+
+    id: str
+    stop: str
+    data: Json
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class AgentSession(Waiting):
+    """It runs while its process does; it is paused while its bridge holds something."""
+
+    kind = Kind.AGENT
+
+    def __init__(self, home: SessionDirectory, ledger: Ledger, stream: Stream) -> None:
+        super().__init__()
+        self.id = home.id
+        self.home = home
+        self.about: Json = {}
+        self.created_at = 0.0
+        self.over = False
+        self.reason: str | None = None
+        self.iteration = 0
+        self.last_event: str | None = None
+        self.held: dict[str, AgentHold] = {}  # by stop
+        self.answers: dict[str, list[Json]] = {}  # by the id of a command that is waited for
+        self.skipped = 0
+        self.log = EventLog(home.events)
+        self.counts = EventCounts()  # since it is followed
+        self.counts_before: EventCounts | None = EventCounts()  # None: not counted yet
+        self.followed_from = 0
+        self.tail = Tail(home.events, most=_SLICE)
+        self._ledger = ledger
+        self._stream = stream
+
+    # -- what is said of it -----------------------------------------------------------------
+
+    @property
+    def name(self) -> str | None:
+        return str(self.about["name"]) if self.about.get("name") else None
+
+    @property
+    def pid(self) -> int | None:
+        return self.about.get("pid")
+
+    @property
+    def holds(self) -> list[str]:
+        return [each.id for each in self.held.values()]
+
+    @property
+    def state(self) -> State:
+        if self.over:
+            return State.TERMINATED
+        return State.PAUSED if self.held else State.RUNNING
+
+    @property
+    def settled(self) -> bool:
+        return self.over or bool(self.held)
+
+    def require_live(self) -> None:
+        if self.over:
+            raise errors.WrongState(
+                f"the agent of session {self.id} has ended: {self.reason}",
+                hint="Its recording stays: GET its /events, or replay it.",
+                session_id=self.id,
+                kind=self.kind.value,
+                state=self.state.value,
+                possible=["events", "delete"],
+            )
+
+    # -- how it was found -------------------------------------------------------------------
+
+    def begin(self, found: RecordingScan) -> None:
+        """Start where a glance ended."""
+        self.describe(found.about)
+        if found.offset:
+            self.tail.offset = self.followed_from = self.log.end = found.offset
+            self.counts_before = None
+            if found.seq:
+                self.log.note(found.seq, found.place)
+            self.iteration = found.iteration
+            self.last_event = found.last["type"] if found.last else None
+        if found.reason is not None:
+            self.end(found.reason)
+        else:
+            for event in found.stops.values():
+                self._open(event)
+
+    def describe(self, about: Json) -> None:
+        self.about = about
+        moment = parse_moment(about.get("startTime"))
+        try:
+            self.created_at = moment or self.home.path.stat().st_mtime
+        except OSError:
+            self.created_at = 0.0
+
+    # -- following --------------------------------------------------------------------------
+
+    def read_on(self) -> bool:
+        """Take what its bridge has written since; True if there is more than fits at once."""
+        found = self.tail.lines()
+        for place, line in found:
+            self._take(place, line)
+        self.log.end = self.tail.offset
+        if found:
+            self.wake()
+        return bool(found) and self.tail.has_more()
+
+    def _take(self, place: int, line: bytes) -> None:
+        head = parse_head(line)
+        if head is None:
+            self.skipped += 1
+            return
+        seq, kind = head
+        event = parse_event(line) if kind in _READ else None
+        if event is None and kind in _READ:
+            self.skipped += 1
+            return
+        self.log.note(seq, place)
+        self.counts.take(kind, event)
+        self.last_event = kind
+        if event is not None:
+            self._hear(kind, event)
+        self._stream.add(self.id, seq, kind)
+
+    def _hear(self, kind: str, event: Json) -> None:
+        data = event["data"]
+        if isinstance(data.get("iteration"), int):
+            self.iteration = data["iteration"]
+        match kind:
+            case "session_start":
+                self.over, self.reason = False, None
+                self.withdraw("its agent was started anew")
+                self.describe(self.home.read_metadata() or self.about)
+            case "session_end":
+                self.end(str(data.get("reason") or "exit"))
+            case "paused":
+                self._open(event)
+            case "resumed":
+                self._settle(data)
+        if kind in _ANSWERS:
+            waited = self.answers.get(str(data.get("commandId")))
+            if waited is not None:
+                waited.append(event)
+
+    # -- holds ------------------------------------------------------------------------------
+
+    def _open(self, event: Json) -> None:
+        data = event["data"]
+        stop = str(data.get("stop"))
+        if stop in self.held:
+            return
+        allows = data.get("allows")
+        named = [each for each in allows if each in ACTIONS] if isinstance(allows, list) else []
+        held = AgentHold(new_hold_id(), stop, data)
+        self._ledger.open(
+            Hold(
+                id=held.id,
+                session_id=self.id,
+                kind=self.kind,
+                reason=str(data.get("reason") or "pause"),
+                opened_at=parse_moment(event.get("timestamp")),
+                moment=Moment(at) if (at := data.get("at")) in AGENT_MOMENTS else Moment.MODEL,
+                allows=tuple(named),
+            )
+        )
+        self.held[stop] = held
+
+    def _settle(self, data: Json) -> None:
+        held = self.held.pop(str(data.get("stop")), None)
+        if held is None:
+            return
+        action, by = str(data.get("action") or "continue"), str(data.get("by") or "a command")
+        if action == "withdrawn":
+            self._ledger.withdraw(held.id, "its agent went on by itself")
+            return
+        try:
+            self._ledger.decide(held.id, Decision(action, by))
+        except errors.WrongState:
+            # The bridge has the last word, also about what its hold allows.
+            self._ledger.withdraw(held.id, f"{action}, by {by}")
+
+    def withdraw(self, why: str) -> None:
+        for held in self.held.values():
+            self._ledger.withdraw(held.id, why)
+        self.held.clear()
+
+    def hold(self, hold_id: str) -> AgentHold | None:
+        return next((each for each in self.held.values() if each.id == hold_id), None)
+
+    # -- its end ----------------------------------------------------------------------------
+
+    def end(self, reason: str) -> None:
+        self.over, self.reason = True, reason
+        self.withdraw(f"the agent ended: {reason}")
+        self.wake()
+
+    def revive(self) -> None:
+        """Its lock is held: somebody goes on with it."""
+        self.over, self.reason = False, None
+        self.describe(self.home.read_metadata() or self.about)
+        self.wake()
+
+    # -- counting ---------------------------------------------------------------------------
+
+    async def counted(self) -> EventCounts:
+        """From its very beginning; reads what was not followed, once."""
+        if self.counts_before is None:
+            before = await asyncio.to_thread(EventCounts.of, self.home.events, self.followed_from)
+            self.counts_before = before
+        return self.counts_before + self.counts
