@@ -4,6 +4,7 @@
 say nothing about the engine behind them. There is one engine, `sqlite`; only this room knows it.
 """
 
+from holdfast.model.call_query import CallQuery
 from holdfast.store.interface import (
     Bell,
     CallLog,
@@ -12,20 +13,24 @@ from holdfast.store.interface import (
     Document,
     DroppedCalls,
     Feed,
-    Store,
 )
 from holdfast.store.pending_write import PendingWrite
+from holdfast.store.sqlite.blocking_store import CallTables, Packed
+from holdfast.store.sqlite.sqlite_store import SqliteStore as Store
 from holdfast.store.sqlite.sqlite_store import open_store
 from holdfast.store.store_errors import StoreInUse, StoreProblem
 
 __all__ = [
     "Bell",
     "CallLog",
+    "CallQuery",
+    "CallTables",
     "Contents",
     "Directory",
     "Document",
     "DroppedCalls",
     "Feed",
+    "Packed",
     "PendingWrite",
     "Store",
     "StoreInUse",

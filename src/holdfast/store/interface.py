@@ -263,7 +263,7 @@ class Store(Protocol):
     """The five parts of one store, and its end."""
 
     @property
-    def calls(self) -> CallLog: ...
+    def call_log(self) -> CallLog: ...
 
     @property
     def contents(self) -> Contents: ...
@@ -286,6 +286,6 @@ class Store(Protocol):
         """Wait until everything queued is committed; raise `StoreProblem` if it cannot be."""
         ...
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Commit what is queued and release the store. Closing twice is fine."""
         ...

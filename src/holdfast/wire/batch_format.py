@@ -51,6 +51,7 @@ RAISED = 1
 HAS_TARGET = 2
 HAS_OUTCOME = 4
 HAS_MORE = 8
+PLAIN = 16  # alone, in a body that is stored: the target with its length, then JSON
 
 
 def lengths(count: int) -> struct.Struct:

@@ -1,27 +1,24 @@
-"""Parses batches of calls. `batch_format` describes the layout.
+"""Batches of calls as the server reads them: the layout is told in `batches`.
 
-A batch that is wrong anywhere is refused as a whole. Nothing here loads a value.
+Nothing here loads a value, and what is not sound is refused whole.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import pickle
 import struct
 import sys
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain, islice, repeat
+from typing import Any, NamedTuple
+
+import orjson
 
 from holdfast.errors import InvalidInput
-from holdfast.model.call_batch import (
-    NO_PLAIN_CALLS,
-    PLAIN_TYPES,
-    CallOutline,
-    CallValue,
-    CompletedCall,
-    PlainCalls,
-)
 from holdfast.wire.batch_format import (
     BODY,
     BY_CID,
@@ -34,6 +31,7 @@ from holdfast.wire.batch_format import (
     HEAD,
     LENGTH,
     MAGIC,
+    PLAIN,
     RAISED,
     SITE,
     lengths,
@@ -42,46 +40,118 @@ from holdfast.wire.batch_format import (
 _FLAGS = RAISED | HAS_TARGET | HAS_OUTCOME | HAS_MORE
 _USUAL = HAS_TARGET | HAS_OUTCOME
 _LENGTHS = [lengths(count) for count in range(64)]
-# Nearly every call has one of these: a target, so many arguments, and an outcome.
-_USUAL_OUTLINES = [CallOutline(argument_count=count) for count in range(64)]
+_REMEMBERED = 20_000
+_PROTOCOL = 5
+
+
+class Call(NamedTuple):
+    """`body` is kept as it came; `keys` are what its values are found by."""
+
+    site: int
+    number: int
+    duration: int
+    parent: int | None
+    raised: bool
+    body: bytes
+    keys: list[int]
+
+
+class Plain(NamedTuple):
+    """Plain calls column by column, each with the body that is kept; `keys` are those of all their
+    values, and `users` the call that used the value at the same place."""
+
+    sites: array[int]
+    numbers: array[int]
+    durations: array[int]
+    parents: array[int]
+    bodies: list[bytes]
+    keys: array[int]
+    users: array[int]
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedBatch:
-    """A batch as it was sent: `sites` are JSON, `contents` are pairs of data and preview."""
-
+class Batch:
     session: int
     sequence: int
     sites: dict[int, bytes]
     contents: list[tuple[bytes, bytes]]
-    calls: list[CompletedCall]
-    plain: PlainCalls
-    needed: set[str]
-    """The content ids of the values that came without their bytes."""
+    calls: list[Call]
+    plain: Plain
+    needed: set[bytes]
+    """The ids of the values that are not here with their bytes."""
 
 
-def parse_batch(data: bytes) -> ParsedBatch:
-    """Parse a batch. InvalidInput says where it is wrong."""
+class _Keys(dict[bytes, int]):
+    """What a value is found by: the first eight bytes of its id; the latest are remembered."""
+
+    def __missing__(self, data: bytes) -> int:
+        if len(self) > _REMEMBERED:
+            self.clear()
+        self[data] = key = _key(data)
+        return key
+
+
+class _PlainKeys(dict[Any, int]):
+    """The same by the value itself. One for each type: 1, 1.0 and True are one key of a dict."""
+
+    def __missing__(self, value: Any) -> int:
+        if len(self) > _REMEMBERED:
+            self.clear()
+        key: int = _KEY(_sha256(_dumps(value, _PROTOCOL)).digest())[0]
+        self[value] = key
+        return key
+
+
+class _FloatKeys(_PlainKeys):
+    """0.0 and -0.0 are one key of a dict, too, so none is remembered."""
+
+    def __getitem__(self, value: float) -> int:
+        return _key(_pickled(value))
+
+
+def _pickled(value: Any) -> bytes:
+    """A plain value's bytes, which are the same from every Python."""
+    return pickle.dumps(value, _PROTOCOL)
+
+
+def _key(data: bytes) -> int:
+    found: int = _KEY(hashlib.sha256(data).digest())[0]
+    return found
+
+
+_KEY = struct.Struct(">q").unpack_from
+_dumps, _sha256 = pickle.dumps, hashlib.sha256
+_keys = _Keys()
+_plain_keys: dict[type, _PlainKeys] = {
+    int: _PlainKeys(),
+    str: _PlainKeys(),
+    bool: _PlainKeys(),
+    type(None): _PlainKeys(),
+    float: _FloatKeys(),
+}
+
+
+def read(data: bytes) -> Batch:
+    """The batch; InvalidInput says where it is not one."""
     try:
-        return _parse(data)
+        return _read(data)
     except (struct.error, IndexError, OverflowError) as problem:
         raise _wrong(f"it breaks off: {problem}") from None
 
 
-def _parse(data: bytes) -> ParsedBatch:
+def _read(data: bytes) -> Batch:
     magic, sequence, session, *counts = HEAD.unpack_from(data)
     if magic != MAGIC:
         raise _wrong("it does not begin as one")
     site_count, content_count, call_count, target_count, plain_count = counts
-    needed: set[str] = set()
     at, sites = _sites(data, HEAD.size, site_count)
     at, contents = _contents(data, at, content_count)
-    at, calls = _calls(data, at, call_count, sites, needed)
+    at, calls, needed = _calls(data, at, call_count, sites)
     at, targets = _targets(data, at, target_count, needed)
     at, plain = _plain(data, at, plain_count, targets, sites)
     if at != len(data):
         raise _wrong("there is something behind it")
-    return ParsedBatch(session, sequence, sites, contents, calls, plain, needed)
+    return Batch(session, sequence, sites, contents, calls, plain, needed)
 
 
 def _sites(data: bytes, at: int, count: int) -> tuple[int, dict[int, bytes]]:
@@ -89,7 +159,7 @@ def _sites(data: bytes, at: int, count: int) -> tuple[int, dict[int, bytes]]:
     for _ in range(count):
         number, length = SITE.unpack_from(data, at)
         at += SITE.size
-        sites[number] = _slice(data, at, length)
+        sites[number] = _taken(data, at, length)
         at += length
     return at, sites
 
@@ -97,24 +167,25 @@ def _sites(data: bytes, at: int, count: int) -> tuple[int, dict[int, bytes]]:
 def _contents(data: bytes, at: int, count: int) -> tuple[int, list[tuple[bytes, bytes]]]:
     contents = []
     for _ in range(count):
-        size, preview_size = CONTENT.unpack_from(data, at)
+        length, shown = CONTENT.unpack_from(data, at)
         at += CONTENT.size
-        contents.append((_slice(data, at, size), _slice(data, at + size, preview_size)))
-        at += size + preview_size
+        contents.append((_taken(data, at, length), _taken(data, at + length, shown)))
+        at += length + shown
     return at, contents
 
 
-def _slice(data: bytes, at: int, length: int) -> bytes:
-    part = data[at : at + length]
-    if len(part) != length:
+def _taken(data: bytes, at: int, length: int) -> bytes:
+    found = data[at : at + length]
+    if len(found) != length:
         raise _wrong("it breaks off")
-    return part
+    return found
 
 
 def _calls(
-    data: bytes, at: int, count: int, sites: Mapping[int, bytes], needed: set[str]
-) -> tuple[int, list[CompletedCall]]:
-    calls: list[CompletedCall] = []
+    data: bytes, at: int, count: int, sites: Mapping[int, bytes]
+) -> tuple[int, list[Call], set[bytes]]:
+    calls: list[Call] = []
+    needed: set[bytes] = set()
     unpack, head, add, new = CALL.unpack_from, CALL.size, calls.append, tuple.__new__
     for _ in range(count):
         size, site, number, duration, parent = unpack(data, at)
@@ -125,53 +196,57 @@ def _calls(
             raise _wrong(f"a call has an unknown site {site}")
         if number <= 0 or duration < 0 or parent < 0:
             raise _wrong("a call has a negative number")
-        outline, values = _body(body, needed)
+        keys = _checked(body, needed)
         raised = body[0] & RAISED == RAISED
-        fields = (site, number, duration, parent or None, raised, outline, values)
-        add(new(CompletedCall, fields))
+        add(new(Call, (site, number, duration, parent or None, raised, body, keys)))
         at += size
-    return at, calls
+    return at, calls, needed
 
 
-def _body(body: bytes, needed: set[str]) -> tuple[CallOutline, tuple[CallValue, ...]]:
-    flags, count, arguments = BODY.unpack_from(body)
+def _checked(body: bytes, needed: set[bytes]) -> list[int]:
+    """The keys of a body's values, when the body is sound."""
+    flags, count, args = BODY.unpack_from(body)
     sizes = _LENGTHS[count] if count < 64 else lengths(count)
     at = BODY.size + sizes.size
-    values: list[CallValue] = []
+    keys = []
     for size in sizes.unpack_from(body, BODY.size):
         if size & BY_CID:
             if size != CID_LENGTH:
                 raise _wrong("a content id has 32 bytes")
-            cid = body[at : at + 32].hex()
-            needed.add(cid)
-            values.append(cid)
+            value = body[at : at + 32]
+            needed.add(value)
             at += 32
+            keys.append(_KEY(value)[0])
         else:
-            values.append(body[at : at + size])
+            value = body[at : at + size]
             at += size
+            keys.append(_keys[value])
     if at > len(body) or (flags & ~_FLAGS):
         raise _wrong("a call breaks off, or says what is not known")
-    if flags & ~RAISED == _USUAL and arguments + 2 == count < 64 and at == len(body):
-        return _USUAL_OUTLINES[arguments], tuple(values)
-    return _outline(flags, count, arguments, body[at:]), tuple(values)
+    if flags & ~RAISED == _USUAL and args + 2 == count and at == len(body):
+        return keys
+    _parts(flags, count, args, body[at:])
+    return keys
 
 
 # -- plain calls -------------------------------------------------------------------------------
 
 
-def _targets(data: bytes, at: int, count: int, needed: set[str]) -> tuple[int, list[CallValue]]:
-    targets: list[CallValue] = []
+def _targets(
+    data: bytes, at: int, count: int, needed: set[bytes]
+) -> tuple[int, list[tuple[bytes, int]]]:
+    """How the body of a call of each begins, and the key of each."""
+    targets = []
     for _ in range(count):
         [size] = LENGTH.unpack_from(data, at)
-        value = _slice(data, at + LENGTH.size, size & ~BY_CID)
+        value = _taken(data, at + LENGTH.size, size & ~BY_CID)
+        if size & BY_CID:
+            if size != CID_LENGTH:
+                raise _wrong("a content id has 32 bytes")
+            needed.add(value)
+        key: int = _KEY(value)[0] if size & BY_CID else _keys[value]
+        targets.append((bytes((PLAIN,)) + LENGTH.pack(size) + value, key))
         at += LENGTH.size + len(value)
-        if not size & BY_CID:
-            targets.append(value)
-            continue
-        if size != CID_LENGTH:
-            raise _wrong("a content id has 32 bytes")
-        needed.add(value.hex())
-        targets.append(value.hex())
     return at, targets
 
 
@@ -179,102 +254,181 @@ def _plain(
     data: bytes,
     at: int,
     count: int,
-    target_values: list[CallValue],
+    targets: list[tuple[bytes, int]],
     known_sites: Mapping[int, bytes],
-) -> tuple[int, PlainCalls]:
+) -> tuple[int, Plain]:
+    """Few steps for each call, and no list that lives on: the collector would look at each."""
     if count == 0:
-        return at, NO_PLAIN_CALLS
+        none = array("q")
+        return at, Plain(none, none, none, none, [], none, none)
     at, numbers = _column(data, at, "q", count)
     at, durations = _column(data, at, "q", count)
     at, parents = _column(data, at, "q", count)
     at, sites = _column(data, at, "I", count)
-    at, targets = _column(data, at, "I", count)
+    at, places = _column(data, at, "I", count)
     at, sizes = _column(data, at, "I", count)
     if min(numbers) <= 0 or min(durations) < 0 or min(parents) < 0:
         raise _wrong("a call has a negative number")
-    if not known_sites.keys() >= set(sites) or max(targets) >= len(target_values):
+    if not known_sites.keys() >= set(sites) or max(places) >= len(targets):
         raise _wrong("a call has an unknown site or target")
     [length] = LENGTH.unpack_from(data, at)
     at += LENGTH.size
-    arguments, results = _values(_slice(data, at, length), sum(sizes), count)
-    plain = PlainCalls(
-        sites, numbers, durations, parents, targets, target_values, sizes, arguments, results
-    )
-    return at + length, plain
+    text = _taken(data, at, length)
+    args, results = _values(text, sum(sizes), count)
+    known = _plain_keys
+    try:
+        keys = array("q", [known[type(value)][value] for value in args])
+        keys.extend([known[type(value)][value] for value in results])
+    except KeyError:
+        raise _wrong("plain calls have other values than plain ones") from None
+    keys.extend([targets[place][1] for place in places])
+    users = array("q", list(chain.from_iterable(map(repeat, numbers, sizes))))
+    users.extend(numbers)
+    users.extend(numbers)
+    begins = [targets[place][0] for place in places]
+    bodies = _bodies(text, begins, args, sizes, results)
+    return at + length, Plain(sites, numbers, durations, parents, bodies, keys, users)
+
+
+def _bodies(
+    text: bytes, begins: list[bytes], args: list[Any], sizes: array[int], results: list[Any]
+) -> list[bytes]:
+    def made(dump: Callable[[list[Any]], bytes]) -> list[bytes]:
+        each = iter(args)
+        return [
+            begin + dump([*islice(each, size), result])
+            for begin, size, result in zip(begins, sizes, results, strict=True)
+        ]
+
+    if b"NaN" not in text and b"Infinity" not in text:
+        try:
+            return made(orjson.dumps)
+        except TypeError:  # a long integer, or half of a surrogate pair
+            pass
+    return made(lambda row: json.dumps(row, separators=(",", ":")).encode())
 
 
 def _column(data: bytes, at: int, kind: str, count: int) -> tuple[int, array[int]]:
-    column = array(kind)
-    end = at + count * column.itemsize
-    column.frombytes(_slice(data, at, end - at))
+    found = array(kind)
+    end = at + count * found.itemsize
+    found.frombytes(_taken(data, at, end - at))
     if sys.byteorder == "big":
-        column.byteswap()
-    return end, column
+        found.byteswap()
+    return end, found
 
 
-def _values(text: bytes, argument_count: int, count: int) -> tuple[list[Any], list[Any]]:
-    """The arguments of all calls, and their results.
-
-    The standard library's parser takes integers of every length, and whatever a text may hold.
-    """
+def _values(text: bytes, arguments: int, count: int) -> tuple[list[Any], list[Any]]:
+    """The arguments of all, and the results. The standard library's reader knows integers of every
+    length, and whatever a text may hold."""
     try:
-        arguments, results = json.loads(text)
+        args, results = json.loads(text)
     except (ValueError, TypeError, RecursionError):
         raise _wrong("the values of plain calls are not as expected") from None
-    if type(arguments) is not list or type(results) is not list:
+    if type(args) is not list or type(results) is not list:
         raise _wrong("the values of plain calls are not as expected")
-    if len(arguments) != argument_count or len(results) != count:
+    if len(args) != arguments or len(results) != count:
         raise _wrong("plain calls have more values than places, or fewer")
-    if not PLAIN_TYPES.issuperset(map(type, arguments)) or not PLAIN_TYPES.issuperset(
-        map(type, results)
-    ):
-        raise _wrong("plain calls have other values than plain ones")
-    return arguments, results
+    return args, results
 
 
 # -- other calls -------------------------------------------------------------------------------
 
 
-def _outline(flags: int, count: int, argument_count: int, more: bytes) -> CallOutline:
-    """Says which value is which, and what few calls have; every value has its place."""
-    facts: Any = {}
+def _parts(flags: int, count: int, args: int, more: bytes) -> dict[str, Any]:
+    """What few calls have; every value has its place."""
+    found: Any = {}
     if flags & HAS_MORE:
         try:
-            facts = json.loads(more)
+            found = json.loads(more)
         except (ValueError, RecursionError):
             raise _wrong("what is said of a call is not JSON") from None
     elif more:
         raise _wrong("there is something behind a call")
-    if not isinstance(facts, dict):
+    if not isinstance(found, dict):
         raise _wrong("what is said of a call is no object")
-    names, changed = facts.get("k", []), facts.get("ch", [])
-    if not _are_texts(names) or not _are_pairs_of_texts(changed):
+    names, changed = found.get("k", []), found.get("ch", [])
+    if not _are_texts(names, 1) or not _are_texts(changed, 2):
         raise _wrong("the values of a call have no proper names")
-    if any(not isinstance(facts.get(name, ""), str) for name in ("ta", "et", "em", "m")):
+    if any(not isinstance(found.get(name, ""), str) for name in ("ta", "et", "em", "m")):
         raise _wrong("what is said of a call is not text")
-    has_target, has_outcome = bool(flags & HAS_TARGET), bool(flags & HAS_OUTCOME)
-    if argument_count + len(names) + len(changed) + has_target + has_outcome != count:
+    taken = args + len(names) + len(changed)
+    if taken + bool(flags & HAS_TARGET) + bool(flags & HAS_OUTCOME) != count:
         raise _wrong("a call has more values than places, or fewer")
-    return CallOutline(
-        has_target=has_target,
-        argument_count=argument_count,
-        keywords=tuple(names),
-        has_outcome=has_outcome,
-        changed=tuple((part, name) for part, name in changed),
-        task=facts.get("ta"),
-        exception_type=facts.get("et"),
-        exception_message=facts.get("em"),
-        marker=facts.get("m"),
-    )
+    return found
 
 
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _are_pairs_of_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(_are_texts(item) and len(item) == 2 for item in value)
+def _are_texts(given: Any, depth: int) -> bool:
+    if not isinstance(given, list):
+        return False
+    if depth == 1:
+        return all(isinstance(each, str) for each in given)
+    return all(_are_texts(each, 1) and len(each) == 2 for each in given)
 
 
 def _wrong(why: str) -> InvalidInput:
     return InvalidInput(f"body: no batch of calls: {why}", field="body")
+
+
+# -- a body that was stored --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The values of a call by their content ids, and the bytes of those that are here."""
+
+    target: str | None
+    args: tuple[str, ...]
+    kwargs: dict[str, str]
+    outcome: str | None
+    raised: bool
+    changed: dict[str, Any] | None
+    more: dict[str, Any]
+    inline: dict[str, bytes]
+
+
+def body_of(stored: bytes) -> Body:
+    return _plain_body(stored) if stored[0] == PLAIN else _packed_body(stored)
+
+
+def _plain_body(stored: bytes) -> Body:
+    [size] = LENGTH.unpack_from(stored, 1)
+    end = 1 + LENGTH.size + (size & ~BY_CID)
+    target = stored[1 + LENGTH.size : end]
+    inline: dict[str, bytes] = {}
+
+    def cid(data: bytes) -> str:
+        found = hashlib.sha256(data).hexdigest()
+        inline[found] = data
+        return found
+
+    whose = target.hex() if size & BY_CID else cid(target)
+    *args, result = [cid(_pickled(value)) for value in json.loads(stored[end:])]
+    return Body(whose, tuple(args), {}, result, False, None, {}, inline)
+
+
+def _packed_body(stored: bytes) -> Body:
+    flags, count, args = BODY.unpack_from(stored)
+    inline: dict[str, bytes] = {}
+    ids, at = [], BODY.size + 4 * count
+    for size in lengths(count).unpack_from(stored, BODY.size):
+        value = stored[at : at + (size & ~BY_CID)]
+        at += len(value)
+        if size & BY_CID:
+            ids.append(value.hex())
+        else:
+            ids.append(hashlib.sha256(value).hexdigest())
+            inline[ids[-1]] = value
+    more = _parts(flags, count, args, stored[at:])
+    every: Iterator[str] = iter(ids)
+    target = next(every) if flags & HAS_TARGET else None
+    positional = tuple(next(every) for _ in range(args))
+    kwargs = {name: next(every) for name in more.get("k", ())}
+    outcome = next(every) if flags & HAS_OUTCOME else None
+    changed: dict[str, Any] = {}
+    for part, name in more.get("ch", ()):
+        if part == "target":
+            changed[part] = next(every)
+        else:
+            changed.setdefault(part, {})[name] = next(every)
+    raised = bool(flags & RAISED)
+    return Body(target, positional, kwargs, outcome, raised, changed or None, more, inline)

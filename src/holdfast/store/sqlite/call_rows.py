@@ -10,9 +10,10 @@ from typing import Any
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
 from holdfast.model.call_query import CallQuery
 from holdfast.store.sqlite.document_codec import decode_object, encode
-from holdfast.store.sqlite.packed_calls import session_number, unpack_body
+from holdfast.store.sqlite.packed_calls import session_number
 from holdfast.store.sqlite.reader_pool import Row
 from holdfast.store.sqlite.value_keys import key_of_cid
+from holdfast.wire import batch_parser
 
 Json = dict[str, Any]
 _STATUS = {
@@ -121,34 +122,34 @@ def cids_of(row: Row) -> tuple[list[str], dict[str, bytes]]:
 def _decode_packed(
     row: Row, document: Json, functions: Mapping[int, Function]
 ) -> tuple[CallRecord, dict[str, bytes]]:
-    """A row of a batch: `cids` is a body (`packed_calls`)."""
+    """A row of a leased application: `cids` is the body of its batch (`wire.batch_format`)."""
     number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
-    values = unpack_body(bytes(body))
-    outline = values.outline
+    found = batch_parser.body_of(bytes(body))
+    more = found.more
     record = CallRecord(
         number=number,
         session_id=session_id(session),
         function=functions.get(function_id, _UNKNOWN),
         call_type=call_type,
         status=_STATUSES[status],
-        target=values.target,
-        args=values.args,
-        kwargs=values.kwargs,
-        result=None if values.raised else values.outcome,
-        exception=values.outcome if values.raised else None,
-        exception_type=outline.exception_type,
-        exception_message=outline.exception_message,
+        target=found.target,
+        args=found.args,
+        kwargs=found.kwargs,
+        result=None if found.raised else found.outcome,
+        exception=found.outcome if found.raised else None,
+        exception_type=more.get("et"),
+        exception_message=more.get("em"),
         stack=stack,
         parent=parent,
         thread=document.get("th"),
-        task=outline.task,
+        task=more.get("ta"),
         started_at=number / 1e9,
         completed_at=(number + (duration_ns or 0)) / 1e9,
         duration_ns=duration_ns,
-        changed=values.changed,
-        marker=outline.marker,
+        changed=found.changed,
+        marker=more.get("m"),
     )
-    return record, values.inline
+    return record, found.inline
 
 
 def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -> CallRecord:

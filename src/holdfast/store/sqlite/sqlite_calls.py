@@ -140,9 +140,12 @@ class SqliteCallLog:
         return {row[0] for row in rows}
 
     async def drop_stacks(self, stacks: Collection[int]) -> None:
+        await self.submit_drop_stacks(stacks)
+
+    def submit_drop_stacks(self, stacks: Collection[int]) -> PendingWrite:
         def drop(connection: sqlite3.Connection) -> None:
             if not self._buffer.is_behind:  # what could not be written may have them
                 connection.executemany(_DROP_STACK, [(stack,) for stack in stacks])
 
         self._buffer.schedule()
-        await self._database.writer.submit(drop)
+        return self._database.writer.submit(drop)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
-from holdfast.model.records import StoreWarning
-from holdfast.store.interface import Store
 from holdfast.store.local_bell import LocalBell
+from holdfast.store.sqlite.blocking_store import BlockingStore, CallTables
 from holdfast.store.sqlite.call_buffer import CallBuffer
 from holdfast.store.sqlite.call_row_reader import CallRowReader
 from holdfast.store.sqlite.database import Database
@@ -29,7 +30,7 @@ from holdfast.store.store_warnings import StoreWarnings
 DATABASE_NAME = "holdfast.db"
 
 
-def open_store(directory: Path) -> Store:
+def open_store(directory: Path) -> SqliteStore:
     """Open the store kept in `directory`, creating both if needed."""
     directory = Path(directory)
     try:
@@ -90,7 +91,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     migrate(connection)
 
 
-class SqliteStore:
+class SqliteStore(BlockingStore):
     """See `Store` for what each part guarantees."""
 
     def __init__(
@@ -106,23 +107,26 @@ class SqliteStore:
         self._database = Database(path, connection, warnings)
         self._buffer = CallBuffer(self._database.writer, warnings)
         rows = CallRowReader(self._database)
-        self.calls = SqliteCallLog(self._database, self._buffer, rows)
+        self.call_log = SqliteCallLog(self._database, self._buffer, rows)
         self.contents = SqliteContents(self._database, self._buffer, rows)
         self.bell = LocalBell()
         self.feed = SqliteFeed(self._database, self.bell)
         self.directory = SqliteDirectory(self._database)
+        self.calls = CallTables(
+            self._database, self._buffer, self.call_log, self.contents, self.directory
+        )
 
     @property
-    def warnings(self) -> list[StoreWarning]:
-        return self._warnings.entries()
+    def warnings(self) -> list[dict[str, Any]]:
+        return [dataclasses.asdict(warning) for warning in self._warnings.entries()]
 
-    async def flush(self) -> None:
-        await self._database.run(self._database.writer.flush)
+    def flush(self) -> None:
+        self._database.writer.flush()
 
-    async def close(self) -> None:
-        await asyncio.to_thread(self._close)
+    async def aclose(self) -> None:
+        await asyncio.to_thread(self.close)
 
-    def _close(self) -> None:
+    def close(self) -> None:
         with self._closing:
             self._buffer.close()
             self._database.close()
