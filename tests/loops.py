@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from holdfast.recording import command_sender
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
+from polling import wait_until
 
 Event = dict[str, Any]
 PATIENCE = 30.0
@@ -45,17 +45,16 @@ class Files:
 
     def until(self, kind: str, count: int = 1, **fields: Any) -> dict[str, Any]:
         """The data of the event of that type and those fields, the `count`th, when it is there."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            found = [
+
+        def look() -> dict[str, Any] | None:
+            matches = [
                 data
                 for data in self.of(kind)
                 if all(data.get(name) == value for name, value in fields.items())
             ]
-            if len(found) >= count:
-                return found[count - 1]
-            assert time.monotonic() < deadline, f"no {kind} {fields}: {self.types}"
-            time.sleep(0.005)
+            return matches[count - 1] if len(matches) >= count else None
+
+        return wait_until(look, lambda: f"{kind} {fields}: {self.types}")
 
     def send(self, kind: str, _id: str | None = None, **data: Any) -> str:
         return command_sender.send_command(self.home, kind, data, _id)

@@ -15,6 +15,7 @@ from holdfast.bridge import start
 from holdfast.recording import liveness, session_index
 from holdfast.recording.directories import AgentsDirectory
 from loops import PROGRAM, Files, Loop, Process, session, writes
+from polling import wait_until
 
 
 def test_two_agents_of_one_name_keep_out_of_each_others_way(tmp_path: Path) -> None:
@@ -249,8 +250,5 @@ def test_old_recordings_go_when_a_new_session_begins(
         with session(tmp_path) as dbg:
             ids.append(dbg.id)
     with session(tmp_path) as dbg:
-        deadline = time.monotonic() + 30
-        while len(os.listdir(tmp_path / "sessions")) > 3:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: len(os.listdir(tmp_path / "sessions")) <= 3)
         assert set(os.listdir(tmp_path / "sessions")) == {*ids[2:], dbg.id}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 import uuid
 from collections import deque
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from holdfast.recording import command_sender
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
+from polling import wait_until
 from replays import Counted, bridge, data_of, edits, write
 
 PATIENCE = 30.0
@@ -54,16 +54,17 @@ class Debugger:
 
     def until(self, kind: str) -> dict[str, Any]:
         """The next event of that type."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
+
+        def look() -> dict[str, Any] | None:
             self._lines.extend(line for _, line in self._tail.lines())
             while self._lines:
                 event = agent_lines.parse_event(self._lines.popleft())
                 if event is not None and event["type"] == kind:
                     data: dict[str, Any] = event["data"]
                     return data
-            assert time.monotonic() < deadline, f"no {kind}"
-            time.sleep(0.002)
+            return None
+
+        return wait_until(look, kind, pause=0.002)
 
     def send(self, kind: str, **data: Any) -> str:
         return command_sender.send_command(self.home, kind, data)

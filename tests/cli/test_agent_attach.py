@@ -22,6 +22,7 @@ from textual.widgets import Input, TextArea
 from holdfast.cli.agents import command_parser
 from holdfast.cli.agents.agent_screen import AgentScreen, PromptDialog
 from holdfast.recording import command_sender
+from polling import wait_until
 from replays import data_of
 from told_agents import Agent, agent
 
@@ -101,10 +102,7 @@ def _is_response(event: Any) -> bool:
 
 
 def until_said(looper: Agent, kind: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not data_of(looper.home, kind):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: data_of(looper.home, kind), kind)
 
 
 def results(looper: Agent) -> list[Any]:

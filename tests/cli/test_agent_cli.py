@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 from holdfast.recording import command_sender
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines as wire
+from polling import wait_until
 from told_agents import Agent, agent
 
 Typed = subprocess.CompletedProcess[str]
@@ -51,12 +51,12 @@ def looper(tmp_path: Path) -> Iterator[Agent]:
 def until(running: Agent, kind: str) -> dict[str, Any]:
     """The first event of a type, once it is in the file."""
     tail = Tail(running.home.events)
-    while True:
-        for _, line in tail.lines():
-            event = wire.parse_event(line)
-            if event is not None and event["type"] == kind:
-                return event
-        time.sleep(0.01)
+
+    def look() -> dict[str, Any] | None:
+        events = (wire.parse_event(line) for _, line in tail.lines())
+        return next((event for event in events if event and event["type"] == kind), None)
+
+    return wait_until(look, kind)
 
 
 def held_at_double(running: Agent) -> str:
