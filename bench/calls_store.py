@@ -26,7 +26,7 @@ from holdfast.service.settings import Settings
 from holdfast.service.stream import Stream
 from holdfast.store import open_store
 from holdfast.store.sqlite import value_uses
-from holdfast.store.sqlite.sqlite_calls import INSERT_PACKED
+from holdfast.store.sqlite.call_buffer import INSERT_PACKED
 from holdfast.wire import batch_format, batch_parser
 
 _BATCH = 1000
