@@ -107,7 +107,7 @@ def parse_named_items(given: Any, where: str, limit: int) -> dict[str, Item]:
 def parse_preview(given: Any, data: bytes) -> Preview:
     """The preview that came with a value, within bounds; otherwise one made of its bytes."""
     if not isinstance(given, dict) or not isinstance(given.get("text"), str):
-        return pickle_viewer.preview(data)
+        return pickle_viewer.build_preview(data)
     preview: Preview = {
         "text": shorten(given["text"]),
         "type": shorten(str(given.get("type", "?")))[:MAX_NAME],
@@ -139,7 +139,7 @@ def parse_value(given: Any, where: str, limit: int) -> Item:
 def pickle_plain(value: Any) -> Item:
     """A plain value as the application will load it."""
     data = pickle.dumps(value, protocol=_PICKLE_PROTOCOL)
-    return Item(hashlib.sha256(data).hexdigest(), data, pickle_viewer.preview(data))
+    return Item(hashlib.sha256(data).hexdigest(), data, pickle_viewer.build_preview(data))
 
 
 def _parse_literal(text: Any, where: str) -> Any:

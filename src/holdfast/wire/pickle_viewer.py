@@ -1,4 +1,4 @@
-"""Looking into a pickle without loading it.
+"""Looks into a pickle without loading it.
 
 A pickle is a program for a small stack machine. Here the same instructions build a description
 instead: containers stay containers, everything that would import, call or set state becomes a note
@@ -9,52 +9,24 @@ they could be read.
 
 from __future__ import annotations
 
-import datetime
 import pickletools
-import reprlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-MOST_STEPS = 5_000
-MOST_TEXT = 1_000
-MOST_PLAIN = 200
-_DEPTH = 5
-_PLAIN_DEPTH = 10
-_MOST_DIGITS = 1_000
-_SHOWN = 50
+from holdfast.model.call import Preview
+from holdfast.wire.pickle_view import Node, View, render, shorten, to_json, type_name
 
-Plain = None | bool | int | float | str | bytes
-View = Any
-"""A plain value, or a Node."""
-
-
-@dataclass(eq=False)
-class Node:
-    """What the pickle would make here. `kind`: list, tuple, dict, set, frozenset, name, object,
-    class, function, reference, cut."""
-
-    kind: str
-    name: str = ""
-    items: list[View] = field(default_factory=list)
-    pairs: list[tuple[View, View]] = field(default_factory=list)
-    state: View = None
-    is_new: bool = False
-    """An object that its class's `__new__` would make, of `items`."""
-
-    @property
-    def length(self) -> int | None:
-        if self.kind in ("list", "tuple", "set", "frozenset"):
-            return len(self.items)
-        return len(self.pairs) if self.kind == "dict" else None
+MAX_STEPS = 5_000
+_MAX_NESTED = 50
 
 
 @dataclass(frozen=True)
-class Looked:
-    """`whole`: everything was read; otherwise `why` says what was in the way."""
+class PickleView:
+    """What a pickle describes. If it was not read to the end, `why` says what was in the way."""
 
     view: View
-    whole: bool
+    is_whole: bool
     why: str = ""
 
 
@@ -66,27 +38,44 @@ _MARK = _Mark()
 _CUT = Node("cut")
 
 
-# -- reading -------------------------------------------------------------------------------------
+def build_preview(data: bytes) -> Preview:
+    """`text`, `type`, and `length` and `json` where they are known."""
+    viewed = view_pickle(data)
+    if not viewed.is_whole and not isinstance(viewed.view, Node):
+        return {"text": f"<{len(data)} bytes, {viewed.why}>", "type": "bytes"}
+    preview: Preview = {"text": render(viewed.view), "type": type_name(viewed.view)}
+    if not viewed.is_whole:
+        return preview
+    view = viewed.view
+    length = view.length if isinstance(view, Node) else None
+    if isinstance(view, (str, bytes)):
+        length = len(view)
+    if length is not None:
+        preview["length"] = length
+    is_plain, value = to_json(view)
+    if is_plain:
+        preview["json"] = value
+    return preview
 
 
-def look(data: bytes, most_steps: int = MOST_STEPS) -> Looked:
+def view_pickle(data: bytes, max_steps: int = MAX_STEPS) -> PickleView:
     """A description of what `data` would load as. Never raises."""
     machine = _Machine()
     try:
         for steps, (opcode, argument, _at) in enumerate(pickletools.genops(data)):
             if opcode.name == "STOP":
-                return Looked(machine.top(), whole=True)
-            if steps >= most_steps:
-                return Looked(machine.gathered(), whole=False, why="too long to show")
+                return PickleView(machine.top(), is_whole=True)
+            if steps >= max_steps:
+                return PickleView(machine.gather(), is_whole=False, why="too long to show")
             machine.step(opcode.name, argument)
     except Exception:
         # A stranger's bytes can be wrong in every way there is; none of them is our error.
-        return Looked(machine.gathered(), whole=False, why="not a readable pickle")
-    return Looked(machine.gathered(), whole=False, why="not a readable pickle")
+        return PickleView(machine.gather(), is_whole=False, why="not a readable pickle")
+    return PickleView(machine.gather(), is_whole=False, why="not a readable pickle")
 
 
 class _Machine:
-    """The pickle machine, with notes in place of deeds."""
+    """The pickle machine, which takes notes instead of acting."""
 
     def __init__(self) -> None:
         self.stack: list[View] = []
@@ -107,16 +96,16 @@ class _Machine:
     def top(self) -> View:
         return self.stack[-1]
 
-    def gathered(self) -> View:
+    def gather(self) -> View:
         """What is there when reading ends early: open containers closed where they are."""
-        marks = sum(each is _MARK for each in self.stack)
-        for _ in range(min(marks, _SHOWN)):
+        marks = sum(view is _MARK for view in self.stack)
+        for _ in range(min(marks, _MAX_NESTED)):
             items = self.to_mark()
             if self.stack and isinstance(self.stack[-1], Node):
                 self.stack[-1].items += [*items, _CUT]
             else:
                 self.stack.append(Node("tuple", items=[*items, _CUT]))
-        return next((each for each in self.stack if each is not _MARK), None)
+        return next((view for view in self.stack if view is not _MARK), None)
 
     def to_mark(self) -> list[View]:
         for at in range(len(self.stack) - 1, -1, -1):
@@ -127,10 +116,10 @@ class _Machine:
         raise ValueError("no mark")
 
     def node(self) -> Node:
-        found = self.stack[-1]
-        if not isinstance(found, Node):
+        top = self.stack[-1]
+        if not isinstance(top, Node):
             raise ValueError("a container was expected")
-        return found
+        return top
 
     # -- containers -------------------------------------------------------------------------
 
@@ -143,7 +132,7 @@ class _Machine:
 
     def tuple_of(self, count: int) -> None:
         items = self.stack[-count:]
-        if len(items) < count or any(each is _MARK for each in items):
+        if len(items) < count or any(item is _MARK for item in items):
             raise ValueError("too few items")
         del self.stack[-count:]
         self.make("tuple", items)
@@ -158,7 +147,7 @@ class _Machine:
 
     def reduce(self, _argument: Any) -> None:
         arguments, called = self.stack.pop(), self.stack.pop()
-        self.stack.append(_result(called, _items(arguments)))
+        self.stack.append(_describe_call(called, _items(arguments)))
 
     def new_object(self, _argument: Any) -> None:
         arguments, made = self.stack.pop(), self.stack.pop()
@@ -188,10 +177,10 @@ class _Machine:
         self.node().state = state
 
     def reference(self, argument: Any) -> None:
-        self.stack.append(Node("reference", _short(argument)))
+        self.stack.append(Node("reference", shorten(argument)))
 
     def reference_of_top(self, _argument: Any) -> None:
-        self.stack.append(Node("reference", rendered(self.stack.pop(), 100)))
+        self.stack.append(Node("reference", render(self.stack.pop(), 100)))
 
     # -- the memo ---------------------------------------------------------------------------
 
@@ -217,9 +206,9 @@ _LITERALS = frozenset(
 )
 
 
-def _popped(machine: _Machine, count: int) -> list[View]:
+def _pop(machine: _Machine, count: int) -> list[View]:
     items = machine.stack[-count:]
-    if len(items) < count or any(each is _MARK for each in items):
+    if len(items) < count or any(item is _MARK for item in items):
         raise ValueError("too few items")
     del machine.stack[-count:]
     return items
@@ -237,10 +226,10 @@ _STEPS: dict[str, Callable[[_Machine, Any], Any]] = {
     "TUPLE1": lambda m, _: m.tuple_of(1),
     "TUPLE2": lambda m, _: m.tuple_of(2),
     "TUPLE3": lambda m, _: m.tuple_of(3),
-    "APPEND": lambda m, _: m.append(_popped(m, 1)),
+    "APPEND": lambda m, _: m.append(_pop(m, 1)),
     "APPENDS": lambda m, _: m.append(m.to_mark()),
     "ADDITEMS": lambda m, _: m.append(m.to_mark()),
-    "SETITEM": lambda m, _: m.set_items(_popped(m, 2)),
+    "SETITEM": lambda m, _: m.set_items(_pop(m, 2)),
     "SETITEMS": lambda m, _: m.set_items(m.to_mark()),
     "POP": lambda m, _: m.stack.pop(),
     "POP_MARK": lambda m, _: m.to_mark(),
@@ -279,7 +268,7 @@ def _name(view: View) -> str:
     return "?"
 
 
-def _result(called: View, arguments: list[View]) -> View:
+def _describe_call(called: View, arguments: list[View]) -> View:
     """What a call would give, where that is well known; otherwise a note of the call."""
     name = _name(called)
     if name == "_codecs.encode" and len(arguments) == 2 and isinstance(arguments[0], str):
@@ -290,7 +279,7 @@ def _result(called: View, arguments: list[View]) -> View:
     if name == "copyreg._reconstructor" and arguments:
         return Node("object", _name(arguments[0]))
     if name == "copyreg.__newobj__" and arguments:
-        return Node("object", _name(arguments[0]), items=arguments[1:_SHOWN], is_new=True)
+        return Node("object", _name(arguments[0]), items=arguments[1:_MAX_NESTED], is_new=True)
     if name == "holdfast.client.references.stored" and arguments:
         return Node("reference", _text_of(arguments[0]))
     if name == "dill._dill._create_type" and len(arguments) > 1:
@@ -304,294 +293,3 @@ def _result(called: View, arguments: list[View]) -> View:
 
 def _text_of(view: View) -> str:
     return view if isinstance(view, str) else "?"
-
-
-# -- showing -------------------------------------------------------------------------------------
-
-
-def preview(data: bytes) -> dict[str, Any]:
-    """`text`, `type`, and `length` and `json` where they are known."""
-    looked = look(data)
-    if not looked.whole and not isinstance(looked.view, Node):
-        return {"text": f"<{len(data)} bytes, {looked.why}>", "type": "bytes"}
-    shown: dict[str, Any] = {"text": rendered(looked.view), "type": type_of(looked.view)}
-    if not looked.whole:
-        return shown
-    view = looked.view
-    length = view.length if isinstance(view, Node) else None
-    if isinstance(view, (str, bytes)):
-        length = len(view)
-    if length is not None:
-        shown["length"] = length
-    known, value = plain(view)
-    if known:
-        shown["json"] = value
-    return shown
-
-
-def type_of(view: View) -> str:
-    if not isinstance(view, Node):
-        return type(view).__name__
-    match view.kind:
-        case "class":
-            return "type"
-        case "function":
-            return "function"
-        case "name":
-            return "name"
-        case "object":
-            return view.name
-    return view.kind
-
-
-def rendered(view: View, most: int = MOST_TEXT) -> str:
-    """As a `repr` would show it, as far as `most` characters go."""
-    text = ""
-    for piece in _pieces(view, _DEPTH, set()):
-        text += piece
-        if len(text) > most:
-            return text[: most - 1] + "…"
-    return text
-
-
-def _pieces(view: View, depth: int, above: set[int]) -> Iterator[str]:
-    if not isinstance(view, Node):
-        yield _short(view)
-    elif view.kind == "cut" or depth == 0 or id(view) in above:
-        yield "…"
-    else:
-        yield from _node_pieces(view, depth - 1, above | {id(view)})
-
-
-def _node_pieces(node: Node, depth: int, above: set[int]) -> Iterator[str]:
-    kind, bare = node.kind, node.name.rpartition(".")[2]
-    match kind:
-        case "name":
-            yield f"<{node.name}>"
-        case "class":
-            yield f"<class {node.name}>"
-        case "function":
-            yield f"<function {node.name}>"
-        case "reference":
-            yield f"<stored {node.name}>"
-        case "object":
-            yield from _object_pieces(node, bare, depth, above)
-        case "dict":
-            yield from _joined("{", _pair_pieces(node.pairs, ": ", depth, above), "}")
-        case _:
-            begin, end = _BRACKETS[kind]
-            if kind == "tuple" and len(node.items) == 1:
-                end = ",)"
-            if kind == "set" and not node.items:
-                begin, end = "set(", ")"
-            yield from _joined(begin, (_pieces(each, depth, above) for each in node.items), end)
-
-
-_BRACKETS = {
-    "list": ("[", "]"),
-    "tuple": ("(", ")"),
-    "set": ("{", "}"),
-    "frozenset": ("frozenset({", "})"),
-}
-
-
-def _object_pieces(node: Node, bare: str, depth: int, above: set[int]) -> Iterator[str]:
-    moment = _moment(node)
-    if moment is not None:
-        yield moment
-        return
-    parts = [_pieces(each, depth, above) for each in node.items]
-    parts += _pair_pieces(fields(node), "=", depth, above, bare_keys=True)
-    yield from _joined(f"{bare}(", iter(parts), ")")
-
-
-def fields(node: Node) -> list[tuple[View, View]]:
-    """The attributes that an object's state would set, and the items it would be given."""
-    found = list(node.pairs)
-    states = node.state.items if _is(node.state, "tuple") else [node.state]
-    for state in states:
-        if _is(state, "dict"):
-            found += state.pairs
-        elif state is not None:
-            found.append(("state", state))
-    return found
-
-
-def _is(view: View, kind: str) -> bool:
-    return isinstance(view, Node) and view.kind == kind
-
-
-def _pair_pieces(
-    pairs: list[tuple[View, View]], sign: str, depth: int, above: set[int], bare_keys: bool = False
-) -> list[Iterator[str]]:
-    def piece(key: View, value: View) -> Iterator[str]:
-        if bare_keys and isinstance(key, str):
-            yield key[:_SHOWN]
-        else:
-            yield from _pieces(key, depth, above)
-        yield sign
-        yield from _pieces(value, depth, above)
-
-    return [piece(key, value) for key, value in pairs]
-
-
-def _joined(begin: str, parts: Any, end: str) -> Iterator[str]:
-    yield begin
-    for at, part in enumerate(parts):
-        if at:
-            yield ", "
-        yield from part
-    yield end
-
-
-def _moment(node: Node) -> str | None:
-    """A date or time keeps itself in bytes that nobody can read."""
-    if node.name not in ("datetime.datetime", "datetime.date") or not node.items:
-        return None
-    raw = node.items[0]
-    try:
-        if node.name == "datetime.date" and len(raw) == 4:
-            return repr(datetime.date(raw[0] * 256 + raw[1], raw[2], raw[3]))
-        year, month = raw[0] * 256 + raw[1], raw[2] & 0x7F
-        micros = raw[7] << 16 | raw[8] << 8 | raw[9]
-        day, hour, minute, second = raw[3:7]
-        return repr(datetime.datetime(year, month, day, hour, minute, second, micros))
-    except (TypeError, ValueError, IndexError):
-        return None
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, int) and value.bit_length() > _MOST_DIGITS * 3:
-        return f"<int of {value.bit_length()} bits>"
-    if isinstance(value, (str, bytes, bytearray)) and len(value) > MOST_TEXT:
-        return repr(value[: MOST_TEXT // 2])[:-1] + "…"
-    if isinstance(value, (int, float, str, bytes, bytearray, type(None))):
-        return repr(value)
-    return reprlib.repr(value)
-
-
-# -- plain values --------------------------------------------------------------------------------
-
-
-def plain(view: View) -> tuple[bool, Any]:
-    """Whether it is small and plain JSON data, and that data."""
-    budget = [MOST_PLAIN]
-    try:
-        return True, _plain(view, _PLAIN_DEPTH, budget)
-    except ValueError:
-        return False, None
-
-
-def _plain(view: View, depth: int, budget: list[int]) -> Any:
-    budget[0] -= 1
-    if budget[0] < 0 or depth < 0:
-        raise ValueError("too much")
-    if isinstance(view, Node):
-        if view.kind == "list":
-            return [_plain(each, depth - 1, budget) for each in view.items]
-        if view.kind == "dict" and all(isinstance(key, str) for key, _ in view.pairs):
-            return {key: _plain(each, depth - 1, budget) for key, each in view.pairs}
-        raise ValueError("not plain")
-    if isinstance(view, str) and len(view) <= MOST_TEXT:
-        view.encode()  # a lone surrogate is no JSON
-        return view
-    if isinstance(view, float) and view - view != 0:
-        raise ValueError("JSON knows no infinity")
-    if isinstance(view, bool | float | None) or (isinstance(view, int) and abs(view) < 2**63):
-        return view
-    raise ValueError("not plain")
-
-
-# -- differences ---------------------------------------------------------------------------------
-
-MOST_DIFFERENCES = 200
-_DIFF_STEPS = 50_000
-_DIFF_DEPTH = 30
-
-
-def differences(left: bytes, right: bytes) -> tuple[list[dict[str, Any]], bool]:
-    """Where two values differ, by path; True when that is all there is to say."""
-    first, second = look(left, _DIFF_STEPS), look(right, _DIFF_STEPS)
-    found = _Differences()
-    found.compare("", first.view, second.view, _DIFF_DEPTH)
-    return found.all, first.whole and second.whole and not found.full
-
-
-class _Differences:
-    def __init__(self) -> None:
-        self.all: list[dict[str, Any]] = []
-        self._seen: set[tuple[int, int]] = set()
-
-    @property
-    def full(self) -> bool:
-        return len(self.all) >= MOST_DIFFERENCES
-
-    def add(self, path: str, change: str, **sides: View) -> None:
-        if not self.full:
-            shown = {side: rendered(view, 200) for side, view in sides.items()}
-            self.all.append({"path": path or "value", "change": change, **shown})
-
-    def compare(self, path: str, left: View, right: View, depth: int) -> None:
-        if not (isinstance(left, Node) and isinstance(right, Node)):
-            if type(left) is not type(right) or not _same(left, right):
-                self.add(path, "changed", left=left, right=right)
-            return
-        if left is right or (id(left), id(right)) in self._seen or self.full:
-            return
-        self._seen.add((id(left), id(right)))
-        if (left.kind, left.name) != (right.kind, right.name) or depth == 0:
-            if rendered(left) != rendered(right) or depth > 0:
-                self.add(path, "changed", left=left, right=right)
-        elif left.kind in ("set", "frozenset"):
-            self._compare_sets(path, left, right)
-        else:
-            self._compare_items(path, left.items, right.items, depth)
-            named = left.kind == "object"
-            mine, other = (fields(left), fields(right)) if named else (left.pairs, right.pairs)
-            self._compare_pairs(path, mine, other, depth, attributes=named)
-
-    def _compare_items(self, path: str, left: list[View], right: list[View], depth: int) -> None:
-        for at, (mine, other) in enumerate(zip(left, right, strict=False)):
-            self.compare(f"{path}[{at}]", mine, other, depth - 1)
-        for at in range(len(right), len(left)):
-            self.add(f"{path}[{at}]", "removed", left=left[at])
-        for at in range(len(left), len(right)):
-            self.add(f"{path}[{at}]", "added", right=right[at])
-
-    def _compare_pairs(
-        self,
-        path: str,
-        left: list[tuple[View, View]],
-        right: list[tuple[View, View]],
-        depth: int,
-        *,
-        attributes: bool,
-    ) -> None:
-        mine = {_key(key, attributes): value for key, value in left}
-        other = {_key(key, attributes): value for key, value in right}
-        for key, value in mine.items():
-            if key in other:
-                self.compare(path + key, value, other[key], depth - 1)
-            else:
-                self.add(path + key, "removed", left=value)
-        for key, value in other.items():
-            if key not in mine:
-                self.add(path + key, "added", right=value)
-
-    def _compare_sets(self, path: str, left: Node, right: Node) -> None:
-        mine = {rendered(each, 200): each for each in left.items}
-        other = {rendered(each, 200): each for each in right.items}
-        for text in sorted(mine.keys() - other.keys()):
-            self.add(path, "removed", left=mine[text])
-        for text in sorted(other.keys() - mine.keys()):
-            self.add(path, "added", right=other[text])
-
-
-def _key(key: View, attributes: bool) -> str:
-    if attributes and isinstance(key, str):
-        return f".{key}"
-    return f"[{rendered(key, 100)}]"
-
-
-def _same(left: View, right: View) -> bool:
-    return bool(left == right) or (left != left and right != right)

@@ -15,25 +15,26 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from holdfast.wire.pickle_viewer import Node, View, look, type_of
+from holdfast.wire.pickle_view import Node, View, type_name
+from holdfast.wire.pickle_viewer import view_pickle
 
-MOST_PARTS = 200_000
+MAX_PARTS = 200_000
 _DEPTH = 100
-_MOST_DIGITS = 4_000
+_MAX_DIGITS = 4_000
 
 Note = Callable[[str, int | None], Any]
 """Stands for what is no plain value: what it is, and its length if that is known."""
 
 
-def value(data: bytes, note: Note, most_parts: int = MOST_PARTS) -> Any:
+def read_plain(data: bytes, note: Note, max_parts: int = MAX_PARTS) -> Any:
     """What `data` would load as. Never raises."""
-    looked = look(data, most_parts)
-    if not looked.whole:
-        return note(f"a value that is {looked.why}", None)
+    viewed = view_pickle(data, max_parts)
+    if not viewed.is_whole:
+        return note(f"a value that is {viewed.why}", None)
     try:
-        return _Reading(note, most_parts).value(looked.view, _DEPTH)
+        return _Reader(note, max_parts).value(viewed.view, _DEPTH)
     except _TooMuch as why:
-        length = looked.view.length if isinstance(looked.view, Node) else None
+        length = viewed.view.length if isinstance(viewed.view, Node) else None
         return note(f"a value that is {why}", length)
 
 
@@ -41,10 +42,10 @@ class _TooMuch(Exception):
     pass
 
 
-class _Reading:
-    def __init__(self, note: Note, most_parts: int) -> None:
+class _Reader:
+    def __init__(self, note: Note, max_parts: int) -> None:
         self._note = note
-        self._left = most_parts
+        self._left = max_parts
 
     def value(self, view: View, depth: int) -> Any:
         self._left -= 1
@@ -71,7 +72,7 @@ class _Reading:
         return [self.value(each, depth - 1) for each in views]
 
     def _unknown(self, view: Node) -> Any:
-        return self._note(f"a {type_of(view) or view.kind}", view.length)
+        return self._note(f"a {type_name(view) or view.kind}", view.length)
 
     def _set(self, view: Node, depth: int) -> Any:
         items = self._items(view.items, depth)
@@ -127,7 +128,7 @@ def _fraction(*given: Any) -> Fraction:
 
 
 def _short(text: Any) -> str:
-    if not isinstance(text, str) or len(text) > _MOST_DIGITS:
+    if not isinstance(text, str) or len(text) > _MAX_DIGITS:
         raise TypeError("no number as text")
     return text
 

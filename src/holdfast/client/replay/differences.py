@@ -1,11 +1,15 @@
-"""Where two values differ, by path; and a key by which two outcomes of a call are the same."""
+"""Where two live values differ, by path."""
 
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from holdfast.client import equality, value_preview
+from holdfast.wire import value_differ
+from holdfast.wire.value_differ import Change, Part, ValueDiffer, Verdict
 
 MAX = 20
 _SCALARS = (type(None), bool, int, str, bytes, complex)
@@ -13,114 +17,89 @@ _NAMED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 _ABSENT = "(absent)"
 
 
+@dataclass(frozen=True)
 class Difference:
-    def __init__(self, path: str, expected: str, actual: str) -> None:
-        self.path = path
-        self.expected = expected
-        self.actual = actual
+    """A place at which two values differ, and both as text."""
+
+    path: str
+    expected: str
+    actual: str
 
 
 def between(expected: Any, actual: Any) -> list[Difference]:
     """At most `MAX` of them."""
-    walk = _Walk()
-    walk.compare("", expected, actual)
-    return walk.found
+    differ = ValueDiffer(_LiveValues(), MAX)
+    differ.compare(expected, actual)
+    return [_to_text(difference) for difference in differ.differences]
+
+
+def _to_text(difference: value_differ.Difference) -> Difference:
+    left, right = difference.left, difference.right
+    if difference.change is Change.REMOVED:
+        return Difference(difference.path, text_of(left), _ABSENT)
+    if difference.change is Change.ADDED:
+        return Difference(difference.path, _ABSENT, text_of(right))
+    expected, actual = text_of(left), text_of(right)
+    if expected == actual and type(left) is not type(right):
+        expected += f" ({type(left).__name__})"
+        actual += f" ({type(right).__name__})"
+    return Difference(difference.path, expected, actual)
 
 
 def text_of(value: Any) -> str:
     return str(value_preview.of(value)["text"])
 
 
-class _Walk:
-    def __init__(self) -> None:
-        self.found: list[Difference] = []
-        self._open: set[tuple[int, int]] = set()
+class _LiveValues:
+    """Live objects, compared by their own == if they have one, and by their state."""
 
-    def compare(self, path: str, expected: Any, actual: Any) -> None:
-        pair = (id(expected), id(actual))
-        if expected is actual or pair in self._open or len(self.found) >= MAX:
-            return
-        self._open.add(pair)
-        try:
-            self._compare(path, expected, actual)
-        finally:
-            self._open.discard(pair)
+    def judge(self, left: Any, right: Any) -> Verdict:
+        cls = type(left)
+        if cls is not type(right):
+            return Verdict.DIFFERENT
+        if cls in _SCALARS:
+            return Verdict.SAME if left == right else Verdict.DIFFERENT
+        if cls is float:
+            is_nan = left != left and right != right
+            return Verdict.SAME if left == right or is_nan else Verdict.DIFFERENT
+        if cls in (list, tuple, dict):
+            return Verdict.COMPARE_PARTS
+        if isinstance(left, _NAMED):
+            is_same = equality.key(left) == equality.key(right)
+            return Verdict.SAME if is_same else Verdict.DIFFERENT
+        return self._judge_objects(left, right)
 
-    def _compare(self, path: str, expected: Any, actual: Any) -> None:
-        cls = type(expected)
-        if cls is not type(actual):
-            self._differs(path, expected, actual, typed=True)
-        elif cls in _SCALARS:
-            if expected != actual:
-                self._differs(path, expected, actual)
-        elif cls is float:
-            if expected != actual and (expected == expected or actual == actual):
-                self._differs(path, expected, actual)
-        elif cls is list or cls is tuple:
-            self._sequence(path, expected, actual)
-        elif cls is dict:
-            self._mapping(path, expected, actual, "[{!r}]")
-        elif isinstance(expected, _NAMED):
-            if equality.key(expected) != equality.key(actual):
-                self._differs(path, expected, actual)
-        else:
-            self._object(path, expected, actual)
+    def _judge_objects(self, left: Any, right: Any) -> Verdict:
+        if _says_equal(left, right):
+            return Verdict.SAME
+        key = equality.key(left)
+        if key is not None and key == equality.key(right):
+            return Verdict.SAME
+        if _state(left) is None or _state(right) is None:
+            is_same = isinstance(left, BaseException) and text_of(left) == text_of(right)
+            return Verdict.SAME if is_same else Verdict.DIFFERENT
+        return Verdict.FIND_PART if _has_eq(left) else Verdict.COMPARE_PARTS
 
-    def _differs(self, path: str, expected: Any, actual: Any, typed: bool = False) -> None:
-        texts = [text_of(expected), text_of(actual)]
-        if typed and texts[0] == texts[1]:
-            pairs = zip(texts, (expected, actual), strict=True)
-            texts = [f"{text} ({type(value).__name__})" for text, value in pairs]
-        self.found.append(Difference(path, *texts))
+    def parts(self, value: Any) -> Mapping[Any, Part]:
+        if type(value) in (list, tuple):
+            return {at: (f"[{at}]", item) for at, item in enumerate(value)}
+        if type(value) is dict:
+            return {key: (f"[{key!r}]", part) for key, part in value.items()}
+        return {name: (f".{name}", part) for name, part in (_state(value) or {}).items()}
 
-    def _sequence(self, path: str, expected: Any, actual: Any) -> None:
-        for index, (left, right) in enumerate(zip(expected, actual, strict=False)):
-            self.compare(f"{path}[{index}]", left, right)
-        for index in range(len(actual), len(expected)):
-            self._add(Difference(f"{path}[{index}]", text_of(expected[index]), _ABSENT))
-        for index in range(len(expected), len(actual)):
-            self._add(Difference(f"{path}[{index}]", _ABSENT, text_of(actual[index])))
+    def members(self, value: Any) -> None:
+        """Sets are compared by their own ==."""
 
-    def _mapping(self, path: str, expected: Any, actual: Any, form: str) -> None:
-        for name in expected:
-            place = path + form.format(name)
-            if name in actual:
-                self.compare(place, expected[name], actual[name])
-            else:
-                self._add(Difference(place, text_of(expected[name]), _ABSENT))
-        for name in actual:
-            if name not in expected:
-                place = path + form.format(name)
-                self._add(Difference(place, _ABSENT, text_of(actual[name])))
-
-    def _add(self, one: Difference) -> None:
-        if len(self.found) < MAX:
-            self.found.append(one)
-
-    def _object(self, path: str, expected: Any, actual: Any) -> None:
-        """By its own == if it has one; what that tells apart is looked for in the state."""
-        if _says_equal(expected, actual):
-            return
-        key = equality.key(expected)
-        if key is not None and key == equality.key(actual):
-            return
-        before = len(self.found)
-        left, right = _state(expected), _state(actual)
-        if left is None or right is None:
-            if text_of(expected) != text_of(actual) or not isinstance(expected, BaseException):
-                self._differs(path, expected, actual)
-            return
-        self._mapping(path, left, right, ".{}")
-        if len(self.found) == before and _has_eq(expected):
-            self._differs(path, expected, actual)
+    def looks_same(self, left: Any, right: Any) -> bool:
+        return text_of(left) == text_of(right)
 
 
-def _says_equal(expected: Any, actual: Any) -> bool:
-    if not _has_eq(expected):
+def _says_equal(left: Any, right: Any) -> bool:
+    if not _has_eq(left):
         return False
     try:
-        return bool(expected == actual)
-    except Exception:  # an array's == is no answer
+        return bool(left == right)
+    except Exception:  # a user's own ==: that of an array gives no answer
         return False
 
 
@@ -130,29 +109,29 @@ def _has_eq(value: Any) -> bool:
 
 
 def _state(value: Any) -> dict[str, Any] | None:
-    """The attributes; whatever pickle would write besides goes under names of its own."""
+    """The attributes; whatever pickle would write besides has a name of its own."""
     if isinstance(value, BaseException):
         return {"args": value.args, **vars(value)}
     try:
         parts = value.__reduce_ex__(4)
-    except Exception:
+    except Exception:  # a user's own method
         return None
     if isinstance(parts, str):
         return {"name": parts}
     _make, args, state, items, entries = (*parts, None, None, None)[:5]
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     if isinstance(state, tuple) and len(state) == 2:  # what __slots__ give
         for part in state:
             if isinstance(part, dict):
-                found.update({str(name): each for name, each in part.items()})
+                attributes.update({str(name): value for name, value in part.items()})
     elif isinstance(state, dict):
-        found.update({str(name): each for name, each in state.items()})
+        attributes.update({str(name): value for name, value in state.items()})
     elif state is not None:
-        found["state"] = state
+        attributes["state"] = state
     if len(args) > 1 or (args and not isinstance(args[0], type)):
-        found["(made of)"] = args[1:] if isinstance(args[0], type) else args
+        attributes["(made of)"] = args[1:] if isinstance(args[0], type) else args
     if items is not None:
-        found["(items)"] = list(items)
+        attributes["(items)"] = list(items)
     if entries is not None:
-        found["(entries)"] = dict(entries)
-    return found
+        attributes["(entries)"] = dict(entries)
+    return attributes

@@ -34,6 +34,7 @@ from holdfast.wire.call_answers import (
     ValueComparison,
 )
 from holdfast.wire.call_items import parse_cid
+from holdfast.wire.pickle_differ import compare_pickles
 
 MAX_LOOKED_AT = 20_000
 MAX_SECONDS = 5.0
@@ -248,7 +249,7 @@ class CallReader:
     async def get_value(self, cid: str) -> Value:
         preview = self._contents.preview(parse_cid(cid))
         if preview is None:
-            preview = pickle_viewer.preview(await self.get_content(cid))
+            preview = pickle_viewer.build_preview(await self.get_content(cid))
         return Value.of(cid, preview)
 
     async def compare(self, left: str, right: str) -> ValueComparison:
@@ -257,8 +258,7 @@ class CallReader:
         is_complete = True
         first, second = await self.get_content(left), await self.get_content(right)
         if left != right:
-            found, is_complete = await asyncio.to_thread(pickle_viewer.differences, first, second)
-            differences = [Difference(**difference) for difference in found]
+            differences, is_complete = await asyncio.to_thread(compare_pickles, first, second)
         return ValueComparison(
             left=await self.get_value(left),
             right=await self.get_value(right),

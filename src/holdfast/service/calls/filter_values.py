@@ -55,6 +55,6 @@ def _build_later(cid: str, name: str, contents: ContentCache) -> Later:
         data = contents.data(cid)
         if data is None:
             return Unknown(preview.get("length"), f"{name} is not stored")
-        return plain_values.value(data, note)
+        return plain_values.read_plain(data, note)
 
     return Later(look, length)

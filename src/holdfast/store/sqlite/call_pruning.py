@@ -39,7 +39,7 @@ def drop_oldest(connection: sqlite3.Connection, limit: int) -> DroppedCalls | No
     connection.executemany(
         "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)",
         [
-            (bytes.fromhex(cid), data, encode_object(pickle_viewer.preview(data)))
+            (bytes.fromhex(cid), data, encode_object(pickle_viewer.build_preview(data)))
             for cid, data in inside.items()
         ],
     )

@@ -61,7 +61,7 @@ class SqliteContents:
             if cid not in found:
                 data = self._rows.inline_data(cid, exact=exact)
                 if data is not None:
-                    found[cid] = pickle_viewer.preview(data)
+                    found[cid] = pickle_viewer.build_preview(data)
         return found
 
     async def drop_unused(self, cids: Sequence[str], may_drop: Callable[[str], bool]) -> int | None:
