@@ -21,8 +21,8 @@ from bench.server import Server
 from holdfast.core.ledger import Ledger
 from holdfast.service.calls.flow import Calls
 from holdfast.service.calls.leased import rows_of
+from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
-from holdfast.service.stream import Stream
 from holdfast.store import open_store, uses
 from holdfast.store.calls import INSERT_PACKED
 from holdfast.wire import batch_reading, batches
@@ -88,7 +88,7 @@ def ingest(calls: int) -> Ratio:
 
 async def _through_the_service(bodies: list[bytes], folder: Path) -> float:
     store = open_store(folder)
-    calls = Calls(store, Ledger(), Stream(), Settings, folder)
+    calls = Calls(store, Ledger(), EventStream(), Settings, folder)
     session = calls.begin({"name": "bench"})
     number = int(session.id.rpartition("_")[2], 16).to_bytes(4, "little")
     at = 12  # where a batch names its session

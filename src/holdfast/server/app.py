@@ -35,7 +35,7 @@ from holdfast.server.rest import (
 from holdfast.server.rest.common import Answer
 from holdfast.server.shortcuts import Shortcuts
 from holdfast.server.trust import left
-from holdfast.service.service import Service
+from holdfast.service.debugger import Debugger
 
 log = logging.getLogger(__name__)
 _ROUTERS = (
@@ -47,7 +47,7 @@ _PREFIX = "/api/v1"
 _UNDER_API = (holds, calls, call_breakpoints, call_records, agent_directories, events)
 
 
-def create_app(service: Service) -> FastAPI:
+def create_app(service: Debugger) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await service.start()

@@ -38,8 +38,8 @@ from holdfast.server.rest.common import (
     SteeredSeen,
 )
 from holdfast.service.agents.session import AgentSession
-from holdfast.service.service import Service
-from holdfast.service.session import Session
+from holdfast.service.debugger import Debugger
+from holdfast.service.programs.program_session import ProgramSession
 
 _FOUND = (ServiceHere, SessionHere, SessionSeen, Steered, SteeredSeen)
 Shape = tuple[str, int, str | None]
@@ -107,7 +107,7 @@ class Shortcuts(BaseRoute):
         if names is None or scope["query_string"] or _has_body(scope):
             await route.handle(scope, receive, send)
             return
-        service: Service = scope["app"].state.service
+        service: Debugger = scope["app"].state.service
         given = {name: _find(service, wanted, scope) for name, wanted in names.items()}
         answer = await route.endpoint(**given)
         if not isinstance(answer, Response):
@@ -166,7 +166,7 @@ def _has_body(scope: Scope) -> bool:
     )
 
 
-def _find(service: Service, wanted: Any, scope: Scope) -> Service | Session | AgentSession:
+def _find(service: Debugger, wanted: Any, scope: Scope) -> Debugger | ProgramSession | AgentSession:
     if wanted == ServiceHere:
         return service
     if wanted in (Steered, SteeredSeen):

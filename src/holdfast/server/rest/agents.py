@@ -22,7 +22,7 @@ from holdfast.server.rest.common import (
 from holdfast.service.agents import steering
 from holdfast.service.agents.session import AgentSession
 from holdfast.service.agents.shown import state_json
-from holdfast.service.service import Service
+from holdfast.service.debugger import Debugger
 
 routes = router()
 _COMMAND = {
@@ -82,7 +82,7 @@ async def send_command(service: ServiceHere, session: AgentHere, body: bodies.Ag
     return shown
 
 
-def patience_for(timeout: float | None, service: Service) -> float:
+def patience_for(timeout: float | None, service: Debugger) -> float:
     return service.settings.request_timeout if timeout is None else timeout
 
 
@@ -129,7 +129,7 @@ def _is_json(body: bytes) -> bool:
 
 
 async def continue_agent(
-    service: Service, session: AgentSession, body: bodies.Run, wait: str | None
+    service: Debugger, session: AgentSession, body: bodies.Run, wait: str | None
 ) -> Json:
     given = body.wait if body.wait is not None else wait
     patience = patience_of(given, service.settings, 0.0)
@@ -142,12 +142,12 @@ async def continue_agent(
         agents, ledger = service.agents, service.ledger
         await steering.decide(agents, ledger, held.id, "continue", by, {}, limit)
     if patience:
-        await session.until(lambda: session.settled, patience)
+        await session.wait_until(lambda: session.settled, patience)
     return state_json(session)
 
 
 async def step_agent(
-    service: Service, session: AgentSession, action: str, body: bodies.Run, wait: str | None
+    service: Debugger, session: AgentSession, action: str, body: bodies.Run, wait: str | None
 ) -> Json:
     """One iteration: an agent has no lines to step over, into or out of."""
     held = steering.the_hold(session, action)
@@ -163,12 +163,12 @@ async def step_agent(
         service.settings.request_timeout,
     )
     if patience:
-        await session.until(lambda: session.settled, patience)
+        await session.wait_until(lambda: session.settled, patience)
     return state_json(session)
 
 
 async def pause_agent(
-    service: Service, session: AgentSession, body: bodies.Run, wait: str | None
+    service: Debugger, session: AgentSession, body: bodies.Run, wait: str | None
 ) -> Json:
     settings = service.settings
     given = body.wait if body.wait is not None else wait

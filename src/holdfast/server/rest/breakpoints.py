@@ -12,9 +12,9 @@ from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import Json, ServiceHere, SessionHere, router, shows
-from holdfast.service import breakpoints, execution, inspection
-from holdfast.service.session import Session
-from holdfast.service.sources import stamp_of
+from holdfast.service.programs import breakpoint_set, inspection, program_launch
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.programs.source_files import stamp_of
 from holdfast.wire import rest
 
 routes = router()
@@ -30,17 +30,17 @@ _ONE = {
 _MANY = {"breakpoints": [_ONE], "total": 1}
 
 
-async def _apply(session: Session, changed: Iterable[Breakpoint]) -> None:
+async def _apply(session: ProgramSession, changed: Iterable[Breakpoint]) -> None:
     """Tell the debugger, then the store; both have it before the answer says so."""
     touched = list(changed)
     files = {each.file for each in touched if each.file and not each.is_function}
-    await execution.update_breakpoints(
+    await program_launch.update_breakpoints(
         session, files, functions=any(each.is_function for each in touched)
     )
     await session.saved()
 
 
-def _shown(session: Session, point: Breakpoint) -> Json:
+def _shown(session: ProgramSession, point: Breakpoint) -> Json:
     shown = rest.breakpoint_(point)
     loaded = session.loaded.get(point.file) if point.file else None
     if loaded is not None and point.file and not session.over and stamp_of(point.file) != loaded:
@@ -104,7 +104,7 @@ async def list_breakpoints(session: SessionHere) -> Json:
     }
 
 
-async def _look_again(session: Session) -> None:
+async def _look_again(session: ProgramSession) -> None:
     found = session.breakpoints.refresh()
     if found:
         for each in found:
@@ -205,7 +205,7 @@ async def save_profile(service: ServiceHere, body: bodies.Profile) -> Json:
     """Save a set of breakpoints under a name, replacing what was there."""
     stored = {"breakpoints": [each.values() for each in body.breakpoints]}
     for each in stored["breakpoints"]:
-        breakpoints.check(Breakpoint(id="bp_0", **each))
+        breakpoint_set.check(Breakpoint(id="bp_0", **each))
     await asyncio.wrap_future(service.store.put_profile(body.name, stored))
     return {"name": body.name, **stored}
 

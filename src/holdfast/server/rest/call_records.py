@@ -12,7 +12,7 @@ from holdfast import errors
 from holdfast.server.rest.common import Json, ServiceHere, router, shows
 from holdfast.service.calls import reading
 from holdfast.service.calls.shown import call_json, function_json, tree_json, whole_json
-from holdfast.service.service import Service
+from holdfast.service.debugger import Debugger
 
 routes = router()
 _CID = "4ee5d22e9e44ec6480a2fc727c72c7886855f94562e8549cfae9a33f7361574b"
@@ -76,11 +76,11 @@ async def list_calls(
     return await _page(service, page)
 
 
-async def _page(service: Service, page: reading.Page) -> Json:
+async def _page(service: Debugger, page: reading.Page) -> Json:
     return await asyncio.to_thread(_page_json, service, page)
 
 
-def _page_json(service: Service, page: reading.Page) -> Json:
+def _page_json(service: Debugger, page: reading.Page) -> Json:
     """In a thread: each value that is not at hand is looked up in the store."""
     return {
         "calls": [call_json(service.calls, each) for each in page.calls],

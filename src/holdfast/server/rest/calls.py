@@ -12,7 +12,7 @@ import holdfast
 from holdfast import errors
 from holdfast.server.answers import status_of
 from holdfast.server.rest.common import patience_of, router, shows
-from holdfast.service.service import Service
+from holdfast.service.debugger import Debugger
 from holdfast.wire import batches, rest
 from holdfast.wire import calls as wire
 
@@ -79,7 +79,7 @@ _START = {
 )
 async def start(request: Request) -> Response:
     """A call is about to be made: what shall become of it? `continue`, `poll`, `skip`, `raise`…"""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
     async def work() -> Json:
@@ -98,7 +98,7 @@ async def start(request: Request) -> Response:
 )
 async def complete(request: Request) -> Response:
     """A call has ended, with a result or an exception."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
     async def work() -> Json:
@@ -112,7 +112,7 @@ async def complete(request: Request) -> Response:
 @routes.get("/poll/{call_id}", responses=shows({"status": "waiting"}), response_model=None)
 async def poll(request: Request, call_id: str, wait: str | None = None) -> Response:
     """What was decided about a held call; with `wait` the answer comes as soon as there is one."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Json:
         return await service.calls.poll(call_id, patience_of(wait, service.settings, 0.0))
@@ -123,7 +123,7 @@ async def poll(request: Request, call_id: str, wait: str | None = None) -> Respo
 @routes.delete("/poll/{call_id}", responses=shows({"status": "ok"}), response_model=None)
 async def give_up(request: Request, call_id: str) -> Response:
     """The application waits no longer: whoever called was cancelled, or had no more time."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Json:
         service.calls.give_up(call_id)
@@ -140,7 +140,7 @@ async def give_up(request: Request, call_id: str) -> Response:
 )
 async def answer(request: Request, call_id: str) -> Response:
     """What an expression came to that the poll asked for."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Json:
         body = wire.body_of(await request.body())
@@ -163,7 +163,7 @@ async def answer(request: Request, call_id: str) -> Response:
 )
 async def records(request: Request) -> Response:
     """Calls of a leased application after the fact, in batches; kept whole or not at all."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
     async def work() -> Json:
@@ -181,7 +181,7 @@ async def records(request: Request) -> Response:
 )
 async def rules(request: Request, session_id: str | None = None) -> Response:
     """What a leased application must ask about before it calls, and where it sees that change."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Json:
         return service.calls.lease(session_id)
@@ -200,7 +200,7 @@ _ABOUT = {"pid": 4321, "argv": ["main.py"], "cwd": "/code", "python": "3.12.1", 
 )
 async def begin_session(request: Request) -> Response:
     """An application begins to report its calls."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Json:
         session = service.calls.begin(wire.about_of(wire.body_of(await request.body())))
@@ -222,7 +222,7 @@ async def begin_session(request: Request) -> Response:
 )
 async def end_session(request: Request) -> Response:
     """An application reports no more calls."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Json:
         body = wire.body_of(await request.body())
@@ -240,7 +240,7 @@ async def end_session(request: Request) -> Response:
 )
 async def register(request: Request) -> Response:
     """A callable that may be called, or stand in for another; never pauses."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Json:
         service.calls.register(*wire.registration_of(wire.body_of(await request.body())))

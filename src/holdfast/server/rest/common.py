@@ -10,13 +10,13 @@ from fastapi.responses import JSONResponse
 
 from holdfast import errors
 from holdfast.model.session import State
-from holdfast.service import inspection
 from holdfast.service.agents.session import AgentSession
 from holdfast.service.calls.session import CallSession
-from holdfast.service.service import Service
-from holdfast.service.session import Session
+from holdfast.service.debugger import Debugger
+from holdfast.service.programs import inspection
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.programs.source_files import stamp_of
 from holdfast.service.settings import Settings
-from holdfast.service.sources import stamp_of
 from holdfast.wire import rest
 
 Json = dict[str, Any]
@@ -47,47 +47,49 @@ def shows(example: Any) -> dict[int | str, dict[str, Any]]:
 # They are `async` though they never wait: FastAPI sends plain functions to a thread.
 
 
-async def the_service(request: Request) -> Service:
-    return cast(Service, request.app.state.service)
+async def the_service(request: Request) -> Debugger:
+    return cast(Debugger, request.app.state.service)
 
 
-async def the_session(session_id: str, request: Request) -> Session:
+async def the_session(session_id: str, request: Request) -> ProgramSession:
     """For operations: they count as activity."""
     return (await the_service(request)).session(session_id)
 
 
-async def a_look(session_id: str, request: Request) -> Session:
+async def a_look(session_id: str, request: Request) -> ProgramSession:
     """For reads that say how the session is: they do not keep it alive."""
     return (await the_service(request)).session(session_id, touch=False)
 
 
-async def of_any_kind(session_id: str, request: Request) -> Session | CallSession | AgentSession:
+async def of_any_kind(
+    session_id: str, request: Request
+) -> ProgramSession | CallSession | AgentSession:
     """For what sessions of calls and of agents have too."""
     return (await the_service(request)).any_session(session_id, touch=True)
 
 
-async def steered(session_id: str, request: Request) -> Session | AgentSession:
+async def steered(session_id: str, request: Request) -> ProgramSession | AgentSession:
     """For what is done to programs and to agents."""
     return (await the_service(request)).steered(session_id)
 
 
-async def steered_seen(session_id: str, request: Request) -> Session | AgentSession:
+async def steered_seen(session_id: str, request: Request) -> ProgramSession | AgentSession:
     """For reads, of the same."""
     return (await the_service(request)).steered(session_id, touch=False)
 
 
-ServiceHere = Annotated[Service, Depends(the_service)]
-SessionHere = Annotated[Session, Depends(the_session)]
-SessionSeen = Annotated[Session, Depends(a_look)]
-AnySession = Annotated[Session | CallSession | AgentSession, Depends(of_any_kind)]
-Steered = Annotated[Session | AgentSession, Depends(steered)]
-SteeredSeen = Annotated[Session | AgentSession, Depends(steered_seen)]
+ServiceHere = Annotated[Debugger, Depends(the_service)]
+SessionHere = Annotated[ProgramSession, Depends(the_session)]
+SessionSeen = Annotated[ProgramSession, Depends(a_look)]
+AnySession = Annotated[ProgramSession | CallSession | AgentSession, Depends(of_any_kind)]
+Steered = Annotated[ProgramSession | AgentSession, Depends(steered)]
+SteeredSeen = Annotated[ProgramSession | AgentSession, Depends(steered_seen)]
 
 
 # -- waiting --------------------------------------------------------------------------------------
 
 
-def seconds(given: Any, session: Session, default: float) -> float:
+def seconds(given: Any, session: ProgramSession, default: float) -> float:
     """How long to wait: what the request says, in words or in numbers."""
     return patience_of(given, session.settings, default)
 
@@ -139,7 +141,7 @@ def chosen(given: list[str] | str | None) -> tuple[str, ...]:
 # -- how a session is -----------------------------------------------------------------------------
 
 
-def state_of(session: Session) -> Json:
+def state_of(session: ProgramSession) -> Json:
     """Status, and what belongs to it, without asking the target anything."""
     shown: Json = {"session_id": session.id, "status": session.state.value}
     stop = session.stop
@@ -158,26 +160,26 @@ def state_of(session: Session) -> Json:
     return shown
 
 
-def _changed_source(session: Session, file: str | None) -> str | None:
+def _changed_source(session: ProgramSession, file: str | None) -> str | None:
     before = session.loaded.get(file) if file else None
     if before is None or file is None or stamp_of(file) == before:
         return None
     return f"{file} has changed since it was loaded; lines refer to the code that runs."
 
 
-async def status(session: Session, include: tuple[str, ...] = ()) -> Json:
+async def status(session: ProgramSession, include: tuple[str, ...] = ()) -> Json:
     """Status with the threads at a stop, and whatever more is asked for."""
     try:
         return await _status(session, include)
     except errors.SessionCrashed:
         # It died while it was looked at: that is its status, and known in a moment.
-        await session.until(lambda: session.over, _END_SECONDS)
+        await session.wait_until(lambda: session.over, _END_SECONDS)
     except (errors.WrongState, errors.NotFound):
         pass  # somebody let it run on meanwhile
     return state_of(session)
 
 
-async def _status(session: Session, include: tuple[str, ...]) -> Json:
+async def _status(session: ProgramSession, include: tuple[str, ...]) -> Json:
     shown = state_of(session)
     stop = session.stop
     if session.state is State.PAUSED and stop is not None:
@@ -189,7 +191,7 @@ async def _status(session: Session, include: tuple[str, ...]) -> Json:
     return shown
 
 
-async def extras(session: Session, include: tuple[str, ...]) -> Json:
+async def extras(session: ProgramSession, include: tuple[str, ...]) -> Json:
     shown: Json = {}
     stop = session.stop
     if "output" in include:
@@ -211,7 +213,7 @@ async def extras(session: Session, include: tuple[str, ...]) -> Json:
     return shown
 
 
-def _source(session: Session) -> Json | None:
+def _source(session: ProgramSession) -> Json | None:
     """The line that is about to run, with a few around it."""
     place = session.stop.location if session.stop else None
     source = session.sources.get(place.file) if place else None
@@ -227,7 +229,7 @@ def _source(session: Session) -> Json | None:
     }
 
 
-async def after(session: Session, wait: float, include: tuple[str, ...]) -> Json:
+async def after(session: ProgramSession, wait: float, include: tuple[str, ...]) -> Json:
     """The answer to a request that made a program run: its next stop, or that it runs."""
     if wait > 0:
         await session.settled(wait)

@@ -9,7 +9,7 @@ from fastapi import Query
 from holdfast import errors
 from holdfast.server.rest.common import Json, ServiceHere, patience_of, router, shows
 from holdfast.server.rest.streams import cursor_of, types_of
-from holdfast.service import events
+from holdfast.service import event_reader
 
 routes = router()
 _EVENTS = {
@@ -54,13 +54,13 @@ async def list_events(
         if cursor is not None:
             raise errors.InvalidInput("cursor goes without session", field="cursor")
         of_one = service.any_session(session)
-        found = await events.next_of(of_one, cursor_of(since), limit, wanted, patience)
+        found = await event_reader.next_of(of_one, cursor_of(since), limit, wanted, patience)
         return {"events": found.events, "last_seq": found.last, "has_more": found.has_more}
     if since is not None:
         raise errors.InvalidInput(
             "since goes with session", hint="Over all sessions, use `cursor`.", field="since"
         )
-    latest = await events.latest(service, cursor, limit, wanted, patience)
+    latest = await event_reader.latest(service, cursor, limit, wanted, patience)
     return {
         "events": latest.events,
         "cursor": latest.cursor,

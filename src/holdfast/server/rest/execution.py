@@ -24,9 +24,9 @@ from holdfast.server.rest.common import (
     state_of,
     status,
 )
-from holdfast.service import execution
 from holdfast.service.agents.session import AgentSession
-from holdfast.service.session import Session
+from holdfast.service.programs import program_launch
+from holdfast.service.programs.program_session import ProgramSession
 
 routes = router()
 WaitQuery = Annotated[str | None, Query(alias="wait", description="Seconds, or true.")]
@@ -53,7 +53,7 @@ async def launch(
     """Start a script, a module (`pytest` with its node ids, say) or a piece of code."""
     patience = seconds(body.wait if body.wait is not None else wait, session, 0.0)
     wanted = chosen(body.include if body.include is not None else include)
-    await execution.launch(service, session, launch_of(body))
+    await program_launch.launch(service, session, launch_of(body))
     return await after(session, patience, wanted)
 
 
@@ -96,12 +96,12 @@ async def restart(
     if "args" in given:
         given["args"] = tuple(given["args"])
     changed = dataclasses.replace(session.launch, **given) if session.launch and given else None
-    await execution.restart(service, session, changed)
+    await program_launch.restart(service, session, changed)
     return await after(session, patience, wanted)
 
 
 def _options(
-    session: Session,
+    session: ProgramSession,
     body: bodies.Run,
     wait: str | None,
     include: str | None,
@@ -126,12 +126,12 @@ async def continue_(
     if isinstance(session, AgentSession):
         return await agents.continue_agent(service, session, body, wait)
     patience, wanted = _options(session, body, wait, include, 0.0)
-    await execution.act(session, "continue", body.by or "rest")
+    await program_launch.act(session, "continue", body.by or "rest")
     return await after(session, patience, wanted)
 
 
 async def _step(
-    session: Session,
+    session: ProgramSession,
     action: str,
     body: bodies.Run | None,
     wait: str | None,
@@ -141,9 +141,9 @@ async def _step(
     body = body or bodies.Run()
     patience, wanted = _options(session, body, wait, include, session.settings.step_wait)
     chosen_thread = thread if thread is not None else body.thread_id
-    before = await execution.act(session, action, body.by or "rest", thread=chosen_thread)
+    before = await program_launch.act(session, action, body.by or "rest", thread=chosen_thread)
     shown = await after(session, patience, wanted)
-    if action == "step-into" and execution.went_native(session, before):
+    if action == "step-into" and program_launch.went_native(session, before):
         shown["native_frame"] = True
         shown["message"] = "The call on that line went into native code; the step went over it."
     return shown
@@ -219,16 +219,16 @@ async def pause(
 
 
 async def _pause(
-    session: Session,
+    session: ProgramSession,
     body: bodies.Run,
     wait: str | None,
     include: str | None,
     thread: int | None,
 ) -> Json:
     patience, wanted = _options(session, body, wait, include, session.settings.step_wait)
-    await execution.pause(session, thread)
+    await program_launch.pause(session, thread)
     if patience:
-        await session.until(lambda: session.state is State.PAUSED or session.over, patience)
+        await session.wait_until(lambda: session.state is State.PAUSED or session.over, patience)
     shown = await after(session, 0.0, wanted) if not patience else None
     if shown is None:
         shown = await after(session, 0.001, wanted)
@@ -244,14 +244,14 @@ async def _pause(
 @routes.post("/sessions/{session_id}/terminate", responses=shows({"status": "terminated"}))
 async def terminate(service: ServiceHere, session: SessionHere) -> Json:
     """End the program; the session, its output and its breakpoints stay."""
-    await execution.terminate(service, session)
+    await program_launch.terminate(service, session)
     return state_of(session)
 
 
 @routes.post("/sessions/{session_id}/detach", responses=shows({"status": "terminated"}))
 async def detach(service: ServiceHere, session: SessionHere) -> Json:
     """Leave the program running by itself: it outlives the session and the server."""
-    await execution.detach(service, session)
+    await program_launch.detach(service, session)
     return {**state_of(session), "detached": True}
 
 
@@ -268,7 +268,7 @@ async def continue_thread(
     """Let one thread run on; the others stay where they are."""
     body = body or bodies.Run()
     patience, wanted = _options(session, body, wait, None, 0.0)
-    await execution.continue_thread(session, thread_id, body.by or "rest")
+    await program_launch.continue_thread(session, thread_id, body.by or "rest")
     if patience:
         await session.stopped_again(thread_id, patience)
         return await status(session, wanted)

@@ -17,13 +17,13 @@ from holdfast.server.rest.common import (
     seconds,
     shows,
 )
-from holdfast.service import execution, inspection
-from holdfast.service import session as program
 from holdfast.service.agents import shown as agents
 from holdfast.service.agents import steering
 from holdfast.service.calls import decisions
 from holdfast.service.calls.shown import brief_json, held_json
-from holdfast.service.service import Service
+from holdfast.service.debugger import Debugger
+from holdfast.service.programs import inspection, program_launch
+from holdfast.service.programs import program_session as program
 from holdfast.wire import rest
 
 routes = router()
@@ -45,7 +45,7 @@ async def list_holds(service: ServiceHere) -> Json:
     return {"holds": found, "total": len(found)}
 
 
-def _brief(service: Service, held: Hold) -> Json:
+def _brief(service: Debugger, held: Hold) -> Json:
     if held.kind is Kind.CALLS:
         return {**rest.hold(held), **brief_json(service.calls.held(held.id))}
     if held.kind is Kind.AGENT:
@@ -106,7 +106,7 @@ async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) 
     session = service.session(held.session_id)
     patience = seconds(body.wait, session, 0.0)
     wanted = chosen(body.include)
-    await execution.act(session, body.action, body.by or "rest", hold_id=hold_id)
+    await program_launch.act(session, body.action, body.by or "rest", hold_id=hold_id)
     return {"hold_id": hold_id, "action": body.action, **await after(session, patience, wanted)}
 
 
@@ -127,7 +127,7 @@ async def evaluate(service: ServiceHere, hold_id: str, body: bodies.Evaluate) ->
     return await service.calls.evaluate(hold_id, body.expression, body.timeout)
 
 
-async def _decide_agent(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:
+async def _decide_agent(service: Debugger, hold_id: str, body: bodies.DecisionBody) -> Json:
     options = body.model_extra or {}
     session, held = await steering.decide(
         service.agents,
@@ -140,19 +140,19 @@ async def _decide_agent(service: Service, hold_id: str, body: bodies.DecisionBod
     )
     patience = patience_of(body.wait, service.settings, 0.0)
     if patience:
-        await session.until(lambda: session.settled, patience)
+        await session.wait_until(lambda: session.settled, patience)
     decided = {"hold_id": hold_id, "action": body.action, "stop": held.stop}
     return {**agents.state_json(session), **decided}
 
 
-def _timeout(options: Json, service: Service) -> float:
+def _timeout(options: Json, service: Debugger) -> float:
     given = options.get("timeout", service.settings.request_timeout)
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 300:
         raise errors.InvalidInput("timeout is a number of seconds, up to 300", field="timeout")
     return float(given)
 
 
-def _decide_call(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:
+def _decide_call(service: Debugger, hold_id: str, body: bodies.DecisionBody) -> Json:
     held = service.calls.decide(hold_id, body.action, body.by or "rest", body.model_extra or {})
     session = service.calls.session(held.call.session_id)
     return {

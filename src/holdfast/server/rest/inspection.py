@@ -13,10 +13,10 @@ from holdfast.model.config import Watch
 from holdfast.model.session import State
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import AnySession, Json, ServiceHere, SessionHere, router, shows
-from holdfast.service import inspection
 from holdfast.service.agents.session import AgentSession
 from holdfast.service.calls.session import CallSession
-from holdfast.service.session import Session
+from holdfast.service.programs import inspection
+from holdfast.service.programs.program_session import ProgramSession
 from holdfast.wire import rest
 
 routes = router()
@@ -50,7 +50,9 @@ def _page(start: int | None, offset: int | None, count: int | None, limit: int |
 # -- the stack ------------------------------------------------------------------------------------
 
 
-async def _stack(session: Session, thread: int | None, start: int, count: int | None) -> Json:
+async def _stack(
+    session: ProgramSession, thread: int | None, start: int, count: int | None
+) -> Json:
     page = await inspection.stack(session, thread, start, count)
     return {
         "frames": [rest.frame(each) for each in page.frames],
@@ -167,7 +169,7 @@ async def scope_variables(
     return {"variables": page["items"], "total": page["total"], "has_more": page["has_more"]}
 
 
-async def _children(session: Session, reference: int, first: int, most: int | None) -> Json:
+async def _children(session: ProgramSession, reference: int, first: int, most: int | None) -> Json:
     page = await inspection.variables(session, reference, first, _PAGE if most is None else most)
     return {**page, "start": first, "variable_reference": reference}
 
@@ -248,7 +250,7 @@ _WATCH = {"id": "watch_1", "expression": "len(queue)", "result": "3", "type": "i
 _WATCHES = {"watches": [_WATCH], "total": 1}
 
 
-async def _watched(session: Session, watch: Watch) -> Json:
+async def _watched(session: ProgramSession, watch: Watch) -> Json:
     shown: Json = {"id": watch.id, "watch_id": watch.id, "expression": watch.expression}
     if session.state is not State.PAUSED:
         return shown
@@ -320,7 +322,7 @@ async def hover(session: SessionHere, body: bodies.Hover) -> Json:
     return {**shown, "expression": expression, "value": shown["result"]}
 
 
-async def _expression_at(session: Session, body: bodies.Hover) -> str:
+async def _expression_at(session: ProgramSession, body: bodies.Hover) -> str:
     file = body.file or (await inspection.frame_path(session, body.frame_id))[0]
     lines = (await inspection.source(session, file)).splitlines()
     assert body.line is not None

@@ -16,7 +16,7 @@ from fastapi import Body, Request
 import holdfast
 from holdfast.model.session import State
 from holdfast.server.rest.common import Json, ServiceHere, router, shows
-from holdfast.service.processes import python_processes
+from holdfast.service.programs.owned_processes import python_processes
 
 routes = router()
 _STARTED = time.time()

@@ -29,11 +29,11 @@ from holdfast.server.rest.common import (
     status,
 )
 from holdfast.server.rest.execution import launch_of
-from holdfast.service import children
 from holdfast.service.agents import shown as agents
 from holdfast.service.agents.session import AgentSession
 from holdfast.service.calls.session import CallSession
-from holdfast.service.session import Session
+from holdfast.service.programs import child_sessions
+from holdfast.service.programs.program_session import ProgramSession
 from holdfast.wire import rest
 
 routes = router()
@@ -72,7 +72,7 @@ async def create_session(service: ServiceHere, body: bodies.CreateSession | None
             session.breakpoints.add(stored["breakpoints"])
             await session.saved()
         if body.mode == "attach":
-            await children.attach(service, session, attach)
+            await child_sessions.attach(service, session, attach)
             if patience := seconds(body.wait, session, 0.0):
                 await session.settled(patience)
     except BaseException:
@@ -132,7 +132,7 @@ async def list_sessions(
     return {"sessions": found, "total": len(found)}
 
 
-def _listed(session: Session | CallSession | AgentSession) -> Json:
+def _listed(session: ProgramSession | CallSession | AgentSession) -> Json:
     if isinstance(session, AgentSession):
         return agents.summary_json(session)
     return call_summary(session) if isinstance(session, CallSession) else summary(session)
@@ -159,7 +159,7 @@ def call_summary(session: CallSession) -> Json:
     return shown
 
 
-def summary(session: Session) -> Json:
+def summary(session: ProgramSession) -> Json:
     shown = {
         **state_of(session),
         "kind": session.kind.value,
@@ -176,7 +176,7 @@ def summary(session: Session) -> Json:
     return shown
 
 
-async def detail(session: Session) -> Json:
+async def detail(session: ProgramSession) -> Json:
     """Everything about a session that is known without being asked."""
     exported = session.exported()
     target = session.target
@@ -226,7 +226,7 @@ async def get_status(
 
     Of an agent: whether it is held, and what holds it."""
     if isinstance(session, AgentSession):
-        await session.until(lambda: session.settled, patience_of(wait, service.settings, 0.0))
+        await session.wait_until(lambda: session.settled, patience_of(wait, service.settings, 0.0))
         return agents.state_json(session)
     patience = seconds(wait, session, 0.0)
     wanted = chosen(include) if include is not None or patience else ()
@@ -336,7 +336,7 @@ async def attach_session(
     """Attach to a process by pid, or to a debugpy that listens at host and port."""
     given = body.wait if body.wait is not None else wait
     patience = seconds(given, session, 0.0)
-    await children.attach(service, session, _attach(body))
+    await child_sessions.attach(service, session, _attach(body))
     if patience:
         await session.settled(patience)
     return await status(session, _wanted(given))

@@ -20,10 +20,11 @@ from holdfast.server.rest.common import (
     seconds,
     shows,
 )
-from holdfast.service import events, execution
-from holdfast.service.output import Entry
-from holdfast.service.session import Session
-from holdfast.service.waiting import nobody_asks
+from holdfast.service import event_reader
+from holdfast.service.programs import program_launch
+from holdfast.service.programs.output_buffer import Entry
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.waitable import client_disconnected
 from holdfast.wire import rest
 
 routes = router()
@@ -109,8 +110,8 @@ async def stream_output(
     return StreamingResponse(_events(session, start), media_type="text/event-stream")
 
 
-async def _events(session: Session, start: int) -> AsyncIterator[bytes]:
-    while not nobody_asks():
+async def _events(session: ProgramSession, start: int) -> AsyncIterator[bytes]:
+    while not client_disconnected():
         page = session.output_buffer.page(start, 1000, most_bytes=_STREAMED)
         if page.dropped:
             yield b"event: dropped\ndata: " + rest.encode({"dropped": page.dropped}) + b"\n\n"
@@ -135,7 +136,7 @@ async def _events(session: Session, start: int) -> AsyncIterator[bytes]:
 async def send_input(session: SessionHere, body: bodies.Input) -> Json:
     """Write to the program's stdin."""
     text = body.input if body.input is not None else body.text
-    sent = execution.send_input(session, text, close=body.close)
+    sent = program_launch.send_input(session, text, close=body.close)
     return {"accepted": True, "bytes": sent, "status": session.state.value}
 
 
@@ -164,7 +165,7 @@ async def get_events(
     """
     session = service.any_session(session_id)
     patience = patience_of(wait, service.settings, 0.0)
-    found = await events.next_of(session, cursor_of(since), limit, types_of(types), patience)
+    found = await event_reader.next_of(session, cursor_of(since), limit, types_of(types), patience)
     return {"events": found.events, "last_seq": found.last, "has_more": found.has_more}
 
 

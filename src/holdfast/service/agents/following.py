@@ -26,7 +26,7 @@ from holdfast.recording import bell, liveness
 from holdfast.recording.layout import Agents, Home
 from holdfast.service.agents.glance import CRASHED, Glance, glance
 from holdfast.service.agents.session import AgentSession, Held
-from holdfast.service.stream import Stream
+from holdfast.service.event_stream import EventStream
 
 log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.25
@@ -35,7 +35,7 @@ _SAME_TICK = 0.1  # seconds in which a directory may change twice and look the s
 
 
 class Following:
-    def __init__(self, root: Path, ledger: Ledger, stream: Stream) -> None:
+    def __init__(self, root: Path, ledger: Ledger, stream: EventStream) -> None:
         self.sessions: dict[str, AgentSession] = {}
         self.problem: str | None = None
         self._agents = Agents(root)

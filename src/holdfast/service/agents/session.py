@@ -16,9 +16,9 @@ from holdfast.recording.layout import Home
 from holdfast.recording.tail import Tail
 from holdfast.service.agents.glance import Glance, moment_of
 from holdfast.service.agents.log import Counts, Log, event_in, head_of
+from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import new_hold_id
-from holdfast.service.stream import Stream
-from holdfast.service.waiting import Waiting
+from holdfast.service.waitable import Waitable
 
 Json = dict[str, Any]
 _SLICE = 256 * 1024
@@ -42,12 +42,12 @@ class Held:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class AgentSession(Waiting):
+class AgentSession(Waitable):
     """It runs while its process does; it is paused while its bridge holds something."""
 
     kind = Kind.AGENT
 
-    def __init__(self, home: Home, ledger: Ledger, stream: Stream) -> None:
+    def __init__(self, home: Home, ledger: Ledger, stream: EventStream) -> None:
         super().__init__()
         self.id = home.id
         self.home = home

@@ -47,7 +47,7 @@ async def command(session: AgentSession, kind: str, data: Json, patience: float)
             raise errors.NotStored(
                 f"the command cannot be written: {problem}", session_id=session.id
             ) from None
-        await session.until(lambda: _is_answered(kind, said) or session.over, patience)
+        await session.wait_until(lambda: _is_answered(kind, said) or session.over, patience)
         return _outcome(session, kind, command_id, said, patience)
     finally:
         session.answers.pop(command_id, None)
@@ -145,7 +145,7 @@ async def decide(
 
 async def _told(session: AgentSession, held: Held, patience: float) -> bool:
     """Wait until its events say that it is held no more."""
-    return await session.until(lambda: held.stop not in session.held, patience)
+    return await session.wait_until(lambda: held.stop not in session.held, patience)
 
 
 def prepared(action: str, options: Mapping[str, Any]) -> Json:
@@ -263,7 +263,7 @@ async def pause(session: AgentSession, patience: float, wait: float) -> bool:
     """Ask it to stop before its next model call; True once it has."""
     await command(session, "pause", {}, patience)
     if wait:
-        await session.until(lambda: session.settled, wait)
+        await session.wait_until(lambda: session.settled, wait)
     return session.state is State.PAUSED
 
 

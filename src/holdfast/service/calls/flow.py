@@ -32,9 +32,9 @@ from holdfast.service.calls.functions import Functions
 from holdfast.service.calls.holding import ALLOWED, Held
 from holdfast.service.calls.leased import Leased
 from holdfast.service.calls.session import CallSession
+from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import new_hold_id
 from holdfast.service.settings import Settings
-from holdfast.service.stream import Stream
 from holdfast.store import Store
 from holdfast.wire import calls as wire
 from holdfast.wire import rest
@@ -65,7 +65,7 @@ class Calls:
         self,
         store: Store,
         ledger: Ledger,
-        stream: Stream,
+        stream: EventStream,
         settings: Callable[[], Settings],
         folder: Path,
     ) -> None:

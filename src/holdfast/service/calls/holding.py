@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.model.call import CallRecord, When
-from holdfast.service.waiting import Waiting
+from holdfast.service.waitable import Waitable
 
 Json = dict[str, Any]
 ALLOWED = {
@@ -30,7 +30,7 @@ class Question:
     id: str = field(default_factory=lambda: f"eval_{secrets.token_hex(4)}")
 
 
-class Held(Waiting):
+class Held(Waitable):
     """One hold of one call. Whoever polls it is woken by the decision, or by a question."""
 
     def __init__(
@@ -53,7 +53,9 @@ class Held(Waiting):
 
     async def polled(self, seconds: float) -> Json:
         if seconds > 0:
-            await self.until(lambda: bool(self.action or self._questions or self.gone), seconds)
+            await self.wait_until(
+                lambda: bool(self.action or self._questions or self.gone), seconds
+            )
         if self.action is not None:
             return {"status": "ready", "action": self.action}
         if self.gone is not None:

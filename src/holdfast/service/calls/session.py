@@ -14,9 +14,9 @@ import psutil
 from holdfast import errors
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
-from holdfast.service.journal import Journal
-from holdfast.service.stream import Stream
-from holdfast.service.waiting import Waiting
+from holdfast.service.event_journal import EventJournal
+from holdfast.service.event_stream import EventStream
+from holdfast.service.waitable import Waitable
 from holdfast.store import Store
 from holdfast.targets.program.ending import open_pidfd
 
@@ -24,7 +24,7 @@ _LOOK_SECONDS = 1.0
 _MOST_KEPT = 1000
 
 
-class CallSession(Waiting):
+class CallSession(Waitable):
     """It runs while its process does; it is paused while one of its calls is held."""
 
     kind = Kind.CALLS
@@ -33,7 +33,7 @@ class CallSession(Waiting):
         self,
         session_id: str,
         store: Store,
-        stream: Stream,
+        stream: EventStream,
         about: Mapping[str, Any],
         created_at: float | None = None,
     ) -> None:
@@ -49,7 +49,7 @@ class CallSession(Waiting):
         self.holds: set[str] = set()
         self.functions: list[int] = []
         self.registered: dict[str, list[str | None]] = {}  # signatures by name
-        self.journal = Journal(session_id, store, stream)
+        self.journal = EventJournal(session_id, store, stream)
         self._store = store
         self._watch: ProcessWatch | None = None
 

@@ -27,11 +27,11 @@ from holdfast.service.agents.following import Following
 from holdfast.service.agents.session import AgentSession
 from holdfast.service.calls.flow import Calls
 from holdfast.service.calls.session import CallSession
-from holdfast.service.projects import Projects
-from holdfast.service.session import Session
+from holdfast.service.event_stream import EventStream
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
+from holdfast.service.programs.source_files import SourceFiles
 from holdfast.service.settings import Settings
-from holdfast.service.sources import Sources
-from holdfast.service.stream import Stream
 from holdfast.store import Store, open_store
 from holdfast.targets.program import launching
 from holdfast.targets.program.attaching import Trusted
@@ -45,18 +45,18 @@ _SWEEP_SECONDS = 1.0
 _EXPIRED_KEPT = 1000
 
 
-class Service:
+class Debugger:
     def __init__(self, data_dir: Path, trusted: Trusted, pool_size: int | None = None) -> None:
         self.data_dir = data_dir
         self.trusted = trusted
         self.store: Store = open_store(data_dir)
         self.settings = Settings()
-        self.projects = Projects(self.store)
+        self.projects = ProjectBreakpoints(self.store)
         self.ledger = Ledger()
-        self.stream = Stream()
+        self.stream = EventStream()
         self.calls = Calls(self.store, self.ledger, self.stream, lambda: self.settings, data_dir)
         self.agents = Following(agents_dir(data_dir), self.ledger, self.stream)
-        self.sources = Sources()
+        self.sources = SourceFiles()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
         self._pool_size = pool_size
@@ -64,7 +64,7 @@ class Service:
         self._warnings: list[dict[str, Any]] = []
         self.adapter_used: str | None = None
         self.stop_requested = asyncio.Event()
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, ProgramSession] = {}
         self._undeleted: set[str] = set()
         self._sweeper: asyncio.Task[None] | None = None
 
@@ -207,7 +207,7 @@ class Service:
         for session_id in waiting[:-_EXPIRED_KEPT]:
             del self._sessions[session_id]
 
-    async def _expire(self, session: Session) -> None:
+    async def _expire(self, session: ProgramSession) -> None:
         session.expired = session.forgotten = True
         session.event("expired", timeout_minutes=session.timeout_minutes)
         session.ended("timeout", None)
@@ -217,10 +217,10 @@ class Service:
 
     # -- sessions ---------------------------------------------------------------------------
 
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[ProgramSession]:
         return [each for each in self._sessions.values() if not each.expired]
 
-    def session(self, session_id: str, *, touch: bool = True) -> Session:
+    def session(self, session_id: str, *, touch: bool = True) -> ProgramSession:
         session = self._sessions.get(session_id)
         if session is None:
             other = self.calls.sessions.get(session_id) or self.agents.sessions.get(session_id)
@@ -234,25 +234,25 @@ class Service:
             session.touch()
         return session
 
-    def every_session(self) -> list[Session | CallSession | AgentSession]:
+    def every_session(self) -> list[ProgramSession | CallSession | AgentSession]:
         """Sessions of every kind, oldest first."""
-        every: list[Session | CallSession | AgentSession] = [*self.sessions()]
+        every: list[ProgramSession | CallSession | AgentSession] = [*self.sessions()]
         every += [*self.calls.sessions.values(), *self.agents.sessions.values()]
         return sorted(every, key=lambda each: each.created_at)
 
     def any_session(
         self, session_id: str, *, touch: bool = False
-    ) -> Session | CallSession | AgentSession:
+    ) -> ProgramSession | CallSession | AgentSession:
         """A session of any kind, for what all kinds have."""
         found = self.calls.sessions.get(session_id) or self.agents.sessions.get(session_id)
         return self.session(session_id, touch=touch) if found is None else found
 
-    def steered(self, session_id: str, *, touch: bool = True) -> Session | AgentSession:
+    def steered(self, session_id: str, *, touch: bool = True) -> ProgramSession | AgentSession:
         """A session that can be paused and continued as a whole: a program, or an agent."""
         found = self.agents.sessions.get(session_id)
         return self.session(session_id, touch=touch) if found is None else found
 
-    def last_look(self, session: Session) -> None:
+    def last_look(self, session: ProgramSession) -> None:
         """An expired session has been read once, saying so: it is gone now."""
         if session.expired:
             self._sessions.pop(session.id, None)
@@ -267,7 +267,7 @@ class Service:
                 possible=["delete"],
             )
 
-    async def create(self, config: SessionConfig, parent_id: str | None = None) -> Session:
+    async def create(self, config: SessionConfig, parent_id: str | None = None) -> ProgramSession:
         self._check_room()
         session = self._new(f"sess_{secrets.token_hex(5)}", config, parent_id)
         if config.cwd is not None and parent_id is None:
@@ -277,7 +277,7 @@ class Service:
         await self._kept(session)
         return session
 
-    async def _kept(self, session: Session) -> None:
+    async def _kept(self, session: ProgramSession) -> None:
         """A new session is on disk, or it is not there at all."""
         await session.saved()
         if session.unsaved is not None:
@@ -291,8 +291,8 @@ class Service:
         config: SessionConfig,
         parent_id: str | None = None,
         created_at: float | None = None,
-    ) -> Session:
-        session = Session(
+    ) -> ProgramSession:
+        session = ProgramSession(
             session_id,
             config,
             settings=lambda: self.settings,
@@ -309,7 +309,7 @@ class Service:
         self._sessions[session_id] = session
         return session
 
-    def born(self, parent: Session) -> Session:
+    def born(self, parent: ProgramSession) -> ProgramSession:
         """A session for a child process, with its parent's breakpoints and settings."""
         self._check_room()
         name = parent.config.name or (parent.launch.target if parent.launch else parent.id)
@@ -328,7 +328,7 @@ class Service:
         created_at: float | None = None,
         *,
         strict: bool = False,
-    ) -> Session:
+    ) -> ProgramSession:
         """A session made of what `exported` gave."""
         config = _config(document.get("config") or {})
         launch, attach = document.get("launch"), document.get("attach")
@@ -346,7 +346,7 @@ class Service:
             raise
         return session
 
-    async def import_session(self, document: Mapping[str, Any]) -> Session:
+    async def import_session(self, document: Mapping[str, Any]) -> ProgramSession:
         self._check_room()
         try:
             session = self._restored(f"sess_{secrets.token_hex(5)}", document, strict=True)
@@ -359,13 +359,13 @@ class Service:
         await self._kept(session)
         return session
 
-    async def clone(self, session: Session, name: str | None) -> Session:
+    async def clone(self, session: ProgramSession, name: str | None) -> ProgramSession:
         document = session.exported()
         config = dict(document["config"])
         config["name"] = name or f"{session.config.name or session.id} (copy)"
         return await self.import_session({**document, "config": config})
 
-    async def configure(self, session: Session, changes: Mapping[str, Any]) -> None:
+    async def configure(self, session: ProgramSession, changes: Mapping[str, Any]) -> None:
         session.config = dataclasses.replace(session.config, **changes)
         session.output_buffer.limit_bytes = session.output_limit
         if "cwd" in changes:
@@ -374,14 +374,14 @@ class Service:
         session.event("configured", **changes)
         await session.saved()
 
-    async def delete(self, session: Session) -> None:
+    async def delete(self, session: ProgramSession) -> None:
         session.forgotten = True
         self._sessions.pop(session.id, None)
         await self._end(session, "deleted")
         await self.delete_children(session)
         await self._erase(session.id)
 
-    async def delete_children(self, session: Session) -> None:
+    async def delete_children(self, session: ProgramSession) -> None:
         """After its own end, so that it does not see them go, nor starts another."""
         children, session.children = session.children, []
         for child in children:
@@ -389,7 +389,7 @@ class Service:
             if found is not None:
                 await self.delete(found)
 
-    async def _end(self, session: Session, reason: str) -> None:
+    async def _end(self, session: ProgramSession, reason: str) -> None:
         """For good: end its target, every process that it left behind, and any start under way."""
         session.closed = True
         if not session.over:
@@ -419,7 +419,7 @@ class Service:
         self.agents.stop_waiting()
         self.stream.stop_waiting()
 
-    def children_of(self, session: Session) -> list[Session]:
+    def children_of(self, session: ProgramSession) -> list[ProgramSession]:
         return [self._sessions[each] for each in session.children if each in self._sessions]
 
     def holds(self) -> list[Hold]:

@@ -7,14 +7,14 @@ from collections import deque
 from typing import Any
 
 from holdfast.model.records import EventRecord
-from holdfast.service.stream import Stream
+from holdfast.service.event_stream import EventStream
 from holdfast.store import Store
 
 _IN_MEMORY = 1000
 
 
-class Journal:
-    def __init__(self, session_id: str, store: Store, stream: Stream) -> None:
+class EventJournal:
+    def __init__(self, session_id: str, store: Store, stream: EventStream) -> None:
         self._session_id = session_id
         self._stream = stream
         self._store = store

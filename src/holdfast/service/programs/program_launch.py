@@ -12,11 +12,11 @@ from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Launch
 from holdfast.model.session import State
 from holdfast.model.stop import Stop
-from holdfast.service import children
-from holdfast.service.service import Service
-from holdfast.service.session import Session
-from holdfast.service.sources import stamp_of
-from holdfast.service.watcher import SessionWatcher
+from holdfast.service.debugger import Debugger
+from holdfast.service.programs import child_sessions
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.programs.run_listener import RunListener
+from holdfast.service.programs.source_files import stamp_of
 from holdfast.targets.program import adapter, launching
 from holdfast.targets.program.launching import Place, Request, Setup
 from holdfast.targets.program.pool import environment_changes
@@ -27,14 +27,16 @@ _MOST_INPUT = 32 * 1024 * 1024
 _KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 
 
-async def launch(service: Service, session: Session, wanted: Launch) -> None:
+async def launch(service: Debugger, session: ProgramSession, wanted: Launch) -> None:
     """Start the program. A mistake in the request leaves the session as it was."""
     async with session.busy:
         session.require("launch")
         await session.start(_start(service, session, wanted, Signal.LAUNCH))
 
 
-async def restart(service: Service, session: Session, changes: Launch | None = None) -> None:
+async def restart(
+    service: Debugger, session: ProgramSession, changes: Launch | None = None
+) -> None:
     """End what runs and start it over, with the same configuration unless told otherwise."""
     async with session.busy:
         session.require("restart")
@@ -49,7 +51,9 @@ async def restart(service: Service, session: Session, changes: Launch | None = N
         await session.start(_start(service, session, wanted, Signal.RESTART))
 
 
-async def _start(service: Service, session: Session, wanted: Launch, signal: Signal) -> None:
+async def _start(
+    service: Debugger, session: ProgramSession, wanted: Launch, signal: Signal
+) -> None:
     place = await launching.locate(wanted, session.config.cwd)
     before, last = session.state, (session.launch, session.attached)
     await session.end()
@@ -62,7 +66,7 @@ async def _start(service: Service, session: Session, wanted: Launch, signal: Sig
     _prepare(session, place)
     try:
         if wanted.debug_subprocesses:
-            await children.open_door(service, session)
+            await child_sessions.open_door(service, session)
         await _run(service, session, wanted, place, watcher)
     except errors.InvalidInput as problem:
         session.launch, session.attached = last
@@ -83,7 +87,7 @@ def _project(place: Place) -> str:
     return os.path.dirname(script) if script else place.cwd
 
 
-def _prepare(session: Session, place: Place) -> None:
+def _prepare(session: ProgramSession, place: Place) -> None:
     """Point the breakpoints at this program, and note which sources it is about to load."""
     points = session.breakpoints
     points.rebase(place.cwd)
@@ -98,7 +102,7 @@ def _prepare(session: Session, place: Place) -> None:
 
 
 async def _run(
-    service: Service, session: Session, wanted: Launch, place: Place, watcher: SessionWatcher
+    service: Debugger, session: ProgramSession, wanted: Launch, place: Place, watcher: RunListener
 ) -> None:
     request = _request(service, session, wanted, place, watcher)
     if wanted.route == "adapter":
@@ -110,7 +114,7 @@ async def _run(
     await _catch_up(session, target, request.setup)
 
 
-async def _catch_up(session: Session, target: Target, told: Setup) -> None:
+async def _catch_up(session: ProgramSession, target: Target, told: Setup) -> None:
     """What was changed while the program started is told now."""
     now = current_setup(session)
     if now == told:
@@ -122,7 +126,7 @@ async def _catch_up(session: Session, target: Target, told: Setup) -> None:
 
 
 async def _directly_if_possible(
-    service: Service, session: Session, request: Request, watcher: SessionWatcher
+    service: Debugger, session: ProgramSession, request: Request, watcher: RunListener
 ) -> Target:
     """The direct way needs our probe to load in the target; the stock adapter does not."""
     warm = _warm(service, request)
@@ -146,7 +150,7 @@ async def _directly_if_possible(
         return target
 
 
-def _warm(service: Service, request: Request) -> Target | None:
+def _warm(service: Debugger, request: Request) -> Target | None:
     """An interpreter that waits already, where the program cannot tell the difference."""
     if request.child_port or environment_changes(request.place.env) is None:
         return None
@@ -154,7 +158,7 @@ def _warm(service: Service, request: Request) -> Target | None:
 
 
 def _request(
-    service: Service, session: Session, wanted: Launch, place: Place, watcher: SessionWatcher
+    service: Debugger, session: ProgramSession, wanted: Launch, place: Place, watcher: RunListener
 ) -> Request:
     def late_setup(import_path: list[str]) -> Setup:
         session.breakpoints.import_path = import_path
@@ -175,7 +179,7 @@ def _request(
     )
 
 
-def current_setup(session: Session) -> Setup:
+def current_setup(session: ProgramSession) -> Setup:
     points = session.breakpoints
     return Setup(points.lines_by_file(), points.functions(), session.effective_exceptions)
 
@@ -184,7 +188,12 @@ def current_setup(session: Session) -> Setup:
 
 
 async def act(
-    session: Session, action: str, by: str, *, thread: int | None = None, hold_id: str | None = None
+    session: ProgramSession,
+    action: str,
+    by: str,
+    *,
+    thread: int | None = None,
+    hold_id: str | None = None,
 ) -> Stop:
     """Continue or step. The decision is taken at once; the next stop is waited for elsewhere."""
     if hold_id is None:
@@ -198,7 +207,7 @@ async def act(
     return stop
 
 
-def went_native(session: Session, before: Stop) -> bool:
+def went_native(session: ProgramSession, before: Stop) -> bool:
     """A step into a call that stayed in its frame: the callee has no Python frame to enter."""
     now = session.stop
     if session.state is not State.PAUSED or now is None or now.reason != "step":
@@ -220,7 +229,7 @@ async def _check_thread(target: Target, thread: int) -> list[dict[str, Any]]:
     return listed
 
 
-async def continue_thread(session: Session, thread: int, by: str) -> None:
+async def continue_thread(session: ProgramSession, thread: int, by: str) -> None:
     """Let one thread run on; the others stay held."""
     target = session.live_target("continue")
     listed = await _check_thread(target, thread)
@@ -231,7 +240,7 @@ async def continue_thread(session: Session, thread: int, by: str) -> None:
     await target.operate("resume_thread", thread=thread)
 
 
-async def pause(session: Session, thread: int | None = None) -> None:
+async def pause(session: ProgramSession, thread: int | None = None) -> None:
     target = session.live_target("pause")
     if thread is not None:
         await _check_thread(target, thread)
@@ -239,7 +248,7 @@ async def pause(session: Session, thread: int | None = None) -> None:
     session.event("pause_requested", thread_id=thread)
 
 
-async def terminate(service: Service, session: Session) -> None:
+async def terminate(service: Debugger, session: ProgramSession) -> None:
     """End the program, not the session."""
     target = session.live_target("terminate") if session.target else None
     session.require("terminate")
@@ -256,7 +265,7 @@ async def terminate(service: Service, session: Session) -> None:
         session.ended("terminated", None)
 
 
-async def detach(service: Service, session: Session) -> None:
+async def detach(service: Debugger, session: ProgramSession) -> None:
     """Let the program run on by itself: it outlives its session and the server."""
     target = session.live_target("detach")
     if target.process is not None:
@@ -270,7 +279,7 @@ async def detach(service: Service, session: Session) -> None:
     await session.saved()
 
 
-def send_input(session: Session, text: str | None, *, close: bool) -> int:
+def send_input(session: ProgramSession, text: str | None, *, close: bool) -> int:
     """Write to the program's stdin; what it does not read yet waits in the pipe."""
     session.require("input")
     target = session.current_target()
@@ -300,7 +309,7 @@ def send_input(session: Session, text: str | None, *, close: bool) -> int:
     return len(data)
 
 
-async def update_breakpoints(session: Session, files: set[str], *, functions: bool) -> None:
+async def update_breakpoints(session: ProgramSession, files: set[str], *, functions: bool) -> None:
     """Tell a live debugger what changed."""
     target = session.target
     if target is None or session.over or target.connection.closed:

@@ -8,8 +8,8 @@ from holdfast import errors
 from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Attach, Launch
-from holdfast.service.service import Service
-from holdfast.service.session import Session
+from holdfast.service.debugger import Debugger
+from holdfast.service.programs.program_session import ProgramSession
 from holdfast.targets.program import attaching
 from holdfast.targets.program.attaching import Bring, Door
 from holdfast.targets.program.connection import Gone
@@ -17,14 +17,14 @@ from holdfast.targets.program.launching import Setup
 from holdfast.targets.program.target import Nobody, Target, Watcher
 
 
-async def attach(service: Service, session: Session, wanted: Attach) -> None:
+async def attach(service: Debugger, session: ProgramSession, wanted: Attach) -> None:
     """Attach to a process, or to a debugpy that listens."""
     async with session.busy:
         session.require("attach")
         await session.start(_attach(service, session, wanted))
 
 
-async def _attach(service: Service, session: Session, wanted: Attach) -> None:
+async def _attach(service: Debugger, session: ProgramSession, wanted: Attach) -> None:
     before, last = session.state, (session.launch, session.attached)
     await session.end()
     await service.delete_children(session)
@@ -51,7 +51,9 @@ async def _attach(service: Service, session: Session, wanted: Attach) -> None:
     watcher.started()
 
 
-async def _reached(service: Service, session: Session, wanted: Attach, watcher: Watcher) -> Target:
+async def _reached(
+    service: Debugger, session: ProgramSession, wanted: Attach, watcher: Watcher
+) -> Target:
     if wanted.pid is None:
         return await _by_address(service, session, wanted, watcher)
     _check_undebugged(service, session, wanted.pid)
@@ -70,7 +72,7 @@ async def _reached(service: Service, session: Session, wanted: Attach, watcher: 
     return target
 
 
-def _check_undebugged(service: Service, session: Session, pid: int) -> None:
+def _check_undebugged(service: Debugger, session: ProgramSession, pid: int) -> None:
     for other in service.sessions():
         if other is session or other.over or other.target is None or other.target.pid != pid:
             continue
@@ -84,7 +86,7 @@ def _check_undebugged(service: Service, session: Session, pid: int) -> None:
 
 
 async def _by_address(
-    service: Service, session: Session, wanted: Attach, watcher: Watcher
+    service: Debugger, session: ProgramSession, wanted: Attach, watcher: Watcher
 ) -> Target:
     assert wanted.host is not None
     assert wanted.port is not None
@@ -100,7 +102,7 @@ async def _by_address(
     return target
 
 
-async def _taken(session: Session, wanted: Attach, target: Target, bring: Bring) -> None:
+async def _taken(session: ProgramSession, wanted: Attach, target: Target, bring: Bring) -> None:
     options = attaching.debug_options(wanted)
     try:
         await attaching.take(target, options, lambda: _setup(session, target), bring)
@@ -113,7 +115,7 @@ async def _taken(session: Session, wanted: Attach, target: Target, bring: Bring)
         raise
 
 
-def _setup(session: Session, target: Target) -> Setup:
+def _setup(session: ProgramSession, target: Target) -> Setup:
     session.target = target  # it may stop before anybody says that it runs
     points = session.breakpoints
     points.import_path = target.import_path
@@ -124,7 +126,7 @@ def _setup(session: Session, target: Target) -> Setup:
 # -- children -------------------------------------------------------------------------------------
 
 
-async def open_door(service: Service, parent: Session) -> None:
+async def open_door(service: Debugger, parent: ProgramSession) -> None:
     """From now on the children of this session's program report to us."""
     seconds = service.settings.request_timeout
 
@@ -138,7 +140,7 @@ async def open_door(service: Service, parent: Session) -> None:
     parent.following = asyncio.create_task(attaching.follow(parent.door, adopt))
 
 
-async def _adopt(service: Service, root: Session, target: Target) -> None:
+async def _adopt(service: Debugger, root: ProgramSession, target: Target) -> None:
     """A child process reported: it becomes a session with its parent's breakpoints."""
     asked: Launch | Attach = root.launch or root.attached or Attach()
     wanted = Attach(
@@ -147,7 +149,7 @@ async def _adopt(service: Service, root: Session, target: Target) -> None:
         stop_all_threads=asked.stop_all_threads,
         path_mappings=root.attached.path_mappings if root.attached else (),
     )
-    child: Session | None = None
+    child: ProgramSession | None = None
 
     def born() -> Setup:
         nonlocal child
@@ -172,7 +174,7 @@ async def _adopt(service: Service, root: Session, target: Target) -> None:
     child.running(target)
 
 
-def _parent_of(service: Service, root: Session, target: Target) -> Session:
+def _parent_of(service: Debugger, root: ProgramSession, target: Target) -> ProgramSession:
     """Whose child it is: the program's own, or one of its children's."""
     family, found = [root], root
     while family:

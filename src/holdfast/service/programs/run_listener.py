@@ -10,7 +10,7 @@ from holdfast.model.stop import Stop
 from holdfast.targets.program.target import Watcher
 
 if TYPE_CHECKING:
-    from holdfast.service.session import Session
+    from holdfast.service.programs.program_session import ProgramSession
 
 _NOT_FOLLOWED = (
     "Subprocess spawned but not attached. Enable debug_subprocesses for child debugging."
@@ -20,10 +20,10 @@ _NOT_PYTHON = (
 )
 
 
-class SessionWatcher(Watcher):
+class RunListener(Watcher):
     """What one run of a session's program tells; a run that was replaced is not listened to."""
 
-    def __init__(self, session: Session, run: int, *, starting: bool) -> None:
+    def __init__(self, session: ProgramSession, run: int, *, starting: bool) -> None:
         self._session = session
         self._run = run
         self._starting = starting

@@ -11,7 +11,7 @@ from typing import Any
 from holdfast import errors
 from holdfast.core import lifecycle
 from holdfast.model.session import State
-from holdfast.service.session import Session
+from holdfast.service.programs.program_session import ProgramSession
 
 Described = dict[str, Any]
 
@@ -39,7 +39,9 @@ class StackPage:
         return self.start + len(self.frames) < self.total
 
 
-async def stack(session: Session, thread: int | None, start: int, count: int | None) -> StackPage:
+async def stack(
+    session: ProgramSession, thread: int | None, start: int, count: int | None
+) -> StackPage:
     """A page of a thread's stack, top first. A thread that runs has a stack too, for a moment."""
     target = session.current_target()
     if thread is None:
@@ -54,20 +56,25 @@ async def stack(session: Session, thread: int | None, start: int, count: int | N
     return StackPage(frames, start, page["total"], thread)
 
 
-def _held(session: Session) -> Any:
+def _held(session: ProgramSession) -> Any:
     if session.stop is None:
         raise lifecycle.not_now(session.state, "only a paused program can be looked into")
     return session.stop
 
 
-async def scopes(session: Session, frame_id: int) -> list[Described]:
+async def scopes(session: ProgramSession, frame_id: int) -> list[Described]:
     thread, depth = session.frame(frame_id)
     answer = await session.current_target().operate("scopes", thread=thread, depth=depth)
     return list(answer["scopes"])
 
 
 async def frame_variables(
-    session: Session, frame_id: int, *, start: int = 0, count: int = 1000, summary: bool = False
+    session: ProgramSession,
+    frame_id: int,
+    *,
+    start: int = 0,
+    count: int = 1000,
+    summary: bool = False,
 ) -> Page:
     """A page of a frame's locals; those of the top frame came with the stop."""
     thread, depth = session.frame(frame_id)
@@ -82,13 +89,13 @@ async def frame_variables(
     return Page(list(answer["variables"]), start, answer["total"])
 
 
-def _about_to_execute(session: Session) -> None:
+def _about_to_execute(session: ProgramSession) -> None:
     """The user's code may change anything: what came with the stop is not to be shown again."""
     if session.stop is not None:
         session.stop = dataclasses.replace(session.stop, locals=(), locals_total=0)
 
 
-async def count_hits(session: Session) -> None:
+async def count_hits(session: ProgramSession) -> None:
     """Ask how often each breakpoint was hit; a program that just ended has told already."""
     if session.target is not None and not session.over:
         with contextlib.suppress(errors.HoldfastError):
@@ -96,7 +103,7 @@ async def count_hits(session: Session) -> None:
 
 
 async def variables(
-    session: Session, reference: int, start: int, count: int, *, summary: bool = False
+    session: ProgramSession, reference: int, start: int, count: int, *, summary: bool = False
 ) -> dict[str, Any]:
     """What a reference holds: one page of a value's children, or of a scope."""
     _held(session)
@@ -107,7 +114,11 @@ async def variables(
 
 
 async def evaluate(
-    session: Session, expression: str, frame_id: int, context: str | None, timeout: float | None
+    session: ProgramSession,
+    expression: str,
+    frame_id: int,
+    context: str | None,
+    timeout: float | None,
 ) -> Described:
     target = session.live_target("evaluate")
     thread, depth = session.frame(frame_id)
@@ -128,7 +139,7 @@ _HARMLESS = (
 )
 
 
-async def hover(session: Session, expression: str, frame_id: int) -> Described:
+async def hover(session: ProgramSession, expression: str, frame_id: int) -> Described:
     """A value without side effects: names, attributes and items only, nothing that calls."""
     try:
         tree = ast.parse(expression.strip(), mode="eval")
@@ -146,7 +157,7 @@ async def hover(session: Session, expression: str, frame_id: int) -> Described:
 
 
 async def set_variable(
-    session: Session, reference: int, name: str, value: str, timeout: float | None
+    session: ProgramSession, reference: int, name: str, value: str, timeout: float | None
 ) -> Described:
     target = session.live_target("evaluate")
     try:
@@ -165,7 +176,7 @@ async def set_variable(
     )
 
 
-async def completions(session: Session, text: str, frame_id: int) -> list[Described]:
+async def completions(session: ProgramSession, text: str, frame_id: int) -> list[Described]:
     target = session.live_target("evaluate")
     thread, depth = session.frame(frame_id)
     answer = await target.execute(
@@ -174,7 +185,7 @@ async def completions(session: Session, text: str, frame_id: int) -> list[Descri
     return list(answer["targets"])
 
 
-async def threads(session: Session) -> list[Described]:
+async def threads(session: ProgramSession) -> list[Described]:
     """Every thread with its state; when a stop holds all of them, all are held."""
     answer = await session.current_target().operate("threads")
     listed = list(answer["threads"])
@@ -186,12 +197,12 @@ async def threads(session: Session) -> list[Described]:
     return listed
 
 
-async def tasks(session: Session) -> list[Described]:
+async def tasks(session: ProgramSession) -> list[Described]:
     answer = await session.current_target().operate("tasks")
     return list(answer["tasks"])
 
 
-async def source(session: Session, path: str) -> str:
+async def source(session: ProgramSession, path: str) -> str:
     """A source as the target has it; our disk may hold it, or only the target does."""
     found = session.sources.get(path)
     if found is not None:
@@ -202,7 +213,7 @@ async def source(session: Session, path: str) -> str:
     raise errors.SourceNotFound(f"no readable source {path}", path=path)
 
 
-async def frame_path(session: Session, frame_id: int) -> tuple[str, int]:
+async def frame_path(session: ProgramSession, frame_id: int) -> tuple[str, int]:
     thread, depth = session.frame(frame_id)
     page = await session.current_target().operate("stack", thread=thread, start=depth, count=1)
     if not page["frames"]:

@@ -14,7 +14,7 @@ from holdfast.model.stop import Stop
 
 
 @dataclass
-class Standing:
+class ThreadStops:
     beside: dict[int, Stop] = field(default_factory=dict)
     """Stops of other threads, in the order in which they came."""
     released: set[int] = field(default_factory=set)

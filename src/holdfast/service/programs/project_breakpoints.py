@@ -12,7 +12,7 @@ Document = dict[str, Any]
 Key = frozenset[tuple[str, Any]]
 
 
-class Projects:
+class ProjectBreakpoints:
     """Sessions of one project share its breakpoints by their changes, not by their whole lists:
     a session that has none must not take away those that another one set."""
 

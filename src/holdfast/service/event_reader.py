@@ -12,13 +12,13 @@ from holdfast import errors
 from holdfast.service.agents.session import AgentSession
 from holdfast.service.agents.shown import event_json
 from holdfast.service.calls.session import CallSession
-from holdfast.service.service import Service
-from holdfast.service.session import Session
-from holdfast.service.stream import Mention, Stream
+from holdfast.service.debugger import Debugger
+from holdfast.service.event_stream import EventStream, Mention
+from holdfast.service.programs.program_session import ProgramSession
 from holdfast.wire import rest
 
 Json = dict[str, Any]
-AnySession = Session | CallSession | AgentSession
+AnySession = ProgramSession | CallSession | AgentSession
 Types = frozenset[str] | None
 _PAGES = 50
 
@@ -68,7 +68,7 @@ async def next_of(
         if found.events or found.has_more or left <= 0:
             return found
         since = found.last
-        if not await session.until(partial(_is_past, session, since), left):
+        if not await session.wait_until(partial(_is_past, session, since), left):
             return found
 
 
@@ -89,7 +89,7 @@ class Latest:
 
 
 async def latest(
-    service: Service, cursor: str | None, limit: int, types: Types, patience: float
+    service: Debugger, cursor: str | None, limit: int, types: Types, patience: float
 ) -> Latest:
     """Without a cursor the newest; with one, what came after it, waited for if need be."""
     stream = service.stream
@@ -108,7 +108,7 @@ async def latest(
         if known or left <= 0:
             break
         number = stream.number
-        await stream.until(partial(_has_grown, stream, number), left)
+        await stream.wait_until(partial(_has_grown, stream, number), left)
         if stream.stopping or stream.number == number:
             break
     end = stream.number
@@ -119,7 +119,7 @@ async def latest(
     return Latest(found, stream.cursor(end), has_more, missed)
 
 
-def _has_grown(stream: Stream, number: int) -> bool:
+def _has_grown(stream: EventStream, number: int) -> bool:
     return stream.number > number
 
 
@@ -133,7 +133,7 @@ def _of_types(mentions: list[Mention], types: Types, first: int) -> list[Numbere
 
 
 async def _read(
-    service: Service, wanted: list[Numbered], types: Types
+    service: Debugger, wanted: list[Numbered], types: Types
 ) -> tuple[list[Json], int, bool]:
     """The events themselves, the number of the last one, and whether some are left for later."""
     by_session: dict[str, list[int]] = {}
