@@ -19,13 +19,13 @@ from bench.calls import Ratio
 from bench.http import Http
 from bench.server import Server
 from holdfast.core.ledger import Ledger
-from holdfast.service.calls.flow import Calls
-from holdfast.service.calls.leased import rows_of
+from holdfast.service.calls.batch_recorder import rows_of
+from holdfast.service.calls.call_service import Calls
 from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
 from holdfast.store import open_store, uses
 from holdfast.store.calls import INSERT_PACKED
-from holdfast.wire import batch_reading, batches
+from holdfast.wire import batch_format, batch_parser
 
 _BATCH = 1000
 _FUNCTIONS = 50
@@ -50,24 +50,26 @@ def made(calls: int, session: int, first: int = 0) -> Iterator[bytes]:
         ).encode()
         for number in range(_FUNCTIONS)
     ]
-    described = b"".join(batches.site(number, text) for number, text in enumerate(sites))
-    target = batches.target(len(_TARGET), _TARGET)
+    described = b"".join(batch_format.site(number, text) for number, text in enumerate(sites))
+    target = batch_format.target(len(_TARGET), _TARGET)
     began = time.time_ns() // 1000 * 1000
     for start in range(first, first + calls, _BATCH):
         count = min(_BATCH, first + calls - start)
         every = range(start, start + count)
         yield b"".join(
             [
-                batches.head(session, start + 1, _FUNCTIONS, 0, 0, 1, count),
+                batch_format.head(session, start + 1, _FUNCTIONS, 0, 0, 1, count),
                 described,
                 target,
-                batches.column("q", [began + number * 9000 for number in every]),
-                batches.column("q", [500] * count),
-                batches.column("q", [0] * count),
-                batches.column("I", [number % _FUNCTIONS for number in every]),
-                batches.column("I", [0] * count),
-                batches.column("I", [2] * count),
-                batches.values([(number, 2) for number in every], [each + 2 for each in every]),
+                batch_format.column("q", [began + number * 9000 for number in every]),
+                batch_format.column("q", [500] * count),
+                batch_format.column("q", [0] * count),
+                batch_format.column("I", [number % _FUNCTIONS for number in every]),
+                batch_format.column("I", [0] * count),
+                batch_format.column("I", [2] * count),
+                batch_format.values(
+                    [(number, 2) for number in every], [each + 2 for each in every]
+                ),
             ]
         )
 
@@ -111,7 +113,7 @@ def _bare(bodies: list[bytes]) -> float:
         store.close()
         rows = []
         for body in bodies:
-            batch = batch_reading.read(body)
+            batch = batch_parser.read(body)
             rows.append(rows_of(batch, lambda site: (site + 1, "proxy", 1, _DOCUMENT), 1))
         connection = sqlite3.connect(Path(folder) / "holdfast.db", isolation_level=None)
         with contextlib.closing(connection):
@@ -147,7 +149,9 @@ def _post(server: Server, bodies: Iterator[bytes]) -> None:
     line = http.client.HTTPConnection(urlsplit(server.url).netloc)
     with contextlib.closing(line):
         for body in bodies:
-            line.request("POST", "/api/call/records", body, {"Content-Type": batches.MEDIA_TYPE})
+            line.request(
+                "POST", "/api/call/records", body, {"Content-Type": batch_format.MEDIA_TYPE}
+            )
             answer = line.getresponse()
             said = answer.read()
             if answer.status != 200:

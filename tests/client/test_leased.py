@@ -23,7 +23,7 @@ from holdfast import DebugServerError, async_debug_call, configure_debug, debug_
 from holdfast.client.leased import Lease
 from holdfast.client.rules import Rules, could_fit
 from holdfast.client.switch import switch
-from holdfast.wire import batches
+from holdfast.wire import batch_format
 
 
 class Ledger:
@@ -519,7 +519,7 @@ def test_a_session_that_was_deleted_is_begun_anew(leasing: Application) -> None:
 
 
 def post(app: Application, data: bytes) -> Any:
-    headers = {"content-type": batches.MEDIA_TYPE}
+    headers = {"content-type": batch_format.MEDIA_TYPE}
     return app.server.http.post("/api/call/records", content=data, headers=headers)
 
 
@@ -548,7 +548,7 @@ def test_a_batch_is_kept_whole_or_not_at_all(leasing: Application) -> None:
 
 
 def test_only_batches_may_come_as_octets(leasing: Application) -> None:
-    headers = {"content-type": batches.MEDIA_TYPE}
+    headers = {"content-type": batch_format.MEDIA_TYPE}
     answer = leasing.server.http.post("/api/call/start", content=b"{}", headers=headers)
     assert answer.status_code == 415
 

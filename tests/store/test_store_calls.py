@@ -19,7 +19,7 @@ import pytest
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
 from holdfast.store import CallQuery, CallTables, Packed, Store, StoreProblem, call_rows, open_store
-from holdfast.wire import batch_reading, batches
+from holdfast.wire import batch_format, batch_parser
 
 ADD = Function(1, "add", qualname="Calculator.add", signature="(a, b)")
 SUB = Function(2, "sub")
@@ -187,7 +187,11 @@ def test_every_list_reads_from_an_index_and_sorts_nothing(
 def test_what_leased_calls_used_is_found_before_and_after_it_is_sorted_in(
     tables: CallTables, tmp_path: Path
 ) -> None:
-    body = batches.BODY.pack(batches.HAS_TARGET, 1, 0) + batches.lengths(1).pack(1) + b"a"
+    body = (
+        batch_format.BODY.pack(batch_format.HAS_TARGET, 1, 0)
+        + batch_format.lengths(1).pack(1)
+        + b"a"
+    )
     packed, key = Packed(), call_rows.value_key(hashlib.sha256(b"a").digest())
     for number in (1, 2):
         packed.rows.append((number, 10, 1, "proxy", 1, None, None, 5, body, '{"p": 1}'))
@@ -343,11 +347,11 @@ def test_a_call_that_comes_before_its_value_goes_keeps_it(tables: CallTables) ->
 
 def test_a_value_that_is_only_in_a_row_is_kept_for_others(store: Store, tables: CallTables) -> None:
     small, larger = pickle.dumps(7), pickle.dumps(8)
-    sizes = batches.lengths(2).pack(len(small), len(larger))
-    body = batches.BODY.pack(batches.HAS_OUTCOME, 2, 1) + sizes + small + larger
-    head = batches.head(0xA, 1, 1, 0, 1) + batches.site(0, b"{}")
-    one = batches.CALL.pack(batches.CALL.size + len(body), 0, 1, 500, 0)
-    [found] = batch_reading.read(head + one + body).calls
+    sizes = batch_format.lengths(2).pack(len(small), len(larger))
+    body = batch_format.BODY.pack(batch_format.HAS_OUTCOME, 2, 1) + sizes + small + larger
+    head = batch_format.head(0xA, 1, 1, 0, 1) + batch_format.site(0, b"{}")
+    one = batch_format.CALL.pack(batch_format.CALL.size + len(body), 0, 1, 500, 0)
+    [found] = batch_parser.read(head + one + body).calls
     row = (1, 0xA, 1, "proxy", 1, None, None, 500, body, '{"p":1}')
     used_by = array("q", found.keys), array("q", [1] * len(found.keys))
     tables.put_packed(Packed([row], *used_by, Counter({1: 1})))
@@ -370,7 +374,11 @@ def test_a_value_that_is_only_in_a_row_is_kept_for_others(store: Store, tables: 
 
 def packed(*given: tuple[int, int, int | None], stack: int | None = None) -> Packed:
     """Leased calls: session, number and parent of each."""
-    body = batches.BODY.pack(batches.HAS_TARGET, 1, 0) + batches.lengths(1).pack(1) + b"a"
+    body = (
+        batch_format.BODY.pack(batch_format.HAS_TARGET, 1, 0)
+        + batch_format.lengths(1).pack(1)
+        + b"a"
+    )
     found = Packed()
     for session, number, parent in given:
         row = (number, session, 1, "proxy", 1, parent, stack, 5, body, '{"p": 1}')

@@ -32,7 +32,7 @@ from holdfast.client.unchanged import is_as
 from holdfast.client.wrapped import Wrapped, undisturbed
 from holdfast.client.writing import Begun, Writing
 from holdfast.model.call import call_id
-from holdfast.wire.board import (
+from holdfast.wire.board_layout import (
     EPOCH_AT,
     HEARTBEAT_AT,
     LEASE_NS,

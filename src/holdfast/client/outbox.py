@@ -19,7 +19,7 @@ from holdfast.client.sites import Site
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.wrapped import undisturbed
 from holdfast.model.call import call_number
-from holdfast.wire import batches
+from holdfast.wire import batch_format
 
 if TYPE_CHECKING:
     from holdfast.client.definitions import Stored
@@ -198,14 +198,14 @@ class Outbox:
         for each in packed:
             for stored, shown in each[2] or ():
                 if stored.cid not in kept and stored.cid not in self._recorder.sent:
-                    kept[stored.cid] = batches.content(stored.data, shown)
+                    kept[stored.cid] = batch_format.content(stored.data, shown)
         sent[:] = kept
         session = int((self._recorder.session_id or "_0").rpartition("_")[2], 16)
         counts = (len(sites), len(kept), len(packed), len(targets), len(plain))
         return b"".join(
             (
-                batches.head(session, self._sequence, *counts),
-                *(batches.site(site.number, site.text) for site in sites),
+                batch_format.head(session, self._sequence, *counts),
+                *(batch_format.site(site.number, site.text) for site in sites),
                 *kept.values(),
                 *(each[1] for each in packed),
                 *targets,
@@ -231,15 +231,15 @@ def _columns(plain: list[Plain]) -> tuple[list[bytes], list[bytes]]:
         return [], []
     sites, numbers, durations, parents, snapshots, args, results = zip(*plain, strict=True)
     places = {snapshot: place for place, snapshot in enumerate(dict.fromkeys(snapshots))}
-    targets = [batches.target(*each.packed) for each in places if each.packed is not None]
+    targets = [batch_format.target(*each.packed) for each in places if each.packed is not None]
     columns = [
-        batches.column("q", numbers),
-        batches.column("q", durations),
-        batches.column("q", map(parent_number, parents)),
-        batches.column("I", [site.number for site in sites]),
-        batches.column("I", map(places.__getitem__, snapshots)),
-        batches.column("I", map(len, args)),
-        batches.values(args, results),
+        batch_format.column("q", numbers),
+        batch_format.column("q", durations),
+        batch_format.column("q", map(parent_number, parents)),
+        batch_format.column("I", [site.number for site in sites]),
+        batch_format.column("I", map(places.__getitem__, snapshots)),
+        batch_format.column("I", map(len, args)),
+        batch_format.values(args, results),
     ]
     return targets, columns
 

@@ -1,7 +1,7 @@
 """A leased call under way that is not as plain as most, and how it is written down.
 
 The values are taken before the call, as in strict mode, and looked at again after it; what comes of
-that is one record of a batch (`wire.batches`), and the values that have to go beside it.
+that is one record of a batch (`wire.batch_format`), and the values that have to go beside it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from holdfast.client.sites import Site
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.unchanged import ATOMS, is_same
 from holdfast.client.wrapped import Wrapped, undisturbed
-from holdfast.wire import batches
+from holdfast.wire import batch_format
 
 if TYPE_CHECKING:
     from holdfast.client.definitions import Stored
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _dumps = pickle.dumps
 _seen: Any = Wrapped.__dict__["_holdfast_seen"]
 _running_loop = asyncio._get_running_loop
-_INLINE = batches.INLINE
-_RETURNED = batches.HAS_TARGET | batches.HAS_OUTCOME
+_INLINE = batch_format.INLINE
+_RETURNED = batch_format.HAS_TARGET | batch_format.HAS_OUTCOME
 _MOST_FIXED = 20_000
 
 
@@ -167,7 +167,7 @@ class Writing:
                 shown.pop("json", None)
             self._keep(begun, snapshot, json.dumps(shown).encode())
         self._keep_needs(begun, snapshot)
-        return batches.CID_LENGTH, bytes.fromhex(snapshot.cid)
+        return batch_format.CID_LENGTH, bytes.fromhex(snapshot.cid)
 
     def _keep(self, begun: Begun, stored: Stored, shown: bytes = b"") -> None:
         if begun.kept is None:
@@ -196,7 +196,7 @@ class Writing:
     def raised(self, begun: Begun, error: BaseException, duration: int) -> Packed:
         more = {"et": calls.exception_name(error), "em": calls.message(error)}
         self._outcome(begun, Outcome(None, error), error, more)
-        return self._record(begun, duration, _RETURNED | batches.RAISED, more)
+        return self._record(begun, duration, _RETURNED | batch_format.RAISED, more)
 
     def plain(self, plain: Plain) -> Packed:
         """A usual call after all written down by itself."""
@@ -226,7 +226,7 @@ class Writing:
         if _running_loop() is not None and (task := calls.task_name()) is not None:
             more["ta"] = task
         if more:
-            flags |= batches.HAS_MORE
+            flags |= batch_format.HAS_MORE
             begun.parts.append(json.dumps(more).encode())
         return begun.site, _written(begun, duration, flags), begun.kept
 

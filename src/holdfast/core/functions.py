@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import CodeType
 
 from holdfast.core._source import compile_quietly, decode, parse_quietly
-from holdfast.core._tree import Scope, is_string, statements
+from holdfast.core._statements import Scope, is_string, statements
 
 _LOCALS = "<locals>"
 

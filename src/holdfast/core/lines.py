@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 
 from holdfast.core._source import compile_quietly, decode, no_warnings, parse_quietly
-from holdfast.core._tree import is_string, statements
+from holdfast.core._statements import is_string, statements
 from holdfast.errors import InvalidLine
 
 

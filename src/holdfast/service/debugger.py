@@ -25,8 +25,8 @@ from holdfast.model.session import Kind, State
 from holdfast.recording.layout import agents_dir
 from holdfast.service.agents.following import Following
 from holdfast.service.agents.session import AgentSession
-from holdfast.service.calls.flow import Calls
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls.call_service import Calls
+from holdfast.service.calls.call_session import CallSession
 from holdfast.service.event_stream import EventStream
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.programs.project_breakpoints import ProjectBreakpoints

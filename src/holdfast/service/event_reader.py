@@ -11,7 +11,7 @@ from typing import Any
 from holdfast import errors
 from holdfast.service.agents.session import AgentSession
 from holdfast.service.agents.shown import event_json
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls.call_session import CallSession
 from holdfast.service.debugger import Debugger
 from holdfast.service.event_stream import EventStream, Mention
 from holdfast.service.programs.program_session import ProgramSession

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
 from holdfast.store.documents import decode_object, encode
 from holdfast.store.readers import Row
-from holdfast.wire import batch_reading
+from holdfast.wire import batch_parser
 
 if TYPE_CHECKING:
     from holdfast.store.calls import CallQuery
@@ -141,9 +141,9 @@ def cids_of(row: Row) -> tuple[list[str], dict[str, bytes]]:
 def _decode_packed(
     row: Row, document: Json, functions: Mapping[int, Function]
 ) -> tuple[CallRecord, dict[str, bytes]]:
-    """A row of a leased application: `cids` is the body of its batch (`wire.batches`)."""
+    """A row of a leased application: `cids` is the body of its batch (`wire.batch_format`)."""
     number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
-    found = batch_reading.body_of(bytes(body))
+    found = batch_parser.body_of(bytes(body))
     more = found.more
     record = CallRecord(
         number=number,

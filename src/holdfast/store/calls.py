@@ -29,7 +29,7 @@ from holdfast.store.documents import decode, decode_object, encode, encode_objec
 from holdfast.store.problems import StoreProblem, Warnings
 from holdfast.store.readers import Readers, Row
 from holdfast.store.writer import Writer
-from holdfast.wire import pickles
+from holdfast.wire import pickle_viewer
 
 MOST_ROWS = 50_000
 MOST_BYTES = 64 * 1024 * 1024
@@ -367,7 +367,7 @@ class CallTables:
         if found:
             return decode_object(found[0][0])
         data = self._inline(cid, surely)
-        return None if data is None else pickles.preview(data)
+        return None if data is None else pickle_viewer.preview(data)
 
     def data(self, cid: str) -> bytes | None:
         key = bytes.fromhex(cid)

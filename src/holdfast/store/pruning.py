@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from holdfast.store import call_rows as rows
 from holdfast.store import uses
 from holdfast.store.documents import decode_object, encode_object
-from holdfast.wire import pickles
+from holdfast.wire import pickle_viewer
 
 _OLDEST = f"{rows.SELECT} WHERE status <> 0 ORDER BY id LIMIT ?"
 # Others may refer to a class or function by its id, and nothing says who does.
@@ -38,7 +38,7 @@ def oldest(connection: sqlite3.Connection, most: int) -> tuple[int, list[str]] |
     connection.executemany(
         "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)",
         [
-            (bytes.fromhex(cid), data, encode_object(pickles.preview(data)))
+            (bytes.fromhex(cid), data, encode_object(pickle_viewer.preview(data)))
             for cid, data in inside.items()
         ],
     )

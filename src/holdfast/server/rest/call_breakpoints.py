@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import Json, ServiceHere, router, shows
-from holdfast.service.calls.shown import breakpoint_json as shown
+from holdfast.service.calls.call_renderer import breakpoint_json as shown
 
 routes = router()
 _POINT = {

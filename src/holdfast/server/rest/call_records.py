@@ -10,8 +10,8 @@ from fastapi import Query, Request, Response
 
 from holdfast import errors
 from holdfast.server.rest.common import Json, ServiceHere, router, shows
-from holdfast.service.calls import reading
-from holdfast.service.calls.shown import call_json, function_json, tree_json, whole_json
+from holdfast.service.calls import call_reader
+from holdfast.service.calls.call_renderer import call_json, function_json, tree_json, whole_json
 from holdfast.service.debugger import Debugger
 
 routes = router()
@@ -37,7 +37,7 @@ _PAGE = {
     "looked_at": 1,
     "undecided": 0,
 }
-_QUERY = {field.name for field in dataclasses.fields(reading.Wanted)}
+_QUERY = {field.name for field in dataclasses.fields(call_reader.Wanted)}
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
@@ -69,18 +69,18 @@ async def list_calls(
             field=unknown[0],
             unknown=unknown,
         )
-    wanted = reading.Wanted(
+    wanted = call_reader.Wanted(
         *(function, alias, session, status, call_type, since, until, cid, filter, before), limit
     )
-    page = await reading.listed(service.calls, wanted)
+    page = await call_reader.listed(service.calls, wanted)
     return await _page(service, page)
 
 
-async def _page(service: Debugger, page: reading.Page) -> Json:
+async def _page(service: Debugger, page: call_reader.Page) -> Json:
     return await asyncio.to_thread(_page_json, service, page)
 
 
-def _page_json(service: Debugger, page: reading.Page) -> Json:
+def _page_json(service: Debugger, page: call_reader.Page) -> Json:
     """In a thread: each value that is not at hand is looked up in the store."""
     return {
         "calls": [call_json(service.calls, each) for each in page.calls],
@@ -112,7 +112,7 @@ async def get_call(service: ServiceHere, call_id: str) -> Json:
 
     `result` is what the function returned; `delivered` is there if its caller was given something
     else, decided after the call: `result`, or `exception_type` and `exception_message`."""
-    return whole_json(service.calls, await reading.one(service.calls, call_id))
+    return whole_json(service.calls, await call_reader.one(service.calls, call_id))
 
 
 @routes.get(
@@ -121,8 +121,8 @@ async def get_call(service: ServiceHere, call_id: str) -> Json:
 )
 async def get_tree(service: ServiceHere, call_id: str, limit: Limit = 500) -> Json:
     """A call and the calls made within it, nested."""
-    record = await reading.one(service.calls, call_id)
-    found, complete = await reading.tree(service.calls, record, limit)
+    record = await call_reader.one(service.calls, call_id)
+    found, complete = await call_reader.tree(service.calls, record, limit)
     total = 1 + sum(map(len, found.values()))
     shown = await asyncio.to_thread(tree_json, service.calls, record, found)
     return {"call": shown, "complete": complete, "total": total}
@@ -141,7 +141,7 @@ _FUNCTION = {
 async def list_functions(service: ServiceHere, session: str | None = None) -> Json:
     """What was registered or called, and how often."""
     if session is not None:
-        await reading.check_session(service.calls, session)
+        await call_reader.check_session(service.calls, session)
     listed = await service.calls.listed_functions(session)
     found = [function_json(service.calls, each, count) for each, count in listed]
     return {"functions": found, "total": len(found)}
@@ -155,7 +155,7 @@ _BYTES = {200: {"content": {"application/octet-stream": {"example": "the bytes"}
 @routes.get("/cid/{cid}", responses=_BYTES, response_class=Response)  # type: ignore[arg-type]
 async def get_content(service: ServiceHere, cid: str) -> Response:
     """The bytes of a value as they were sent: a pickle. Load it only if you trust its sender."""
-    data = await reading.content(service.calls, cid)
+    data = await call_reader.content(service.calls, cid)
     headers = {"content-disposition": f'attachment; filename="{cid[:16]}.pickle"'}
     return Response(data, media_type="application/octet-stream", headers=headers)
 
@@ -163,7 +163,7 @@ async def get_content(service: ServiceHere, cid: str) -> Response:
 @routes.get("/cid/{cid}/preview", responses=shows(_VALUE))
 async def get_preview(service: ServiceHere, cid: str) -> Json:
     """A value as text; `json` too when it is small and plain."""
-    return {"cid": cid, **await reading.preview(service.calls, cid)}
+    return {"cid": cid, **await call_reader.preview(service.calls, cid)}
 
 
 @routes.get("/cid/{cid}/calls", responses=shows(_PAGE))
@@ -171,8 +171,8 @@ async def calls_of_value(
     service: ServiceHere, cid: str, limit: Limit = 100, before: str | None = None
 ) -> Json:
     """The calls that used a value: as argument, result, exception or target."""
-    wanted = reading.Wanted(cid=cid, limit=limit, before=before)
-    return await _page(service, await reading.listed(service.calls, wanted))
+    wanted = call_reader.Wanted(cid=cid, limit=limit, before=before)
+    return await _page(service, await call_reader.listed(service.calls, wanted))
 
 
 _DIFFERENCE = {"path": "[1].name", "change": "changed", "left": "'a'", "right": "'b'"}
@@ -183,10 +183,10 @@ _DIFFERENCE = {"path": "[1].name", "change": "changed", "left": "'a'", "right": 
 )
 async def diff(service: ServiceHere, left: str, right: str) -> Json:
     """Where two values differ, by path; told from their bytes, without loading them."""
-    found, complete = await reading.diff(service.calls, left, right)
+    found, complete = await call_reader.diff(service.calls, left, right)
     return {
-        "left": {"cid": left, **await reading.preview(service.calls, left)},
-        "right": {"cid": right, **await reading.preview(service.calls, right)},
+        "left": {"cid": left, **await call_reader.preview(service.calls, left)},
+        "right": {"cid": right, **await call_reader.preview(service.calls, right)},
         "equal": left == right or (complete and not found),
         "identical": left == right,
         "differences": found,

@@ -13,8 +13,8 @@ from holdfast import errors
 from holdfast.server.answers import status_of
 from holdfast.server.rest.common import patience_of, router, shows
 from holdfast.service.debugger import Debugger
-from holdfast.wire import batches, rest
-from holdfast.wire import calls as wire
+from holdfast.wire import batch_format, rest
+from holdfast.wire import call_requests as wire
 
 Json = dict[str, Any]
 routes = router()
@@ -155,7 +155,9 @@ async def answer(request: Request, call_id: str) -> Response:
     openapi_extra={
         "requestBody": {
             "required": True,
-            "content": {batches.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}},
+            "content": {
+                batch_format.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}
+            },
         }
     },
     responses=shows({"status": "ok", "taken": 500}),

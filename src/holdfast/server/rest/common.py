@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from holdfast import errors
 from holdfast.model.session import State
 from holdfast.service.agents.session import AgentSession
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls.call_session import CallSession
 from holdfast.service.debugger import Debugger
 from holdfast.service.programs import inspection
 from holdfast.service.programs.program_session import ProgramSession

@@ -19,15 +19,15 @@ from holdfast.server.rest.common import (
 )
 from holdfast.service.agents import shown as agents
 from holdfast.service.agents import steering
-from holdfast.service.calls import decisions
-from holdfast.service.calls.shown import brief_json, held_json
+from holdfast.service.calls import call_actions
+from holdfast.service.calls.call_renderer import brief_json, held_json
 from holdfast.service.debugger import Debugger
 from holdfast.service.programs import inspection, program_launch
 from holdfast.service.programs import program_session as program
 from holdfast.wire import rest
 
 routes = router()
-_ACTIONS = {*program.ACTIONS, *decisions.ACTIONS, *agent.ACTIONS}
+_ACTIONS = {*program.ACTIONS, *call_actions.ACTIONS, *agent.ACTIONS}
 _HOLD = {
     "hold_id": "hold_1",
     "session_id": "sess_abc123",

@@ -14,7 +14,7 @@ from holdfast.model.session import State
 from holdfast.server.rest import bodies
 from holdfast.server.rest.common import AnySession, Json, ServiceHere, SessionHere, router, shows
 from holdfast.service.agents.session import AgentSession
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls.call_session import CallSession
 from holdfast.service.programs import inspection
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.wire import rest

@@ -31,7 +31,7 @@ from holdfast.server.rest.common import (
 from holdfast.server.rest.execution import launch_of
 from holdfast.service.agents import shown as agents
 from holdfast.service.agents.session import AgentSession
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls.call_session import CallSession
 from holdfast.service.programs import child_sessions
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.wire import rest

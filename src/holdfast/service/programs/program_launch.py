@@ -7,7 +7,7 @@ import signal
 from typing import Any
 
 from holdfast import errors
-from holdfast.core import calls, lifecycle
+from holdfast.core import call_lines, lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Launch
 from holdfast.model.session import State
@@ -216,7 +216,7 @@ def went_native(session: ProgramSession, before: Stop) -> bool:
     if there is None or now.frame != before.frame or now.thread_id != before.thread_id:
         return False
     source = session.sources.get(there.file)
-    return source is not None and calls.on_line(source.analysis.text, there.line)
+    return source is not None and call_lines.on_line(source.analysis.text, there.line)
 
 
 async def _check_thread(target: Target, thread: int) -> list[dict[str, Any]]:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast import errors
-from holdfast.core import matching
+from holdfast.core import call_matcher
+from holdfast.core.call_matcher import Armed
 from holdfast.core.filters import Call
-from holdfast.core.matching import Armed
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
 from holdfast.store import CallTables
 
@@ -45,7 +45,7 @@ class CallBreakpoints:
     def first_hit(self, call: CallRecord, when: When, values: Callable[[], Call]) -> Armed | None:
         if not self._armed:
             return None
-        return matching.first_hit(self._armed.values(), call, when, values)
+        return call_matcher.first_hit(self._armed.values(), call, when, values)
 
     def all(self) -> list[Armed]:
         return list(self._armed.values())

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.wire import plain
+from holdfast.wire import plain_values
 
 
 class Point(NamedTuple):
@@ -49,35 +49,35 @@ VALUES: list[Any] = [
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: repr(value)[:40])
 @pytest.mark.parametrize("protocol", range(6))
 def test_a_plain_value_is_as_it_was(value: Any, protocol: int) -> None:
-    found = plain.value(pickle.dumps(value, protocol), Note)
+    found = plain_values.value(pickle.dumps(value, protocol), Note)
     assert repr(found) == repr(value) or found == value
     assert not isinstance(found, Note)
 
 
 @pytest.mark.parametrize("dumps", [pickle.dumps, dill.dumps])
 def test_a_named_tuple_is_a_tuple(dumps: Any) -> None:
-    assert plain.value(dumps([Point(1, 2)]), Note) == [(1, 2)]
+    assert plain_values.value(dumps([Point(1, 2)]), Note) == [(1, 2)]
 
 
 def test_what_is_not_plain_is_a_note_and_the_rest_is_known() -> None:
-    found = plain.value(pickle.dumps([Thing(), 5, {"a": Thing}]), Note)
+    found = plain_values.value(pickle.dumps([Thing(), 5, {"a": Thing}]), Note)
     assert found[1] == 5
     assert found[0].what.endswith("Thing")
     assert isinstance(found[2]["a"], Note)
-    assert plain.value(pickle.dumps({Point(1, 2), 5}), Note) == {(1, 2), 5}
+    assert plain_values.value(pickle.dumps({Point(1, 2), 5}), Note) == {(1, 2), 5}
 
 
 def test_what_takes_too_long_says_so() -> None:
     data = pickle.dumps(list(range(1000)))
-    assert "too long" in plain.value(data, Note, 500).what
+    assert "too long" in plain_values.value(data, Note, 500).what
     shared: list[Any] = []
     for _ in range(60):
         shared = [shared, shared]
-    assert "too long" in plain.value(pickle.dumps(shared), Note).what
+    assert "too long" in plain_values.value(pickle.dumps(shared), Note).what
     cycle: list[Any] = []
     cycle.append(cycle)
-    assert "too deeply" in plain.value(pickle.dumps(cycle), Note).what
-    assert isinstance(plain.value(b"no pickle", Note), Note)
+    assert "too deeply" in plain_values.value(pickle.dumps(cycle), Note).what
+    assert isinstance(plain_values.value(b"no pickle", Note), Note)
 
 
 class Evil:
@@ -86,13 +86,13 @@ class Evil:
 
 
 def test_nothing_is_run() -> None:
-    assert isinstance(plain.value(pickle.dumps(Evil()), Note), Note)
+    assert isinstance(plain_values.value(pickle.dumps(Evil()), Note), Note)
     wrong = pickle.dumps(datetime.date(2026, 1, 2)).replace(
         b"\x07\xea\x01\x02", b"\x00\x00\x00\x00"
     )
-    assert isinstance(plain.value(wrong, Note), Note)
+    assert isinstance(plain_values.value(wrong, Note), Note)
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes_will_do(data: bytes) -> None:
-    plain.value(data, Note)
+    plain_values.value(data, Note)

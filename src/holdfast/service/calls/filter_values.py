@@ -7,8 +7,8 @@ from typing import Any
 from holdfast.core.filters import NOTHING, Call, Given, Later, Unknown
 from holdfast.model.call import CallRecord
 from holdfast.model.location import Location
-from holdfast.service.calls.contents import Contents
-from holdfast.wire import plain
+from holdfast.service.calls.content_cache import Contents
+from holdfast.wire import plain_values
 
 
 def of(record: CallRecord, contents: Contents) -> Call:
@@ -56,7 +56,7 @@ def _later(cid: str, name: str, contents: Contents) -> Later:
         data = contents.data(cid)
         if data is None:
             return Unknown(preview.get("length"), f"{name} is not stored")
-        return plain.value(data, note)
+        return plain_values.value(data, note)
 
     return Later(look, length)
 

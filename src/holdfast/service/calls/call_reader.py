@@ -19,11 +19,11 @@ from holdfast import errors
 from holdfast.core import filters
 from holdfast.core.filters import Filter
 from holdfast.model.call import CallRecord, CallStatus, call_number
-from holdfast.service.calls import values
-from holdfast.service.calls.flow import Calls
+from holdfast.service.calls import filter_values
+from holdfast.service.calls.call_service import Calls
 from holdfast.store import CallQuery
-from holdfast.wire import pickles
-from holdfast.wire.calls import IMPLICIT, cid_of
+from holdfast.wire import pickle_viewer
+from holdfast.wire.call_requests import IMPLICIT, cid_of
 
 Json = dict[str, Any]
 MOST_LOOKED_AT = 20_000
@@ -71,7 +71,7 @@ class _Judge:
         self.undecided = 0
 
     def __call__(self, call: CallRecord) -> bool:
-        matches, why = self._expression.judged(values.of(call, self._calls.contents))
+        matches, why = self._expression.judged(filter_values.of(call, self._calls.contents))
         self.undecided += why is not None
         return matches
 
@@ -260,4 +260,4 @@ async def diff(calls: Calls, left: str, right: str) -> tuple[list[Json], bool]:
     first, second = await content(calls, left), await content(calls, right)
     if left == right:
         return [], True
-    return await asyncio.to_thread(pickles.differences, first, second)
+    return await asyncio.to_thread(pickle_viewer.differences, first, second)

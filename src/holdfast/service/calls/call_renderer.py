@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from holdfast.core.matching import Armed
+from holdfast.core.call_matcher import Armed
 from holdfast.model.call import CallRecord, Function, When, call_id
-from holdfast.service.calls.flow import Calls
-from holdfast.service.calls.holding import Held
-from holdfast.wire import calls as wire
+from holdfast.service.calls.call_service import Calls
+from holdfast.service.calls.held_call import Held
+from holdfast.wire import call_requests as wire
 from holdfast.wire import rest
 
 Json = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.matching import Armed, first_hit
+from holdfast.core.call_matcher import Armed, first_hit
 from holdfast.errors import InvalidFilter, InvalidHitCondition
 from holdfast.model.call import CallBreakpoint, CallRecord, Function, When
 

@@ -20,7 +20,7 @@ import orjson
 
 from holdfast.errors import BodyTooLarge, CidMismatch, InvalidDecision, InvalidInput
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, Item, Preview, call_number
-from holdfast.wire import pickles
+from holdfast.wire import pickle_viewer
 
 Json = dict[str, Any]
 IMPLICIT = "calls_00000000"
@@ -194,7 +194,7 @@ def item_with_data(data: Any, where: str, limit: int) -> Item:
 def preview_of(given: Any, data: bytes) -> Preview:
     """The preview that came with a value, kept within bounds; else one made from its bytes."""
     if not isinstance(given, dict) or not isinstance(given.get("text"), str):
-        return pickles.preview(data)
+        return pickle_viewer.preview(data)
     shown: Preview = {
         "text": _bounded(given["text"]),
         "type": _bounded(str(given.get("type", "?")))[:MOST_NAME],
@@ -334,7 +334,7 @@ def value_of(given: Any, where: str, limit: int) -> Item:
 def made(value: Any) -> Item:
     """A plain value as the application will load it."""
     data = pickle.dumps(value, protocol=_PROTOCOL)
-    return Item(hashlib.sha256(data).hexdigest(), data, pickles.preview(data))
+    return Item(hashlib.sha256(data).hexdigest(), data, pickle_viewer.preview(data))
 
 
 def _literal(text: Any, where: str) -> Any:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput
-from holdfast.wire import batches
-from holdfast.wire.batch_reading import body_of, read
+from holdfast.wire import batch_format
+from holdfast.wire.batch_parser import body_of, read
 
 SITE = json.dumps({"name": "add", "call_type": "proxy", "frames": []}).encode()
 
@@ -21,27 +21,29 @@ SITE = json.dumps({"name": "add", "call_type": "proxy", "frames": []}).encode()
 def call(
     *values: bytes | str,
     args: int = 0,
-    flags: int = batches.HAS_TARGET | batches.HAS_OUTCOME,
+    flags: int = batch_format.HAS_TARGET | batch_format.HAS_OUTCOME,
     more: Any = None,
     site: int = 1,
     number: int = 1_768_298_400_123_456_100,
 ) -> bytes:
     """A call; bytes are values with their bytes, text is a content id."""
-    sizes = [batches.CID_LENGTH if isinstance(each, str) else len(each) for each in values]
+    sizes = [batch_format.CID_LENGTH if isinstance(each, str) else len(each) for each in values]
     data = b"".join(bytes.fromhex(each) if isinstance(each, str) else each for each in values)
     if more is not None:
-        flags |= batches.HAS_MORE
+        flags |= batch_format.HAS_MORE
         data += json.dumps(more).encode()
-    body = batches.BODY.pack(flags, len(values), args) + batches.lengths(len(values)).pack(*sizes)
-    size = batches.CALL.size + len(body) + len(data)
-    return batches.CALL.pack(size, site, number, 1500, 0) + body + data
+    body = batch_format.BODY.pack(flags, len(values), args) + batch_format.lengths(
+        len(values)
+    ).pack(*sizes)
+    size = batch_format.CALL.size + len(body) + len(data)
+    return batch_format.CALL.pack(size, site, number, 1500, 0) + body + data
 
 
 def batch(*calls: bytes, sites: dict[int, bytes] | None = None) -> bytes:
     known = {1: SITE} if sites is None else sites
-    head = batches.head(0x1A2B3C4D, 7, len(known), 1, len(calls))
-    written = [batches.site(number, text) for number, text in known.items()]
-    return b"".join([head, *written, batches.content(b"large", b"{}"), *calls])
+    head = batch_format.head(0x1A2B3C4D, 7, len(known), 1, len(calls))
+    written = [batch_format.site(number, text) for number, text in known.items()]
+    return b"".join([head, *written, batch_format.content(b"large", b"{}"), *calls])
 
 
 TARGET, ONE, TWO = (pickle.dumps(each) for each in ("target", 1, 2))
@@ -64,19 +66,19 @@ def plain_batch(
     """Plain calls, each its arguments and its result."""
     args, results = [each[:-1] for each in calls], [each[-1] for each in calls]
     count = len(calls)
-    values = batches.values(args, results)
+    values = batch_format.values(args, results)
     return b"".join(
         [
-            batches.head(0x1A2B3C4D, 7, 1, 0, 0, 1, count),
-            batches.site(1, SITE),
-            batches.target(len(TARGET), TARGET),
-            batches.column("q", [number + each for each in range(count)]),
-            batches.column("q", [1500] * count),
-            batches.column("q", [0] * count),
-            batches.column("I", [site] * count),
-            batches.column("I", [place] * count),
-            batches.column("I", sizes or [len(each) for each in args]),
-            values if text is None else batches.LENGTH.pack(len(text)) + text,
+            batch_format.head(0x1A2B3C4D, 7, 1, 0, 0, 1, count),
+            batch_format.site(1, SITE),
+            batch_format.target(len(TARGET), TARGET),
+            batch_format.column("q", [number + each for each in range(count)]),
+            batch_format.column("q", [1500] * count),
+            batch_format.column("q", [0] * count),
+            batch_format.column("I", [site] * count),
+            batch_format.column("I", [place] * count),
+            batch_format.column("I", sizes or [len(each) for each in args]),
+            values if text is None else batch_format.LENGTH.pack(len(text)) + text,
         ]
     )
 

@@ -10,7 +10,7 @@ import secrets
 import time
 from pathlib import Path
 
-from holdfast.wire import board
+from holdfast.wire import board_layout
 
 _PREFIX, _SUFFIX = "calls.", ".board"
 
@@ -40,26 +40,26 @@ class Board:
         path = self._folder / f"{_PREFIX}{secrets.token_hex(4)}{_SUFFIX}"
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            os.ftruncate(handle, board.SIZE)
-            self._map = mmap.mmap(handle, board.SIZE)
+            os.ftruncate(handle, board_layout.SIZE)
+            self._map = mmap.mmap(handle, board_layout.SIZE)
         finally:
             os.close(handle)
         words = memoryview(self._map).cast("Q")
-        words[board.EPOCH_AT] = self.epoch
-        words[board.HEARTBEAT_AT] = time.monotonic_ns()
-        words[board.VERSION_AT] = board.VERSION
-        words[board.MAGIC_AT] = board.MAGIC
+        words[board_layout.EPOCH_AT] = self.epoch
+        words[board_layout.HEARTBEAT_AT] = time.monotonic_ns()
+        words[board_layout.VERSION_AT] = board_layout.VERSION
+        words[board_layout.MAGIC_AT] = board_layout.MAGIC
         self._words, self.path = words, str(path)
 
     def changed(self) -> None:
         """The rules have changed: from now on no application goes by the old ones."""
         self.epoch += 1
         if self._words is not None:
-            self._words[board.EPOCH_AT] = self.epoch
+            self._words[board_layout.EPOCH_AT] = self.epoch
 
     def beat(self) -> None:
         if self._words is not None:
-            self._words[board.HEARTBEAT_AT] = time.monotonic_ns()
+            self._words[board_layout.HEARTBEAT_AT] = time.monotonic_ns()
 
     def grant(self, session_id: str) -> None:
         self.open()
@@ -74,7 +74,7 @@ class Board:
     async def _beats(self) -> None:
         while self._leases:
             self.beat()
-            await asyncio.sleep(board.BEAT_SECONDS)
+            await asyncio.sleep(board_layout.BEAT_SECONDS)
 
     def close(self) -> None:
         """Nobody may go by the rules of a server that has gone."""
@@ -83,7 +83,7 @@ class Board:
             self._beating.cancel()
             self._beating = None
         if self._words is not None and self._map is not None and self.path is not None:
-            self._words[board.HEARTBEAT_AT] = 0
+            self._words[board_layout.HEARTBEAT_AT] = 0
             self._words.release()
             self._map.close()
             self._words = self._map = None

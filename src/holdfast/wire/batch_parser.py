@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from holdfast.errors import InvalidInput
-from holdfast.wire.batches import (
+from holdfast.wire.batch_format import (
     BODY,
     BY_CID,
     CALL,

@@ -12,13 +12,13 @@ import orjson
 
 from holdfast import errors
 from holdfast.model.call import CALL_TYPES, Item
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls.call_session import CallSession
 from holdfast.store import Packed, documents
-from holdfast.wire import batch_reading
-from holdfast.wire import calls as wire
+from holdfast.wire import batch_parser
+from holdfast.wire import call_requests as wire
 
 if TYPE_CHECKING:
-    from holdfast.service.calls.flow import Calls
+    from holdfast.service.calls.call_service import Calls
 
 Json = dict[str, Any]
 _REMEMBERED = 5_000
@@ -35,7 +35,7 @@ class Leased:
 
     def take(self, body: bytes, limit: int) -> Json:
         """Keep a batch: all of it, or, when anything in it is wrong, nothing."""
-        batch = batch_reading.read(body)
+        batch = batch_parser.read(body)
         session = self._calls.reporting(f"calls_{batch.session:08x}")
         if batch.sequence <= session.taken:
             return {"status": "ok", "taken": 0}  # it came before, and the answer was lost
@@ -74,7 +74,7 @@ class Leased:
         return made
 
 
-def rows_of(batch: batch_reading.Batch, sites: Callable[[int], Site], session: int) -> Packed:
+def rows_of(batch: batch_parser.Batch, sites: Callable[[int], Site], session: int) -> Packed:
     packed = Packed()
     _add_plain(packed, batch.plain, sites, session)
     add, uses, used_by = packed.rows.append, packed.values.extend, packed.users.extend
@@ -92,7 +92,7 @@ def rows_of(batch: batch_reading.Batch, sites: Callable[[int], Site], session: i
 
 
 def _add_plain(
-    packed: Packed, plain: batch_reading.Plain, sites: Callable[[int], Site], session: int
+    packed: Packed, plain: batch_parser.Plain, sites: Callable[[int], Site], session: int
 ) -> None:
     """Column by column: a step here is one for all of them."""
     for number, calls in Counter(plain.sites).items():

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.wire import pickles
+from holdfast.wire import pickle_viewer
 
 
 @dataclass
@@ -67,28 +67,28 @@ class Opens:
 )
 @pytest.mark.parametrize("protocol", [2, 4, 5])
 def test_what_is_seen(value: Any, text: str, kind: str, protocol: int) -> None:
-    shown = pickles.preview(pickle.dumps(value, protocol))
+    shown = pickle_viewer.preview(pickle.dumps(value, protocol))
     assert (shown["text"], shown["type"].removeprefix("exceptions.")) == (text, kind)
 
 
 def test_an_object_is_shown_with_its_fields() -> None:
-    shown = pickles.preview(pickle.dumps(Point(3, "c")))
+    shown = pickle_viewer.preview(pickle.dumps(Point(3, "c")))
     assert shown == {"text": "Point(x=3, label='c')", "type": f"{__name__}.Point"}
 
 
 def test_dills_own_forms_are_understood() -> None:
     made = dill.dumps(lambda x: x + 1)
-    assert pickles.preview(made) == {"text": "<function <lambda>>", "type": "function"}
+    assert pickle_viewer.preview(made) == {"text": "<function <lambda>>", "type": "function"}
     local = type("Local", (), {"__module__": "__main__"})
-    assert pickles.preview(dill.dumps(local))["text"] == "<class Local>"
-    assert pickles.preview(dill.dumps(local()))["type"] == "Local"
+    assert pickle_viewer.preview(dill.dumps(local))["text"] == "<class Local>"
+    assert pickle_viewer.preview(dill.dumps(local()))["type"] == "Local"
 
 
 @pytest.mark.parametrize(
     "value", [1, "x", None, True, 0.5, [1, ["a"]], {"a": {"b": [None]}}, [], ""]
 )
 def test_small_plain_values_come_as_json(value: Any) -> None:
-    assert pickles.preview(dill.dumps(value))["json"] == value
+    assert pickle_viewer.preview(dill.dumps(value))["json"] == value
 
 
 @pytest.mark.parametrize(
@@ -97,19 +97,19 @@ def test_small_plain_values_come_as_json(value: Any) -> None:
     ids=lambda value: str(type(value)),
 )
 def test_everything_else_does_not(value: Any) -> None:
-    assert "json" not in pickles.preview(pickle.dumps(value))
+    assert "json" not in pickle_viewer.preview(pickle.dumps(value))
 
 
 def test_a_value_that_holds_itself_is_shown() -> None:
     value: list[Any] = [1]
     value.append(value)
-    assert pickles.preview(pickle.dumps(value))["text"] == "[1, …]"
+    assert pickle_viewer.preview(pickle.dumps(value))["text"] == "[1, …]"
 
 
 def test_long_values_are_cut() -> None:
     for value in (list(range(100_000)), "x" * 100_000, {n: n for n in range(10_000)}, 10**5000):
-        shown = pickles.preview(pickle.dumps(value))
-        assert len(shown["text"]) <= pickles.MOST_TEXT
+        shown = pickle_viewer.preview(pickle.dumps(value))
+        assert len(shown["text"]) <= pickle_viewer.MOST_TEXT
         assert shown["type"] == type(value).__name__
 
 
@@ -121,12 +121,12 @@ def test_a_value_by_reference_is_shown_as_one() -> None:
             return ("holdfast", "abc") if thing is Point else None
 
     Referring(out).dump([Point])
-    assert pickles.preview(out.getvalue())["text"] == "[<stored ('holdfast', 'abc')>]"
+    assert pickle_viewer.preview(out.getvalue())["text"] == "[<stored ('holdfast', 'abc')>]"
 
 
 def test_nothing_is_run(tmp_path: Path) -> None:
     for dump in (pickle.dumps, dill.dumps):
-        shown = pickles.preview(dump(Opens(tmp_path / "made")))
+        shown = pickle_viewer.preview(dump(Opens(tmp_path / "made")))
         assert "open(" in shown["text"]
     assert not os.path.exists(tmp_path / "made")
 
@@ -150,16 +150,16 @@ def test_nothing_is_run(tmp_path: Path) -> None:
     ids=lambda data: repr(data[:10]),
 )
 def test_bad_bytes_are_described(data: bytes) -> None:
-    shown = pickles.preview(data)
+    shown = pickle_viewer.preview(data)
     assert isinstance(shown["text"], str)
-    assert len(shown["text"]) <= pickles.MOST_TEXT
+    assert len(shown["text"]) <= pickle_viewer.MOST_TEXT
 
 
 @given(st.binary(max_size=400))
 def test_any_bytes_are_described(data: bytes) -> None:
-    shown = pickles.preview(data)
-    assert len(shown["text"]) <= pickles.MOST_TEXT
-    assert pickles.differences(data, b"N.")[1] in (True, False)
+    shown = pickle_viewer.preview(data)
+    assert len(shown["text"]) <= pickle_viewer.MOST_TEXT
+    assert pickle_viewer.differences(data, b"N.")[1] in (True, False)
 
 
 _OPCODES = [opcode.code.encode("latin-1") for opcode in pickletools.opcodes]
@@ -169,8 +169,8 @@ _OPCODES = [opcode.code.encode("latin-1") for opcode in pickletools.opcodes]
 @given(st.lists(st.one_of(st.sampled_from(_OPCODES), st.binary(max_size=3)), max_size=60))
 def test_any_program_is_described(parts: list[bytes]) -> None:
     data = b"".join(parts) + b"."
-    shown = pickles.preview(data)
-    assert len(shown["text"]) <= pickles.MOST_TEXT
+    shown = pickle_viewer.preview(data)
+    assert len(shown["text"]) <= pickle_viewer.MOST_TEXT
 
 
 _values = st.recursive(
@@ -189,17 +189,17 @@ def test_json_is_the_value_and_a_value_does_not_differ_from_itself(
     value: Any, protocol: int
 ) -> None:
     data = pickle.dumps(value, protocol)
-    shown = pickles.preview(data)
+    shown = pickle_viewer.preview(data)
     if "json" in shown:
         assert shown["json"] == value
-    assert pickles.differences(data, pickle.dumps(value, protocol)) == ([], True)
+    assert pickle_viewer.differences(data, pickle.dumps(value, protocol)) == ([], True)
 
 
 # -- differences ---------------------------------------------------------------------------------
 
 
 def differences(left: Any, right: Any) -> list[tuple[Any, ...]]:
-    found, complete = pickles.differences(pickle.dumps(left), pickle.dumps(right))
+    found, complete = pickle_viewer.differences(pickle.dumps(left), pickle.dumps(right))
     assert complete
     return [(d["path"], d["change"], d.get("left"), d.get("right")) for d in found]
 
@@ -227,8 +227,8 @@ def test_another_type_is_a_difference() -> None:
 
 
 def test_there_may_be_more_differences_than_are_told() -> None:
-    found, complete = pickles.differences(
+    found, complete = pickle_viewer.differences(
         pickle.dumps(list(range(1000))), pickle.dumps(list(range(1, 1001)))
     )
-    assert len(found) == pickles.MOST_DIFFERENCES
+    assert len(found) == pickle_viewer.MOST_DIFFERENCES
     assert not complete

@@ -8,8 +8,8 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.model.call import Item
-from holdfast.service.calls.contents import Contents
-from holdfast.wire import calls as wire
+from holdfast.service.calls.content_cache import Contents
+from holdfast.wire import call_requests as wire
 
 Json = dict[str, Any]
 ACTIONS = ("continue", "skip", "raise", "modify", "replace")

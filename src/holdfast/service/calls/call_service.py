@@ -14,31 +14,31 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import errors
+from holdfast.core.call_matcher import Armed
 from holdfast.core.filters import Call
 from holdfast.core.ledger import Ledger
-from holdfast.core.matching import Armed
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When, call_number
 from holdfast.model.decision import Decision
 from holdfast.model.hold import Hold
 from holdfast.model.location import Location
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind
-from holdfast.service.calls import values
-from holdfast.service.calls.board import Board
-from holdfast.service.calls.breakpoints import CallBreakpoints
-from holdfast.service.calls.contents import Contents
-from holdfast.service.calls.decisions import Decider, Prepared
-from holdfast.service.calls.functions import Functions
-from holdfast.service.calls.holding import ALLOWED, Held
-from holdfast.service.calls.leased import Leased
-from holdfast.service.calls.session import CallSession
+from holdfast.service.calls import filter_values
+from holdfast.service.calls.batch_recorder import Leased
+from holdfast.service.calls.call_actions import Decider, Prepared
+from holdfast.service.calls.call_breakpoints import CallBreakpoints
+from holdfast.service.calls.call_session import CallSession
+from holdfast.service.calls.content_cache import Contents
+from holdfast.service.calls.function_catalog import Functions
+from holdfast.service.calls.held_call import ALLOWED, Held
+from holdfast.service.calls.lease_board import Board
 from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import new_hold_id
 from holdfast.service.settings import Settings
 from holdfast.store import Store
-from holdfast.wire import calls as wire
+from holdfast.wire import call_requests as wire
 from holdfast.wire import rest
-from holdfast.wire.calls import IMPLICIT, Complete, Start
+from holdfast.wire.call_requests import IMPLICIT, Complete, Start
 
 Json = dict[str, Any]
 _REMEMBERED = 20_000
@@ -426,7 +426,7 @@ class Calls:
         return self._hold(running, when, armed.point, waits)
 
     def values(self, record: CallRecord) -> Call:
-        return values.of(record, self.contents)
+        return filter_values.of(record, self.contents)
 
     def _act_at_once(self, running: _Running, when: When, armed: Armed) -> Json | None:
         preset = dict(armed.point.action or {})
@@ -562,7 +562,7 @@ class Calls:
 
     def location(self, record: CallRecord) -> Location | None:
         frames = self.tables.stack(record.stack) if record.stack is not None else []
-        return values.place(frames)
+        return filter_values.place(frames)
 
     def _remember(self, held: Held) -> None:
         self._held_calls[held.call.number] = held

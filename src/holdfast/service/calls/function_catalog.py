@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from holdfast.core import matching
+from holdfast.core import call_matcher
 from holdfast.model.call import Function
 from holdfast.store import CallTables
 
@@ -74,12 +74,12 @@ class Functions:
         return frozenset(
             each.id
             for each in self.by_id.values()
-            if any(matching.fits(wanted, name) for name in matching.names_of(each))
+            if any(call_matcher.fits(wanted, name) for name in call_matcher.names_of(each))
         )
 
     def aliased(self, wanted: str) -> frozenset[int]:
         return frozenset(
-            each.id for each in self.by_id.values() if matching.fits(wanted, each.alias or "")
+            each.id for each in self.by_id.values() if call_matcher.fits(wanted, each.alias or "")
         )
 
     def sessions_of(self, function: Function) -> list[str]:

@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from holdfast.wire.pickles import Node, View, look, type_of
+from holdfast.wire.pickle_viewer import Node, View, look, type_of
 
 MOST_PARTS = 200_000
 _DEPTH = 100
