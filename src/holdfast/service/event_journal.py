@@ -8,9 +8,12 @@ from typing import Any
 
 from holdfast.model.records import EventRecord
 from holdfast.service.event_stream import EventStream
+from holdfast.service.session import EventPage
 from holdfast.store import Store
+from holdfast.wire import rest
 
 _IN_MEMORY = 1000
+_MAX_READS = 50
 
 
 class EventJournal:
@@ -40,3 +43,19 @@ class EventJournal:
         if self._recent and self._recent[0].seq <= since + 1:
             return [event for event in self._recent if event.seq > since][:limit]
         return self._store.events(self._session_id, after=since, limit=limit)
+
+    def page(self, since: int, limit: int, types: frozenset[str] | None = None) -> EventPage:
+        """Events after `since`, as clients see them; of these types, among a bounded number."""
+        events: list[dict[str, Any]] = []
+        last = since
+        for _ in range(1 if types is None else _MAX_READS):
+            records = self.after(last, limit)
+            for record in records:
+                if len(events) == limit:
+                    break
+                last = record.seq
+                if types is None or record.type in types:
+                    events.append(rest.event(record))
+            if len(records) < limit or len(events) == limit:
+                break
+        return EventPage(events, last, last < self._seq)

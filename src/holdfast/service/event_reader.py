@@ -1,162 +1,124 @@
-"""What happened, read out: of one session, or of all, in the order the server heard of it."""
+"""Reads and follows events: of one session, or of all in the order the server heard of them."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 from holdfast import errors
-from holdfast.service.agents.session import AgentSession
-from holdfast.service.agents.shown import event_json
-from holdfast.service.calls.call_session import CallSession
-from holdfast.service.debugger import Debugger
 from holdfast.service.event_stream import EventStream, Mention
-from holdfast.service.programs.program_session import ProgramSession
-from holdfast.wire import rest
+from holdfast.service.session import EventPage, Session
+from holdfast.service.session_registry import SessionRegistry
 
 Json = dict[str, Any]
-AnySession = ProgramSession | CallSession | AgentSession
 Types = frozenset[str] | None
-_PAGES = 50
+Numbered = tuple[int, Mention]
 
 
-@dataclass
-class Events:
-    """`last` is the number up to which was looked."""
-
-    events: list[Json] = field(default_factory=list)
-    last: int = 0
-    has_more: bool = False
-
-
-def seq_of(session: AnySession) -> int:
-    return session.log.seq if isinstance(session, AgentSession) else session.journal.seq
-
-
-async def after(session: AnySession, since: int, limit: int, types: Types = None) -> Events:
-    """What happened in a session after a number; agents' events come out of their files."""
-    if isinstance(session, AgentSession):
-        page = await asyncio.to_thread(session.log.span(since).read, limit, types)
-        shown = [event_json(session.id, each) for each in page.events]
-        return Events(shown, page.last, page.has_more)
-    found = Events(last=since)
-    for _ in range(1 if types is None else _PAGES):
-        records = session.journal.after(found.last, limit)
-        for record in records:
-            if len(found.events) == limit:
-                break
-            found.last = record.seq
-            if types is None or record.type in types:
-                found.events.append(rest.event(record))
-        if len(records) < limit or len(found.events) == limit:
-            break
-    found.has_more = found.last < session.journal.seq
-    return found
-
-
-async def next_of(
-    session: AnySession, since: int, limit: int, types: Types, patience: float
-) -> Events:
-    """The same; when there is nothing, wait for something."""
-    deadline = time.monotonic() + patience
-    while True:
-        found = await after(session, since, limit, types)
-        left = deadline - time.monotonic()
-        if found.events or found.has_more or left <= 0:
-            return found
-        since = found.last
-        if not await session.wait_until(partial(_is_past, session, since), left):
-            return found
-
-
-def _is_past(session: AnySession, seq: int) -> bool:
-    return seq_of(session) > seq
-
-
-# -- of all sessions ------------------------------------------------------------------------------
-
-
-@dataclass
-class Latest:
+@dataclass(frozen=True, slots=True)
+class LatestEvents:
     events: list[Json]
     cursor: str
+    """Where the next answer goes on."""
     has_more: bool
     missed: bool
     """Whether something between the cursor and the first event is not known any more."""
 
 
-async def latest(
-    service: Debugger, cursor: str | None, limit: int, types: Types, patience: float
-) -> Latest:
-    """Without a cursor the newest; with one, what came after it, waited for if need be."""
-    stream = service.stream
-    if cursor is None:
-        known = _of_types(stream.after(stream.oldest), types, stream.oldest)
-        if known or not patience:
-            found, _, _ = await _read(service, known[-limit:], types)
-            return Latest(found, stream.cursor(stream.number), False, False)
-    place = stream.number if cursor is None else stream.place(cursor)
-    missed = place is None or place < stream.oldest
-    number = stream.oldest if place is None else max(place, stream.oldest)
-    deadline = time.monotonic() + patience
-    while True:
-        known = _of_types(stream.after(number), types, number)
-        left = deadline - time.monotonic()
-        if known or left <= 0:
-            break
-        number = stream.number
-        await stream.wait_until(partial(_has_grown, stream, number), left)
-        if stream.stopping or stream.number == number:
-            break
-    end = stream.number
-    found, reached, is_cut = await _read(service, known[:limit], types)
-    has_more = is_cut or len(known) > limit
-    if has_more:
-        end = reached
-    return Latest(found, stream.cursor(end), has_more, missed)
+class EventReader:
+    def __init__(self, sessions: SessionRegistry, stream: EventStream) -> None:
+        self._sessions = sessions
+        self._stream = stream
+
+    async def of_session(
+        self, session_id: str, since: int, limit: int, types: Types = None, seconds: float = 0.0
+    ) -> EventPage:
+        """A session's events after a number; if there are none, wait for some."""
+        session = self._sessions.peek(session_id)
+        deadline = time.monotonic() + seconds
+        while True:
+            page = await session.read_events(since, limit, types)
+            left = deadline - time.monotonic()
+            if page.events or page.has_more or left <= 0:
+                return page
+            since = page.last_seq
+            if not await _wait_for_event(session, since, left):
+                return page
+
+    async def latest(
+        self, cursor: str | None, limit: int, types: Types = None, seconds: float = 0.0
+    ) -> LatestEvents:
+        """Without a cursor the newest; with one, what came after it, waited for if need be."""
+        stream = self._stream
+        if cursor is None:
+            known = _of_types(stream.after(stream.oldest), types, stream.oldest)
+            if known or not seconds:
+                events, _, _ = await self._read(known[-limit:], types)
+                return LatestEvents(events, stream.cursor(stream.number), False, False)
+        place = stream.number if cursor is None else stream.place(cursor)
+        missed = place is None or place < stream.oldest
+        number = stream.oldest if place is None else max(place, stream.oldest)
+        known = await self._wait_for_mentions(number, types, seconds)
+        end = stream.number
+        events, reached, is_cut = await self._read(known[:limit], types)
+        has_more = is_cut or len(known) > limit
+        if has_more:
+            end = reached
+        return LatestEvents(events, stream.cursor(end), has_more, missed)
+
+    async def _wait_for_mentions(self, number: int, types: Types, seconds: float) -> list[Numbered]:
+        stream = self._stream
+        deadline = time.monotonic() + seconds
+        while True:
+            known = _of_types(stream.after(number), types, number)
+            left = deadline - time.monotonic()
+            if known or left <= 0:
+                return known
+            number = stream.number
+            await _wait_for_growth(stream, number, left)
+            if stream.stopping or stream.number == number:
+                return known
+
+    async def _read(self, wanted: list[Numbered], types: Types) -> tuple[list[Json], int, bool]:
+        """The events themselves, the number of the last one, and whether some are left for later."""
+        seqs: dict[str, list[int]] = {}
+        for _, mention in wanted:
+            seqs.setdefault(mention.session_id, []).append(mention.seq)
+        pages: dict[str, EventPage] = {}
+        for session_id, numbers in seqs.items():
+            try:
+                session = self._sessions.peek(session_id)
+            except errors.SessionNotFound:
+                continue  # it is gone, and so are its events
+            pages[session_id] = await session.read_events(min(numbers) - 1, len(numbers), types)
+        by_number = {
+            (session_id, event["seq"]): event
+            for session_id, page in pages.items()
+            for event in page.events
+        }
+        events: list[Json] = []
+        reached = 0
+        for number, mention in wanted:
+            event = by_number.get((mention.session_id, mention.seq))
+            page = pages.get(mention.session_id)
+            if event is None and page is not None and mention.seq > page.last_seq:
+                return events, reached, True
+            reached = number
+            if event is not None:
+                events.append(event)
+        return events, reached, False
 
 
-def _has_grown(stream: EventStream, number: int) -> bool:
-    return stream.number > number
+async def _wait_for_event(session: Session, seq: int, seconds: float) -> bool:
+    return await session.wait_until(lambda: session.last_seq > seq, seconds)
 
 
-Numbered = tuple[int, Mention]
+async def _wait_for_growth(stream: EventStream, number: int, seconds: float) -> bool:
+    return await stream.wait_until(lambda: stream.number > number, seconds)
 
 
 def _of_types(mentions: list[Mention], types: Types, first: int) -> list[Numbered]:
     """Those of these types, each with its number; `first` is the one before the first."""
     numbered = enumerate(mentions, first + 1)
-    return [(number, each) for number, each in numbered if types is None or each.type in types]
-
-
-async def _read(
-    service: Debugger, wanted: list[Numbered], types: Types
-) -> tuple[list[Json], int, bool]:
-    """The events themselves, the number of the last one, and whether some are left for later."""
-    by_session: dict[str, list[int]] = {}
-    for _, mention in wanted:
-        by_session.setdefault(mention.session_id, []).append(mention.seq)
-    pages: dict[str, Events] = {}
-    for session_id, numbers in by_session.items():
-        try:
-            session = service.any_session(session_id)
-        except errors.HoldfastError:
-            continue  # it is gone, and so are its events
-        page = await after(session, min(numbers) - 1, len(numbers), types)
-        pages[session_id] = page
-    found: list[Json] = []
-    reached = 0
-    events = [(of, each) for of, page in pages.items() for each in page.events]
-    by_number = {(of, each["seq"]): each for of, each in events}
-    for number, mention in wanted:
-        event = by_number.get((mention.session_id, mention.seq))
-        page_of = pages.get(mention.session_id)
-        if event is None and page_of is not None and mention.seq > page_of.last:
-            return found, reached, True
-        reached = number
-        if event is not None:
-            found.append(event)
-    return found, reached, False
+    return [(number, event) for number, event in numbered if types is None or event.type in types]

@@ -41,7 +41,7 @@ class DecisionRequest:
     """What somebody decides about a hold. `fields` are the action's own."""
 
     action: str
-    options: RunOptions = RunOptions()
+    options: RunOptions = field(default_factory=RunOptions)
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 

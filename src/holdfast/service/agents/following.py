@@ -15,7 +15,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from holdfast.recording.layout import Agents, Home
 from holdfast.service.agents.glance import CRASHED, Glance, glance
 from holdfast.service.agents.session import AgentSession, Held
 from holdfast.service.event_stream import EventStream
+from holdfast.service.settings import Settings
 
 log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.25
@@ -35,7 +36,10 @@ _SAME_TICK = 0.1  # seconds in which a directory may change twice and look the s
 
 
 class Following:
-    def __init__(self, root: Path, ledger: Ledger, stream: EventStream) -> None:
+    def __init__(
+        self, root: Path, ledger: Ledger, stream: EventStream, settings: Callable[[], Settings]
+    ) -> None:
+        self.settings = settings
         self.sessions: dict[str, AgentSession] = {}
         self.problem: str | None = None
         self._agents = Agents(root)
@@ -181,7 +185,7 @@ class Following:
                     self._forget(session, "its files are gone")
 
     def _take_up(self, home: Home, seen: Glance) -> AgentSession:
-        session = AgentSession(home, self._ledger, self._stream)
+        session = AgentSession(home, self._ledger, self._stream, self)
         try:
             session.begin(seen)
             while session.read_on():

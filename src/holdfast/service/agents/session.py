@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
 from holdfast.core.ledger import Ledger
@@ -17,8 +17,14 @@ from holdfast.recording.tail import Tail
 from holdfast.service.agents.glance import Glance, moment_of
 from holdfast.service.agents.log import Counts, Log, event_in, head_of
 from holdfast.service.event_stream import EventStream
+from holdfast.service.agents import shown, steering
 from holdfast.service.holds import new_hold_id
-from holdfast.service.waitable import Waitable
+from holdfast.service.run_options import RunOptions, parse_wait
+from holdfast.service.settings import Settings
+from holdfast.service.session import DecisionRequest, EventPage, Session
+
+if TYPE_CHECKING:
+    from holdfast.service.agents.following import Following
 
 Json = dict[str, Any]
 _SLICE = 256 * 1024
@@ -42,18 +48,20 @@ class Held:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class AgentSession(Waitable):
+class AgentSession(Session):
     """It runs while its process does; it is paused while its bridge holds something."""
 
     kind = Kind.AGENT
+    over: bool = False
 
-    def __init__(self, home: Home, ledger: Ledger, stream: EventStream) -> None:
+    def __init__(
+        self, home: Home, ledger: Ledger, stream: EventStream, following: Following
+    ) -> None:
         super().__init__()
         self.id = home.id
         self.home = home
         self.about: Json = {}
         self.created_at = 0.0
-        self.over = False
         self.reason: str | None = None
         self.iteration = 0
         self.last_event: str | None = None
@@ -67,6 +75,7 @@ class AgentSession(Waitable):
         self.tail = Tail(home.events, most=_SLICE)
         self._ledger = ledger
         self._stream = stream
+        self._following = following
 
     # -- what is said of it -----------------------------------------------------------------
 
@@ -102,6 +111,114 @@ class AgentSession(Waitable):
                 state=self.state.value,
                 possible=["events", "delete"],
             )
+
+    # -- operations -------------------------------------------------------------------------
+
+    @property
+    def agent(self) -> AgentSession:
+        return self
+
+    def not_a_program(self) -> errors.WrongState:
+        return errors.WrongState(
+            f"session {self.id} is of kind {self.kind.value}: it has no program to look into",
+            hint="GET its /state, POST its /command, /pause, /continue or /step-over; what it "
+            "holds is at GET /api/holds.",
+            session_id=self.id,
+            kind=self.kind.value,
+            state=self.state.value,
+            possible=["events", "delete"]
+            if self.over
+            else ["state", "command", "pause", "continue", "step-over", "events"],
+        )
+
+    @property
+    def _settings(self) -> Settings:
+        return self._following.settings()
+
+    def _seconds(self, options: RunOptions, default: float = 0.0) -> float:
+        return parse_wait(options.wait, self._settings.max_wait, default)
+
+    async def _settle_within(self, seconds: float) -> None:
+        if seconds:
+            await self.wait_until(lambda: self.settled, seconds)
+
+    def summary(self) -> Json:
+        return shown.summary_json(self)
+
+    async def detail(self) -> Json:
+        return await shown.detail_json(self)
+
+    async def status(self, options: RunOptions) -> Json:
+        await self._settle_within(self._seconds(options))
+        return shown.state_json(self)
+
+    @property
+    def last_seq(self) -> int:
+        return self.log.seq
+
+    async def read_events(
+        self, since: int, limit: int, types: frozenset[str] | None = None
+    ) -> EventPage:
+        page = await asyncio.to_thread(self.log.span(since).read, limit, types)
+        events = [shown.event_json(self.id, event) for event in page.events]
+        return EventPage(events, page.last, page.has_more)
+
+    async def delete(self) -> None:
+        await self._following.delete(self)
+
+    async def resume(self, options: RunOptions) -> Json:
+        """Continue everything that it holds."""
+        seconds = self._seconds(options)
+        if len(self.held) > 1:
+            await self.continue_holds(options.by)
+        else:
+            held = steering.the_hold(self, "continue")
+            await self._decide(held, "continue", options.by)
+        await self._settle_within(seconds)
+        return shown.state_json(self)
+
+    async def step(self, action: str, options: RunOptions) -> Json:
+        """One iteration: an agent has no lines to step over, into or out of."""
+        if action != "step-over":
+            raise self.not_a_program()
+        held = steering.the_hold(self, action)
+        seconds = self._seconds(options, self._settings.step_wait)
+        await self._decide(held, "step", options.by)
+        await self._settle_within(seconds)
+        return shown.state_json(self)
+
+    async def _decide(self, held: Held, action: str, by: str) -> None:
+        limit = self._settings.request_timeout
+        await steering.decide(self._following, self._ledger, held.id, action, by, {}, limit)
+
+    async def pause(self, options: RunOptions) -> Json:
+        """Stop before its next model call."""
+        seconds = self._seconds(options, self._settings.step_wait)
+        is_paused = await steering.pause(self, self._settings.request_timeout, seconds)
+        answer = shown.state_json(self)
+        if not is_paused and not self.over:
+            answer["pause_pending"] = True
+            answer["message"] = (
+                "It stops before its next model call; GET its /status?wait= to wait."
+            )
+        return answer
+
+    async def decide(self, hold: Hold, request: DecisionRequest) -> Json:
+        by, fields = request.options.by, request.fields
+        limit = steering.timeout_of(fields, self._settings.request_timeout)
+        _, held = await steering.decide(
+            self._following, self._ledger, hold.id, request.action, by, fields, limit
+        )
+        await self._settle_within(self._seconds(request.options))
+        decided = {"hold_id": hold.id, "action": request.action, "stop": held.stop}
+        return {**shown.state_json(self), **decided}
+
+    async def continue_holds(self, by: str) -> list[str]:
+        limit = self._settings.request_timeout
+        return await steering.continue_all(self._following, self._ledger, self.id, by, limit)
+
+    def describe_hold(self, hold: Hold, *, brief: bool) -> Json:
+        return shown.held_json(self._following.held(hold.id)[1], whole=not brief)
 
     # -- how it was found -------------------------------------------------------------------
 

@@ -8,15 +8,17 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.agent import COMMANDS, EXPIRED, REJECTED, ROLES
 from holdfast.model.session import State
 from holdfast.recording import sending
-from holdfast.service.agents.following import Following
-from holdfast.service.agents.session import AgentSession, Held
+
+if TYPE_CHECKING:
+    from holdfast.service.agents.following import Following
+    from holdfast.service.agents.session import AgentSession, Held
 
 Json = dict[str, Any]
 
@@ -146,6 +148,14 @@ async def decide(
 async def _told(session: AgentSession, held: Held, patience: float) -> bool:
     """Wait until its events say that it is held no more."""
     return await session.wait_until(lambda: held.stop not in session.held, patience)
+
+
+def timeout_of(options: Mapping[str, Any], default: float) -> float:
+    """How long the agent may take, as a decision says it."""
+    seconds = options.get("timeout", default)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 300:
+        raise errors.InvalidInput("timeout is a number of seconds, up to 300", field="timeout")
+    return float(seconds)
 
 
 def prepared(action: str, options: Mapping[str, Any]) -> Json:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.core.call_matcher import Armed
 from holdfast.model.call import CallRecord, Function, When, call_id
-from holdfast.service.calls.call_service import Calls
 from holdfast.service.calls.held_call import Held
 from holdfast.wire import call_requests as wire
 from holdfast.wire import rest
+
+if TYPE_CHECKING:
+    from holdfast.service.calls.call_service import Calls
 
 Json = dict[str, Any]
 _PARAMETER = re.compile(r"\s*(\*{0,2}\w+)")

@@ -107,6 +107,7 @@ class Calls:
         document = record.document
         session = CallSession(
             record.id,
+            self,
             self._store,
             self._stream,
             document.get("about") or {},
@@ -201,7 +202,7 @@ class Calls:
         return self._begin(session_id, about)
 
     def _begin(self, session_id: str, about: Mapping[str, Any]) -> CallSession:
-        session = CallSession(session_id, self._store, self._stream, about)
+        session = CallSession(session_id, self, self._store, self._stream, about)
         self._forget_oldest()
         self.sessions[session_id] = session
         self._live(session, "session_started")

@@ -7,31 +7,40 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from holdfast import errors
+from holdfast.model.hold import Hold
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
 from holdfast.service.event_journal import EventJournal
 from holdfast.service.event_stream import EventStream
-from holdfast.service.waitable import Waitable
+from holdfast.service.calls.call_renderer import brief_json, held_json
+from holdfast.service.session import DecisionRequest, EventPage, Session
 from holdfast.store import Store
 from holdfast.targets.program.ending import open_pidfd
+from holdfast.wire import rest
 
+if TYPE_CHECKING:
+    from holdfast.service.calls.call_service import Calls
+
+Json = dict[str, Any]
 _LOOK_SECONDS = 1.0
 _MOST_KEPT = 1000
 
 
-class CallSession(Waitable):
+class CallSession(Session):
     """It runs while its process does; it is paused while one of its calls is held."""
 
     kind = Kind.CALLS
+    over: bool = False
 
     def __init__(
         self,
         session_id: str,
+        calls: Calls,
         store: Store,
         stream: EventStream,
         about: Mapping[str, Any],
@@ -41,7 +50,6 @@ class CallSession(Waitable):
         self.id = session_id
         self.about = dict(about)
         self.created_at = time.time() if created_at is None else created_at
-        self.over = False
         self.reason: str | None = None
         self.watched = True
         self.calls = 0
@@ -50,6 +58,7 @@ class CallSession(Waitable):
         self.functions: list[int] = []
         self.registered: dict[str, list[str | None]] = {}  # signatures by name
         self.journal = EventJournal(session_id, store, stream)
+        self._calls = calls
         self._store = store
         self._watch: ProcessWatch | None = None
 
@@ -77,6 +86,82 @@ class CallSession(Waitable):
     def event(self, kind: str, **body: Any) -> None:
         self.journal.add(kind, **body)
         self.wake()
+
+    # -- operations -------------------------------------------------------------------------
+
+    def not_a_program(self) -> errors.WrongState:
+        return errors.WrongState(
+            f"session {self.id} is of kind {self.kind.value}: it has no program to steer",
+            hint="Its calls are at GET /api/calls?session=…, what it holds at GET /api/holds.",
+            session_id=self.id,
+            kind=self.kind.value,
+            state=self.state.value,
+            possible=["evaluate", "events", "delete"],
+        )
+
+    def summary(self) -> Json:
+        answer: Json = {
+            "session_id": self.id,
+            "status": self.state.value,
+            "kind": self.kind.value,
+            "name": self.name,
+            "created_at": rest.timestamp(self.created_at),
+            "pid": self.pid,
+            "calls": self.calls,
+            "holds": sorted(self.holds),
+            "last_event": self.journal.seq,
+        }
+        for name in ("argv", "cwd", "python", "script", "module", "path"):
+            if name in self.about:
+                answer[name] = self.about[name]
+        if self.over:
+            answer["reason"] = self.reason
+        return answer
+
+    async def detail(self) -> Json:
+        return self.summary()
+
+    @property
+    def last_seq(self) -> int:
+        return self.journal.seq
+
+    async def read_events(
+        self, since: int, limit: int, types: frozenset[str] | None = None
+    ) -> EventPage:
+        return self.journal.page(since, limit, types)
+
+    async def delete(self) -> None:
+        await self._calls.delete(self)
+
+    async def decide(self, hold: Hold, request: DecisionRequest) -> Json:
+        held = self._calls.decide(hold.id, request.action, request.options.by, request.fields)
+        return {
+            "hold_id": hold.id,
+            "action": request.action,
+            "call_id": held.call.id,
+            "session_id": self.id,
+            "status": self.state.value,
+        }
+
+    async def continue_holds(self, by: str) -> list[str]:
+        return self._calls.resume_all(self.id, by)
+
+    def describe_hold(self, hold: Hold, *, brief: bool) -> Json:
+        held = self._calls.held(hold.id)
+        return brief_json(held) if brief else held_json(self._calls, held)
+
+    async def evaluate(
+        self,
+        expression: str,
+        *,
+        hold_id: str | None = None,
+        frame_id: int = 0,
+        context: str | None = None,
+        timeout: float | None = None,
+    ) -> Json:
+        """The value in the frame of whoever makes the held call."""
+        hold_id = hold_id or self._calls.the_hold(self.id)
+        return await self._calls.evaluate(hold_id, expression, timeout)
 
     def require_open(self) -> None:
         if self.over:
