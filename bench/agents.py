@@ -23,7 +23,7 @@ from bench.calls import Ratio, each, in_turn
 from bench.http import Http
 from bench.server import Server
 from holdfast.bridge import Bridge, start
-from holdfast.bridge.listening import POLL
+from holdfast.bridge.command_listener import POLL
 from holdfast.recording.layout import Home
 from holdfast.wire import agents as wire
 

@@ -21,10 +21,11 @@ from bench.server import Server
 from holdfast.core.ledger import Ledger
 from holdfast.service.calls.batch_recorder import rows_of
 from holdfast.service.calls.call_service import Calls
-from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
-from holdfast.store import open_store, uses
-from holdfast.store.calls import INSERT_PACKED
+from holdfast.service.event_stream import EventStream
+from holdfast.store import open_store
+from holdfast.store.sqlite import value_uses
+from holdfast.store.sqlite.sqlite_calls import INSERT_PACKED
 from holdfast.wire import batch_format, batch_parser
 
 _BATCH = 1000
@@ -123,7 +124,7 @@ def _bare(bodies: list[bytes]) -> float:
             for packed in rows:
                 connection.execute("BEGIN")
                 connection.executemany(INSERT_PACKED, packed.rows)
-                uses.note(connection, packed.values, packed.users)
+                value_uses.note(connection, packed.values, packed.users)
                 connection.execute("COMMIT")
             return time.perf_counter() - began
 

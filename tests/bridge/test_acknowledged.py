@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.bridge.control import Control
-from holdfast.bridge.stops import Stop
+from holdfast.bridge.agent_stop import Stop
+from holdfast.bridge.loop_control import Control
 from holdfast.core.agents import Moment
 from holdfast.model.agent import Command
 

@@ -105,8 +105,8 @@ def test_without_a_provider_they_go_to_the_collector_that_is_named(tmp_path: Pat
     program = """
 import runpy, sys
 from holdfast.bridge import active, start
-from holdfast.bridge import otel, starting
-made = starting.start
+from holdfast.bridge import otel, startup
+made = startup.start
 def begun(*args, **kwargs):
     dbg = made(*args, **kwargs)
     otel.export(dbg)

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from harness import Server
-from holdfast.server.serving import DEFAULT_PORT
+from holdfast.server.http_server import DEFAULT_PORT
 from situations import IDLES, brought_to, said
 
 

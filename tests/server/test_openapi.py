@@ -23,8 +23,8 @@ from told_agents import seen
 
 Json = dict[str, Any]
 UNDER_API = (
-    *("holds", "calls", "call_breakpoints", "call_records"),
-    *("agent_directories", "events"),
+    *("hold_routes", "call_routes", "call_breakpoint_routes", "call_record_routes"),
+    *("agent_directory_routes", "event_routes"),
 )
 
 

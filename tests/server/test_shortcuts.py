@@ -11,10 +11,22 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from harness import Program, Server
-from holdfast.server.rest import breakpoints, execution, inspection, sessions, streams
+from holdfast.server.rest import (
+    breakpoint_routes,
+    execution_routes,
+    inspection_routes,
+    session_routes,
+    stream_routes,
+)
 from holdfast.server.shortcuts import Shortcuts
 
-MODULES = (sessions, execution, breakpoints, inspection, streams)
+MODULES = (
+    session_routes,
+    execution_routes,
+    breakpoint_routes,
+    inspection_routes,
+    stream_routes,
+)
 ROUTES = [route for each in MODULES for route in each.routes.routes if isinstance(route, APIRoute)]
 
 

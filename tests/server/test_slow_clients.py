@@ -18,7 +18,7 @@ from uvicorn.server import ServerState
 
 from harness import Program, Server
 from holdfast.cli.patience import PatientHandler
-from holdfast.server.trust import BoundedHttpProtocol
+from holdfast.server.access_control import BoundedHttpProtocol
 from holdfast.service.waitable import CLIENT_DISCONNECT, Waitable
 
 LOOP = Program("loop.py")

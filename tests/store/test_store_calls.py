@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
-from holdfast.store import CallQuery, CallTables, Packed, Store, StoreProblem, call_rows, open_store
+from holdfast.store import CallQuery, CallTables, Packed, Store, StoreProblem, open_store
+from holdfast.store.sqlite import call_rows
 from holdfast.wire import batch_format, batch_parser
 
 ADD = Function(1, "add", qualname="Calculator.add", signature="(a, b)")
@@ -226,7 +227,7 @@ def test_children_are_read_from_an_index(store: Store, tmp_path: Path) -> None:
 def test_a_disk_that_fails_keeps_nothing_from_being_written_later(
     store: Store, tables: CallTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.store import calls as module
+    from holdfast.store.sqlite import sqlite_calls as module
 
     monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
     failures = iter([sqlite3.OperationalError("disk is full")] * 6)
@@ -252,9 +253,9 @@ def test_a_disk_that_fails_keeps_nothing_from_being_written_later(
 def test_whoever_brings_too_many_waits_for_room(
     tables: CallTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.store import calls as module
+    from holdfast.store.sqlite import sqlite_calls as module
 
-    monkeypatch.setattr(module, "MOST_ROWS", 3)
+    monkeypatch.setattr(module, "MAX_ROWS", 3)
     gate = threading.Event()
     write = module._Batch.write
 

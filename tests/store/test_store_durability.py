@@ -26,7 +26,7 @@ FAILING_DISK = """
 import resource, sys
 from pathlib import Path
 from holdfast.store import StoreProblem, open_store
-from holdfast.store.writer import MOST_KEPT
+from holdfast.store.sqlite.writer_thread import MAX_KEPT
 
 def allow_files(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
@@ -64,7 +64,7 @@ store.close()
 
 TOO_MANY_EVENTS = """
 allow_files(0)
-for seq in range(1, MOST_KEPT + 1501):
+for seq in range(1, MAX_KEPT + 1501):
     store.append_event("s1", seq, 0.0, "output", {})
 assert fails(store.flush)
 assert store.dropped_events == 1500, store.dropped_events

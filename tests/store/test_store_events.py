@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.model.records import EventRecord
 from holdfast.store import Store, open_store
-from holdfast.store.backlog import Backlog, EventRow
+from holdfast.store.sqlite.write_queue import EventRow, WriteQueue
 
 
 @pytest.fixture
@@ -127,48 +127,48 @@ def test_writers_on_many_threads_lose_nothing(store: Store) -> None:
     assert [store.last_seq(name) for name in "abcd"] == [300] * 4
 
 
-def test_appending_waits_for_room_in_a_full_backlog() -> None:
-    backlog = Backlog(most_events=3)
-    appender = threading.Thread(target=lambda: [backlog.put_event(row(n)) for n in range(50)])
+def test_appending_waits_for_room_in_a_full_queue() -> None:
+    queue = WriteQueue(max_events=3)
+    appender = threading.Thread(target=lambda: [queue.put_event(row(n)) for n in range(50)])
     appender.start()
     taken: list[EventRow] = []
     while len(taken) < 50:
-        for item in backlog.take(1) or ():
+        for item in queue.take(1) or ():
             assert isinstance(item, EventRow)
-            assert len(backlog.pending("s1")) <= 3
+            assert len(queue.pending("s1")) <= 3
             taken.append(item)
-            backlog.settle([item])
+            queue.settle([item])
     appender.join()
     assert [item.seq for item in taken] == list(range(50))
-    assert backlog.pending("s1") == []
+    assert queue.pending("s1") == []
 
 
-def test_a_backlog_is_also_full_by_size() -> None:
-    backlog = Backlog(most_bytes=10)
-    backlog.put_event(row(1, "x" * 20))
-    blocked = threading.Thread(target=backlog.put_event, args=(row(2),))
+def test_a_queue_is_also_full_by_size() -> None:
+    queue = WriteQueue(max_bytes=10)
+    queue.put_event(row(1, "x" * 20))
+    blocked = threading.Thread(target=queue.put_event, args=(row(2),))
     blocked.start()
-    first = backlog.take(10)
+    first = queue.take(10)
     assert first == [row(1, "x" * 20)]
-    backlog.settle([item for item in first if isinstance(item, EventRow)])
+    queue.settle([item for item in first if isinstance(item, EventRow)])
     blocked.join()
-    assert backlog.take(10) == [row(2)]
+    assert queue.take(10) == [row(2)]
 
 
-def test_closing_a_full_backlog_lets_the_waiting_go() -> None:
-    backlog = Backlog(most_events=1)
-    backlog.put_event(row(1))
+def test_closing_a_full_queue_lets_the_waiting_go() -> None:
+    queue = WriteQueue(max_events=1)
+    queue.put_event(row(1))
     answers: list[bool] = []
-    blocked = threading.Thread(target=lambda: answers.append(backlog.put_event(row(2))))
+    blocked = threading.Thread(target=lambda: answers.append(queue.put_event(row(2))))
     blocked.start()
-    backlog.close()
+    queue.close()
     blocked.join()
     assert answers == [False]
 
 
 def test_taken_events_are_pending_until_settled() -> None:
-    backlog = Backlog()
-    backlog.put_event(row(1))
-    backlog.take(10)
-    assert backlog.pending("s1") == [row(1)]
-    assert backlog.last_pending_seq("s1") == 1
+    queue = WriteQueue()
+    queue.put_event(row(1))
+    queue.take(10)
+    assert queue.pending("s1") == [row(1)]
+    assert queue.last_pending_seq("s1") == 1

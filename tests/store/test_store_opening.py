@@ -17,8 +17,13 @@ import pytest
 
 from holdfast.model.records import SessionRecord
 from holdfast.store import StoreInUse, StoreProblem, open_store
-from holdfast.store.health import APPLICATION_ID
-from holdfast.store.migrations import latest_version, migrate, migrations, version_of
+from holdfast.store.sqlite.database_check import APPLICATION_ID
+from holdfast.store.sqlite.migrations import (
+    latest_version,
+    migrate,
+    migrations,
+    version_of,
+)
 
 HOLD_THE_STORE = """
 import sys

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.store import StoreProblem
-from holdfast.store.backlog import EventRow
-from holdfast.store.problems import Warnings
-from holdfast.store.writer import Writer
+from holdfast.store.sqlite.write_queue import EventRow
+from holdfast.store.sqlite.writer_thread import WriterThread
+from holdfast.store.store_errors import StoreWarnings
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def connection() -> sqlite3.Connection:
 
 
 @pytest.fixture
-def writer(connection: sqlite3.Connection) -> Iterator[Writer]:
-    writer = Writer(connection, Warnings())
+def writer(connection: sqlite3.Connection) -> Iterator[WriterThread]:
+    writer = WriterThread(connection, StoreWarnings())
     yield writer
     writer.close()
 
@@ -35,7 +35,7 @@ def create_events(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE events (session_id, seq, at, type, body)")
 
 
-def notes(writer: Writer) -> list[str]:
+def notes(writer: WriterThread) -> list[str]:
     found: list[str] = []
     query = "SELECT text FROM notes ORDER BY text"
     writer.submit(lambda c: found.extend(text for (text,) in c.execute(query))).result()
@@ -48,7 +48,7 @@ def lose_the_transaction(connection: sqlite3.Connection) -> None:
     raise sqlite3.OperationalError("disk I/O error")
 
 
-def test_a_lost_transaction_takes_no_neighbour_with_it(writer: Writer) -> None:
+def test_a_lost_transaction_takes_no_neighbour_with_it(writer: WriterThread) -> None:
     before = writer.submit(lambda c: note(c, "before"))
     lost = writer.submit(lose_the_transaction)
     after = writer.submit(lambda c: note(c, "after"))
@@ -60,7 +60,7 @@ def test_a_lost_transaction_takes_no_neighbour_with_it(writer: Writer) -> None:
     assert notes(writer) == ["after", "before"]
 
 
-def test_an_operation_that_fails_half_way_leaves_nothing(writer: Writer) -> None:
+def test_an_operation_that_fails_half_way_leaves_nothing(writer: WriterThread) -> None:
     def twice(connection: sqlite3.Connection) -> None:
         note(connection, "twice")
         note(connection, "twice")
@@ -70,14 +70,14 @@ def test_an_operation_that_fails_half_way_leaves_nothing(writer: Writer) -> None
     assert notes(writer) == []
 
 
-def test_any_error_reaches_its_future_and_the_thread_goes_on(writer: Writer) -> None:
+def test_any_error_reaches_its_future_and_the_thread_goes_on(writer: WriterThread) -> None:
     with pytest.raises(StoreProblem, match="division"):
         writer.submit(lambda c: note(c, str(1 // 0))).result()
     writer.submit(lambda c: note(c, "still here")).result()
     assert notes(writer) == ["still here"]
 
 
-def test_a_transaction_left_open_does_not_stop_the_next(writer: Writer) -> None:
+def test_a_transaction_left_open_does_not_stop_the_next(writer: WriterThread) -> None:
     def meddle(connection: sqlite3.Connection) -> None:
         connection.execute("COMMIT")
         connection.execute("BEGIN")
@@ -89,14 +89,14 @@ def test_a_transaction_left_open_does_not_stop_the_next(writer: Writer) -> None:
     assert notes(writer) == ["next"]
 
 
-def test_events_of_a_deleted_session_are_not_tried_again(writer: Writer) -> None:
+def test_events_of_a_deleted_session_are_not_tried_again(writer: WriterThread) -> None:
     # There is no events table yet: these fail and are kept.
     writer.append(EventRow("s1", 1, 0.0, "output", "{}"))
     writer.append(EventRow("s2", 1, 0.0, "output", "{}"))
     with pytest.raises(StoreProblem, match="no such table"):
         writer.flush()
     writer.submit(lambda c: None, forgets="s1").result()
-    assert writer.backlog.pending("s1") == []
+    assert writer.queue.pending("s1") == []
 
     writer.submit(create_events).result()
     writer.flush()
@@ -104,14 +104,14 @@ def test_events_of_a_deleted_session_are_not_tried_again(writer: Writer) -> None
     query = "SELECT session_id, seq FROM events"
     writer.submit(lambda c: found.extend(c.execute(query))).result()
     assert found == [("s2", 1)]
-    assert writer.backlog.pending("s2") == []
-    assert writer.backlog.dropped == 0
+    assert writer.queue.pending("s2") == []
+    assert writer.queue.dropped == 0
 
 
-def test_kept_events_are_tried_again_without_being_asked(writer: Writer) -> None:
+def test_kept_events_are_tried_again_without_being_asked(writer: WriterThread) -> None:
     writer.append(EventRow("s1", 1, 0.0, "output", "{}"))
     with pytest.raises(StoreProblem):
         writer.flush()
     writer.submit(create_events).result()
-    with writer.backlog._changed:
-        assert writer.backlog._changed.wait_for(lambda: not writer.backlog._pending, timeout=60)
+    with writer.queue._changed:
+        assert writer.queue._changed.wait_for(lambda: not writer.queue._pending, timeout=60)

@@ -13,16 +13,18 @@
     with dbg.run(messages=messages, vars=state):
         ...the loop...
 
-`session` is the bridge itself, `flows` what happens around one model call or tool, `control` what
-somebody outside has asked for, `tape` a recording to play from, `otel` spans of what happens
-(with the extra of that name). `holdfast.recording` has the files;
-`docs/agents.md` tells the whole story, and `docs/decisions/0010` why it is so.
+- `agent_bridge`: one agent session, from `start` to its end
+- `flows`: what happens around one model call or tool; `flow_driver` runs them, sync or async
+- `loop_control`: the commands from outside, and what they hold
+- `tape`: a recording to replay from; `otel`: the loop as OpenTelemetry spans (an extra)
+
+`holdfast.recording` has the files. `docs/agents.md` is the guide, `docs/decisions/0010` the design.
 """
 
-from holdfast.bridge.calls import ModelCall, ToolCall
-from holdfast.bridge.exceptions import Diverged, RecordedError, ToolCancelled
-from holdfast.bridge.session import Bridge, Run
-from holdfast.bridge.starting import active, start
+from holdfast.bridge.agent_bridge import Bridge, Run
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.bridge_errors import Diverged, RecordedError, ToolCancelled
+from holdfast.bridge.startup import active, start
 
 __all__ = [
     "Bridge",

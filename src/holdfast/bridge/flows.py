@@ -1,6 +1,6 @@
 """What happens around one model call, and around one tool: the same for functions and coroutines.
 
-`driving` says how they are run.
+`flow_driver` says how they are run.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from holdfast.bridge.calls import ModelCall, ToolCall
-from holdfast.bridge.control import text_of
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.agent_stop import Stop
+from holdfast.bridge.bridge_errors import Diverged, ToolCancelled
 from holdfast.bridge.decisions import Decision, made_error
-from holdfast.bridge.driving import Exhausted, Flow, Partial, Perform, thrown, within
-from holdfast.bridge.exceptions import Diverged, ToolCancelled
-from holdfast.bridge.requests import HeldCall, Request, joined
-from holdfast.bridge.stops import Stop
+from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, thrown, within
+from holdfast.bridge.loop_control import text_of
+from holdfast.bridge.model_request import HeldCall, Request, joined
+from holdfast.bridge.recorded_values import encode_quickly, message
 from holdfast.bridge.tape import Entry
-from holdfast.bridge.values import encode_quickly, message
 from holdfast.core import agents as rules
 from holdfast.core.agents import Moment
 from holdfast.model.agent import MAIN
 from holdfast.wire import agents
 
 if TYPE_CHECKING:
-    from holdfast.bridge.session import Bridge
+    from holdfast.bridge.agent_bridge import Bridge
 
 _now = time.perf_counter
 

@@ -32,7 +32,7 @@ except ImportError as problem:
     ) from problem
 
 from holdfast import __version__
-from holdfast.bridge.session import Bridge
+from holdfast.bridge.agent_bridge import Bridge
 from holdfast.wire import agents, otel
 
 logger = logging.getLogger("holdfast")

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.bridge.exceptions import Diverged
+from holdfast.bridge.bridge_errors import Diverged
+from holdfast.bridge.recorded_values import NotRestorable, Values
 from holdfast.bridge.redaction import Redaction
-from holdfast.bridge.values import NotRestorable, Values
 from holdfast.model.agent import MAIN
 from holdfast.recording.contents import Contents
 from holdfast.recording.layout import Home

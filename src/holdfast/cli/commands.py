@@ -62,8 +62,8 @@ def serve(
     """Serve in the foreground until SIGTERM or SIGINT."""
     import uvloop
 
-    from holdfast.server.serving import Options
-    from holdfast.server.serving import serve as run
+    from holdfast.server.http_server import ServerOptions
+    from holdfast.server.http_server import serve as run
 
     logging.basicConfig(
         level=logging.WARNING,
@@ -71,7 +71,7 @@ def serve(
         handlers=[PatientHandler()],
     )
     where = discovery.data_dir(data_dir)
-    options = Options(host, port, where, ready_file, token, pool_size)
+    options = ServerOptions(host, port, where, ready_file, token, pool_size)
     say = lambda text: complaints.print(text, markup=False, highlight=False, soft_wrap=True)  # noqa: E731
     try:
         uvloop.run(run(options, say))

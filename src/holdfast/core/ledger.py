@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.errors import AlreadyDecided, HoldNotFound, WrongState
+from holdfast.core.decisions import check_allowed
+from holdfast.errors import AlreadyDecided, HoldNotFound
 from holdfast.model.decision import Decision
 from holdfast.model.hold import Hold
 
@@ -44,15 +45,7 @@ class Ledger:
     def decide(self, hold_id: str, decision: Decision) -> Hold:
         """Settle the hold and return it. An action that it does not allow leaves it open."""
         hold = self.still_open(hold_id)
-        if decision.action not in hold.actions:
-            raise WrongState(
-                f"cannot {decision.action}: hold {hold_id} ({hold.kind.value}) does not allow it",
-                hint=f"It allows: {', '.join(hold.actions)}.",
-                hold_id=hold_id,
-                session_id=hold.session_id,
-                state="held",
-                possible=list(hold.actions),
-            )
+        check_allowed(hold, decision.action)
         self._settle(hold, decision)
         return hold
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from holdfast.model.decision import CONTINUE, Moment
 from holdfast.model.location import Location
 from holdfast.model.session import Kind
-
-CONTINUE = "continue"
-"""The one action that a hold of every kind takes."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +18,10 @@ class Hold:
     opened_at: float
     thread_id: int | None = None
     location: Location | None = None
-    allows: tuple[str, ...] = (CONTINUE,)
+    moment: Moment = Moment.STOP
+    allows: tuple[str, ...] = (CONTINUE.name,)
 
     @property
     def actions(self) -> tuple[str, ...]:
         """Every action this hold takes, `continue` included whether or not it was listed."""
-        return self.allows if CONTINUE in self.allows else (CONTINUE, *self.allows)
+        return self.allows if CONTINUE.name in self.allows else (CONTINUE.name, *self.allows)

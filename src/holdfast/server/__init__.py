@@ -1,6 +1,6 @@
-"""The faces: how people and programs reach the service over HTTP.
+"""The HTTP server: how people and programs reach the service.
 
-Every request passes the same door first (`trust`, with `peers` to ask the kernel who is calling),
-and every error leaves in the same shape (`answers`). What a face may do is decided in `service`;
-this room only parses, asks, and says the answer.
+Every request passes `access_control` first (with `peers`, which asks the kernel who is calling),
+and every error leaves in one shape (`error_answers`). Routes parse, call one operation of
+`service`, and render its answer; they decide nothing themselves.
 """

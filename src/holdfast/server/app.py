@@ -16,35 +16,57 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import holdfast
 from holdfast import errors
-from holdfast.server.answers import error_body, status_of
+from holdfast.server.access_control import client_disconnected
+from holdfast.server.error_answers import error_body, status_of
 from holdfast.server.rest import (
-    agent_directories,
-    agents,
-    breakpoints,
-    call_breakpoints,
-    call_records,
-    calls,
-    events,
-    execution,
-    holds,
-    inspection,
-    management,
-    sessions,
-    streams,
+    agent_directory_routes,
+    agent_routes,
+    breakpoint_routes,
+    call_breakpoint_routes,
+    call_record_routes,
+    call_routes,
+    event_routes,
+    execution_routes,
+    hold_routes,
+    inspection_routes,
+    management_routes,
+    session_routes,
+    stream_routes,
 )
-from holdfast.server.rest.common import Answer
+from holdfast.server.rest.shared import Answer
 from holdfast.server.shortcuts import Shortcuts
-from holdfast.server.trust import left
 from holdfast.service.debugger import Debugger
 
 log = logging.getLogger(__name__)
 _ROUTERS = (
-    *(sessions, execution, breakpoints, inspection, streams, holds),
-    *(calls, call_breakpoints, call_records, agents, agent_directories, events, management),
+    *(
+        session_routes,
+        execution_routes,
+        breakpoint_routes,
+        inspection_routes,
+        stream_routes,
+        hold_routes,
+    ),
+    *(
+        call_routes,
+        call_breakpoint_routes,
+        call_record_routes,
+        agent_routes,
+        agent_directory_routes,
+        event_routes,
+        management_routes,
+    ),
 )
 _PREFIX = "/api/v1"
 # Holds and events are of every kind of session; calls keep the addresses that applications know.
-_UNDER_API = (holds, calls, call_breakpoints, call_records, agent_directories, events)
+_UNDER_API = (
+    hold_routes,
+    call_routes,
+    call_breakpoint_routes,
+    call_record_routes,
+    agent_directory_routes,
+    event_routes,
+)
 
 
 def create_app(service: Debugger) -> FastAPI:
@@ -85,7 +107,10 @@ def create_app(service: Debugger) -> FastAPI:
 def _tag(module: ModuleType) -> dict[str, str]:
     """The routes of one file belong together, and its first line says what they are for."""
     described = (module.__doc__ or "").splitlines()[0]
-    return {"name": module.__name__.rpartition(".")[2], "description": described}
+    return {
+        "name": module.__name__.rpartition(".")[2].removesuffix("_routes"),
+        "description": described,
+    }
 
 
 _ERROR = {
@@ -163,7 +188,7 @@ class Unfailing:
         try:
             await self.app(scope, receive, watched)
         except Exception as error:
-            if scope["type"] == "http" and left(scope):
+            if scope["type"] == "http" and client_disconnected(scope):
                 return  # who asked has hung up: there is nobody to tell
             if started or scope["type"] != "http":
                 raise

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import psutil
 
-from holdfast.server import sockdiag
-from holdfast.server.sockdiag import IP
+from holdfast.server import socket_owner
+from holdfast.server.socket_owner import IP
 
 Address = tuple[str, int]
 
@@ -33,7 +33,7 @@ def owner_uid(peer: Address, local: Address) -> int | None:
     A socket its process has closed belongs to no inode, and the kernel then says uid 0 whoever it
     was. Believing that would let any user pass for root by closing early, so it is unknown too.
     """
-    row = sockdiag.find(_parsed(peer), _parsed(local))
+    row = socket_owner.find(_parsed(peer), _parsed(local))
     if row is not None:
         return row.uid if row.inode else None
     if (TABLES / "tcp").exists():
@@ -77,7 +77,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _ip(host: str) -> IP:
-    return sockdiag.plain(ip_address(host))
+    return socket_owner.plain(ip_address(host))
 
 
 def _parsed(address: Address) -> tuple[IP, int]:

@@ -29,7 +29,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, NoMatchFound, compile_path
 from starlette.types import Receive, Scope, Send
 
-from holdfast.server.rest.common import (
+from holdfast.server.rest.shared import (
     Answer,
     ServiceHere,
     SessionHere,

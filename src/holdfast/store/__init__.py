@@ -9,9 +9,9 @@ queue merged with those on disk. When the disk fails, writes say so, events are 
 the next attempt, and whatever had to be dropped is counted. SQL stays in this room.
 """
 
-from holdfast.store.calls import CallQuery, CallTables, Packed
 from holdfast.store.interface import Store
-from holdfast.store.problems import StoreInUse, StoreProblem
-from holdfast.store.sqlite import open_store
+from holdfast.store.sqlite.sqlite_calls import CallQuery, CallTables, Packed
+from holdfast.store.sqlite.sqlite_store import open_store
+from holdfast.store.store_errors import StoreInUse, StoreProblem
 
 __all__ = ["CallQuery", "CallTables", "Packed", "Store", "StoreInUse", "StoreProblem", "open_store"]

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from holdfast.model.records import EventRecord, SessionRecord
-from holdfast.store.calls import CallTables
+from holdfast.store.sqlite.sqlite_calls import CallTables
 
 
 class Store(Protocol):

@@ -14,8 +14,8 @@ from typing import Any
 from claude_agent_sdk import HookMatcher
 
 from holdfast.bridge import Bridge, ToolCancelled, active
-from holdfast.bridge.calls import ToolCall
-from holdfast.bridge.integrations._splitting import SplitCall
+from holdfast.bridge.agent_calls import ToolCall
+from holdfast.bridge.integrations._split_tool_call import SplitCall
 
 _A_DAY = 24 * 3600.0
 _ALLOWS = ("continue", "modify", "raise", "cancel", "step")

@@ -20,9 +20,9 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.calls import ModelCall, ToolCall
-from holdfast.bridge.integrations import _langchain
-from holdfast.bridge.integrations._histories import Histories, remade
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.integrations import _langchain_messages
+from holdfast.bridge.integrations._message_history import Histories, remade
 
 
 class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -32,7 +32,7 @@ class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._dbg = dbg or active()
         self._lane = lane
-        self._histories = Histories(_langchain.shown)
+        self._histories = Histories(_langchain_messages.shown)
 
     def wrap_model_call(
         self,
@@ -70,9 +70,9 @@ def call_tool(
     handler: Callable[[ToolCallRequest], Any],
 ) -> Any:
     def run(given: dict[str, Any]) -> Any:
-        return _langchain.result_of(handler(_with_input(request, given)))
+        return _langchain_messages.result_of(handler(_with_input(request, given)))
 
-    return _langchain.message_of(
+    return _langchain_messages.message_of(
         dbg.call_tool(_tool_call(dbg, request, lane), run), request.tool_call
     )
 
@@ -84,10 +84,10 @@ async def acall_tool(
     handler: Callable[[ToolCallRequest], Awaitable[Any]],
 ) -> Any:
     async def run(given: dict[str, Any]) -> Any:
-        return _langchain.result_of(await handler(_with_input(request, given)))
+        return _langchain_messages.result_of(await handler(_with_input(request, given)))
 
     result = await dbg.acall_tool(_tool_call(dbg, request, lane), run)
-    return _langchain.message_of(result, request.tool_call)
+    return _langchain_messages.message_of(result, request.tool_call)
 
 
 def _tool_call(dbg: Bridge, request: ToolCallRequest, lane: str | None) -> ToolCall:
@@ -112,15 +112,15 @@ class _Asked:
         self._settings = dict(request.model_settings)
         self.call = ModelCall(
             messages=list(self._given),
-            model=_langchain.model_name(request.model),
+            model=_langchain_messages.model_name(request.model),
             provider=request.model._llm_type,
             lane=lane,
-            settings={**self._settings, "tools": _langchain.tool_names(request.tools)},
-            shown=_langchain.shown,
-            made=remade(self._given, _langchain.shown, _langchain.made),
-            described=lambda response: _langchain.described(response.result),
+            settings={**self._settings, "tools": _langchain_messages.tool_names(request.tools)},
+            shown=_langchain_messages.shown,
+            made=remade(self._given, _langchain_messages.shown, _langchain_messages.made),
+            described=lambda response: _langchain_messages.described(response.result),
             dump=_dumped,
-            load=lambda answer: ModelResponse(result=_langchain.loaded(answer)),
+            load=lambda answer: ModelResponse(result=_langchain_messages.loaded(answer)),
         )
 
     def changed(self, call: ModelCall) -> ModelRequest[Any]:
@@ -155,4 +155,4 @@ def _is(one: Any, other: Any) -> bool:
 def _dumped(response: ModelResponse[Any]) -> Any:
     if response.structured_response is not None:
         raise TypeError("an object of the user's own class is kept by its pickle")
-    return _langchain.dumped(response.result)
+    return _langchain_messages.dumped(response.result)

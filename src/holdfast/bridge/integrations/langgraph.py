@@ -18,9 +18,9 @@ from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.calls import ModelCall
-from holdfast.bridge.integrations import _langchain, _nesting
-from holdfast.bridge.integrations._histories import Histories, remade
+from holdfast.bridge.agent_calls import ModelCall
+from holdfast.bridge.integrations import _langchain_messages, _nested_models
+from holdfast.bridge.integrations._message_history import Histories, remade
 from holdfast.bridge.integrations.langchain import acall_tool, call_tool
 
 GraphT = TypeVar("GraphT", bound=Pregel[Any, Any, Any, Any])
@@ -83,7 +83,7 @@ class _Watched:
         self._of = type(model)
         self._dbg = dbg
         self._lane = lane
-        self._histories = Histories(_langchain.shown)
+        self._histories = Histories(_langchain_messages.shown)
 
     def wrappers(self) -> dict[str, Callable[..., Any]]:
         return {
@@ -99,12 +99,12 @@ class _Watched:
         def send(messages: list[BaseMessage]) -> ChatResult:
             return self._of._generate(self._model, messages, stop, run_manager, **more)
 
-        if _nesting.is_inside():
+        if _nested_models.is_inside():
             return send(messages)
         call, note = self._asked(messages, stop, more, is_stream=False)
         try:
             return self._dbg.call_model(
-                call, lambda call: _nesting.called(lambda: send(call.messages))
+                call, lambda call: _nested_models.called(lambda: send(call.messages))
             )
         finally:
             note()
@@ -115,12 +115,12 @@ class _Watched:
         async def send(messages: list[BaseMessage]) -> ChatResult:
             return await self._of._agenerate(self._model, messages, stop, run_manager, **more)
 
-        if _nesting.is_inside():
+        if _nested_models.is_inside():
             return await send(messages)
         call, note = self._asked(messages, stop, more, is_stream=False)
         try:
             return await self._dbg.acall_model(
-                call, lambda call: _nesting.awaited(lambda: send(call.messages))
+                call, lambda call: _nested_models.awaited(lambda: send(call.messages))
             )
         finally:
             note()
@@ -131,13 +131,13 @@ class _Watched:
         def send(messages: list[BaseMessage]) -> Iterator[ChatGenerationChunk]:
             return self._of._stream(self._model, messages, stop, run_manager, **more)
 
-        if _nesting.is_inside():
+        if _nested_models.is_inside():
             yield from send(messages)
             return
         call, note = self._asked(messages, stop, more, is_stream=True)
         try:
             yield from self._dbg.stream_model(
-                call, lambda call: _nesting.streamed(send(call.messages))
+                call, lambda call: _nested_models.streamed(send(call.messages))
             )
         finally:
             note()
@@ -148,14 +148,14 @@ class _Watched:
         def send(messages: list[BaseMessage]) -> AsyncIterator[ChatGenerationChunk]:
             return self._of._astream(self._model, messages, stop, run_manager, **more)
 
-        if _nesting.is_inside():
+        if _nested_models.is_inside():
             async for chunk in send(messages):
                 yield chunk
             return
         call, note = self._asked(messages, stop, more, is_stream=True)
         try:
             async for chunk in self._dbg.astream_model(
-                call, lambda call: _nesting.astreamed(send(call.messages))
+                call, lambda call: _nested_models.astreamed(send(call.messages))
             ):
                 yield chunk
         finally:
@@ -168,16 +168,16 @@ class _Watched:
         settings = {name: value for name, value in more.items() if name != "tools"}
         call = ModelCall(
             messages=list(given),
-            model=_langchain.model_name(self._model),
+            model=_langchain_messages.model_name(self._model),
             provider=self._model._llm_type,
             lane=self._lane or self._dbg.current_lane,
             settings={
                 **settings,
                 "stop": stop,
-                "tools": _langchain.tool_names(more.get("tools") or []),
+                "tools": _langchain_messages.tool_names(more.get("tools") or []),
             },
-            shown=_langchain.shown,
-            made=remade(given, _langchain.shown, _langchain.made),
+            shown=_langchain_messages.shown,
+            made=remade(given, _langchain_messages.shown, _langchain_messages.made),
             described=_described_chunks if is_stream else _described,
             dump=_dumped_chunks if is_stream else _dumped,
             load=_loaded_chunks if is_stream else _loaded,
@@ -186,11 +186,11 @@ class _Watched:
 
 
 def _described(result: ChatResult) -> dict[str, Any]:
-    return _langchain.described([each.message for each in result.generations])
+    return _langchain_messages.described([each.message for each in result.generations])
 
 
 def _dumped(result: ChatResult) -> Any:
-    messages = _langchain.dumped([each.message for each in result.generations])
+    messages = _langchain_messages.dumped([each.message for each in result.generations])
     about = [each.generation_info for each in result.generations]
     return {"messages": messages, "about": about, "output": result.llm_output}
 
@@ -201,7 +201,7 @@ def _loaded(answer: Any) -> ChatResult:
     generations = [
         ChatGeneration(message=message, generation_info=about)
         for message, about in zip(
-            _langchain.loaded(answer["messages"]), answer["about"], strict=True
+            _langchain_messages.loaded(answer["messages"]), answer["about"], strict=True
         )
     ]
     return ChatResult(generations=generations, llm_output=answer["output"])
@@ -213,11 +213,11 @@ def _described_chunks(chunks: list[ChatGenerationChunk]) -> dict[str, Any]:
     whole = chunks[0].message
     for chunk in chunks[1:]:
         whole = whole + chunk.message
-    return _langchain.described([whole])
+    return _langchain_messages.described([whole])
 
 
 def _dumped_chunks(chunks: list[ChatGenerationChunk]) -> Any:
-    messages = _langchain.dumped([each.message for each in chunks])
+    messages = _langchain_messages.dumped([each.message for each in chunks])
     return [
         {"message": message, "about": chunk.generation_info}
         for message, chunk in zip(messages, chunks, strict=True)
@@ -229,7 +229,7 @@ def _loaded_chunks(answer: Any) -> list[ChatGenerationChunk]:
         answer = [{"message": {"type": "AIMessageChunk", "data": {"content": answer}}}]
     return [
         ChatGenerationChunk(
-            message=_langchain.loaded([each["message"]])[0],
+            message=_langchain_messages.loaded([each["message"]])[0],
             generation_info=each.get("about"),
         )
         for each in answer

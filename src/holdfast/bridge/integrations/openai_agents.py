@@ -21,11 +21,11 @@ from openai.types.responses import ResponseOutputItem, ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.calls import ModelCall, ToolCall
-from holdfast.bridge.integrations import _nesting
-from holdfast.bridge.integrations._histories import Histories
-from holdfast.bridge.integrations._runs import is_nested, run_of
-from holdfast.bridge.integrations._splitting import SplitCall
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.integrations import _nested_models
+from holdfast.bridge.integrations._agent_runs import is_nested, run_of
+from holdfast.bridge.integrations._message_history import Histories
+from holdfast.bridge.integrations._split_tool_call import SplitCall
 
 _OUTPUT: TypeAdapter[list[ResponseOutputItem]] = TypeAdapter(list[ResponseOutputItem])
 _EVENTS: TypeAdapter[list[ResponseStreamEvent]] = TypeAdapter(list[ResponseStreamEvent])
@@ -224,13 +224,13 @@ def _watch_model(model: Model) -> Model:
     @functools.wraps(get)
     async def get_response(*args: Any, **named: Any) -> Any:
         current, given = _current.get(), {**_named(args), **named}
-        if current is None or _nesting.is_inside():
+        if current is None or _nested_models.is_inside():
             return await get(**given)
         asked = _Asked(current, model, given)
         asked.call.described, asked.call.dump, asked.call.load = _described, _dumped, _loaded
         try:
             return await current.watching.dbg.acall_model(
-                asked.call, lambda call: _nesting.awaited(lambda: get(**asked.changed(call)))
+                asked.call, lambda call: _nested_models.awaited(lambda: get(**asked.changed(call)))
             )
         finally:
             asked.note()
@@ -238,7 +238,7 @@ def _watch_model(model: Model) -> Model:
     @functools.wraps(stream)
     async def stream_response(*args: Any, **named: Any) -> AsyncIterator[Any]:
         current, given = _current.get(), {**_named(args), **named}
-        if current is None or _nesting.is_inside():
+        if current is None or _nested_models.is_inside():
             async for event in stream(**given):
                 yield event
             return
@@ -249,7 +249,7 @@ def _watch_model(model: Model) -> Model:
         )
         asked.call.load = _EVENTS.validate_python
         events = current.watching.dbg.astream_model(
-            asked.call, lambda call: _nesting.astreamed(stream(**asked.changed(call)))
+            asked.call, lambda call: _nested_models.astreamed(stream(**asked.changed(call)))
         )
         try:
             async for event in events:

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from openai import AsyncOpenAI
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.describing import described
-from holdfast.bridge.integrations import _clients
+from holdfast.bridge.answer_summary import described
+from holdfast.bridge.integrations import _http_clients
 
 ClientT = TypeVar("ClientT")
 
@@ -20,7 +20,7 @@ ClientT = TypeVar("ClientT")
 def watch(client: ClientT, dbg: Bridge | None = None, *, lane: str | None = None) -> ClientT:
     """Record and steer what this client asks of models; returns the client."""
     is_async = isinstance(client, AsyncOpenAI)
-    return _clients.watch(client, dbg or active(), OpenAIDialect(), lane, is_async=is_async)
+    return _http_clients.watch(client, dbg or active(), OpenAIDialect(), lane, is_async=is_async)
 
 
 class OpenAIDialect:

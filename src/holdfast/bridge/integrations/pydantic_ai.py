@@ -22,9 +22,9 @@ from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import ToolDefinition
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.calls import ModelCall, ToolCall
-from holdfast.bridge.integrations._histories import Histories, remade
-from holdfast.bridge.integrations._runs import run_of
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.integrations._agent_runs import run_of
+from holdfast.bridge.integrations._message_history import Histories, remade
 
 _MESSAGE: TypeAdapter[ModelMessage] = TypeAdapter(ModelMessage)
 # Made anew for every run, or of no interest to a model.

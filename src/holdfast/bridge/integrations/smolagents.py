@@ -27,10 +27,10 @@ from smolagents.models import (
 )
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.calls import ModelCall, ToolCall
-from holdfast.bridge.integrations import _nesting
-from holdfast.bridge.integrations._histories import Histories, remade
-from holdfast.bridge.integrations._runs import run_of
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.integrations import _nested_models
+from holdfast.bridge.integrations._agent_runs import run_of
+from holdfast.bridge.integrations._message_history import Histories, remade
 
 AgentT = TypeVar("AgentT", bound=MultiStepAgent)
 
@@ -124,12 +124,12 @@ class _Watching:
         *args: Any,
         **more: Any,
     ) -> Any:
-        if _nesting.is_inside():
+        if _nested_models.is_inside():
             return original(messages, *args, **more)
         call, given = self._asked(model, messages, args, more)
 
         def send(call: ModelCall) -> Any:
-            return _nesting.called(lambda: original(call.messages, *args, **more))
+            return _nested_models.called(lambda: original(call.messages, *args, **more))
 
         try:
             return self._dbg.call_model(call, send)
@@ -144,7 +144,7 @@ class _Watching:
         *args: Any,
         **more: Any,
     ) -> Iterator[Any]:
-        if _nesting.is_inside():
+        if _nested_models.is_inside():
             yield from original(messages, *args, **more)
             return
         call, given = self._asked(model, messages, args, more)
@@ -152,7 +152,7 @@ class _Watching:
         call.dump, call.load = _dumped_deltas, _loaded_deltas
         try:
             yield from self._dbg.stream_model(
-                call, lambda call: _nesting.streamed(original(call.messages, *args, **more))
+                call, lambda call: _nested_models.streamed(original(call.messages, *args, **more))
             )
         finally:
             self._histories.note(messages, given, call.messages)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.agent import ACTIONS
-from holdfast.model.decision import Decision
+from holdfast.model.decision import AGENT_MOMENTS, Decision, Moment
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind, State
 from holdfast.recording.layout import Home
@@ -312,6 +312,7 @@ class AgentSession(Session):
                 kind=self.kind,
                 reason=str(data.get("reason") or "pause"),
                 opened_at=moment_of(event.get("timestamp")),
+                moment=Moment(at) if (at := data.get("at")) in AGENT_MOMENTS else Moment.MODEL,
                 allows=tuple(named),
             )
         )

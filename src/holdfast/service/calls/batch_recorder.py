@@ -13,7 +13,8 @@ import orjson
 from holdfast import errors
 from holdfast.model.call import CALL_TYPES, Item
 from holdfast.service.calls.call_session import CallSession
-from holdfast.store import Packed, documents
+from holdfast.store import Packed
+from holdfast.store.sqlite import document_codec
 from holdfast.wire import batch_parser
 from holdfast.wire import call_requests as wire
 
@@ -65,7 +66,7 @@ class Leased:
             return known
         names = {name: about[name] for name in ("alias", "qualname", "signature")}
         function, _new = self._calls.functions.seen(session.id, about["name"], **names)
-        document = documents.encode({"p": 1, "th": about["thread"]})
+        document = document_codec.encode({"p": 1, "th": about["thread"]})
         stack = self._calls.stack_of(about["frames"])
         made = (function.id, about["call_type"], stack, document)
         self._sites[key] = made

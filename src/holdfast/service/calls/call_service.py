@@ -18,7 +18,7 @@ from holdfast.core.call_matcher import Armed
 from holdfast.core.filters import Call
 from holdfast.core.ledger import Ledger
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When, call_number
-from holdfast.model.decision import Decision
+from holdfast.model.decision import Decision, Moment
 from holdfast.model.hold import Hold
 from holdfast.model.location import Location
 from holdfast.model.records import SessionRecord
@@ -558,6 +558,7 @@ class Calls:
             opened_at=held.opened_at,
             thread_id=thread if isinstance(thread, int) else None,
             location=self.location(record),
+            moment=Moment(held.when.value),
             allows=ALLOWED[held.when],
         )
 

@@ -1,0 +1,47 @@
+"""What an agent is about to do, as the bridge sees it: call a model, or a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.bridge.answer_summary import described, plain_message
+from holdfast.model.agent import AT_MODEL, AT_TOOL, MAIN
+
+
+@dataclass
+class ToolCall:
+    name: str
+    input: dict[str, Any]
+    """By argument name: what a hold shows and may change."""
+    id: str | None = None
+    """The provider's id of it, if there is one."""
+    lane: str = MAIN
+    """Which agent, when several run in one process."""
+    pure: bool = False
+    """It changes nothing outside: forking past it needs no warning."""
+    allows: tuple[str, ...] = AT_TOOL
+    """The decisions that can be carried out while it is held."""
+
+
+@dataclass
+class ModelCall:
+    messages: list[Any]
+    """What will be sent. Injected messages are appended to it, an edit replaces what is in it."""
+    model: str | None = None
+    provider: str | None = None
+    lane: str = MAIN
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Whatever else makes the request: part of what a replay compares."""
+    shown: Callable[[Any], Any] = lambda message: message
+    """One message as JSON."""
+    made: Callable[[dict[str, Any]], Any] = plain_message
+    """One message of `{"role", "content"}`."""
+    described: Callable[[Any], dict[str, Any]] = described
+    """A result's `stopReason`, `content`, `toolCalls`, `usage` (`inputTokens`, `outputTokens`)."""
+    dump: Callable[[Any], Any] | None = None
+    """A result as JSON, and back; without these, JSON where that is exact, and pickle elsewhere."""
+    load: Callable[[Any], Any] | None = None
+    allows: tuple[str, ...] = AT_MODEL
+    """The decisions that can be carried out while it is held."""

@@ -1,0 +1,81 @@
+"""The thread that reads commands, and says twice a second what is held."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from holdfast.bridge.loop_control import Control
+from holdfast.recording import bell
+from holdfast.recording.layout import Home
+from holdfast.recording.tail import Tail
+from holdfast.wire import agents
+
+logger = logging.getLogger("holdfast")
+
+POLL = 0.02
+SNAPSHOT = 0.5
+
+
+class Listener:
+    def __init__(self, home: Home, control: Control, offset: int, look: Callable[[], None]) -> None:
+        """`look` is called twice a second while something is held."""
+        self._home = home
+        self._control = control
+        self._tail = Tail(home.commands, offset)
+        self._look = look
+        self._bell = bell.make(home.bell)
+        self._is_over = False
+        self._kept = -1  # the file as it is: while it is open, no other gets its number
+        self._thread = threading.Thread(target=self._listen, name="holdfast-agent", daemon=True)
+
+    def start(self) -> None:
+        self.read()  # what was said before it began counts from the beginning
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._is_over = True
+        bell.ring(self._home.bell)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(2.0)
+        with contextlib.suppress(OSError):
+            self._home.bell.unlink()
+
+    def _listen(self) -> None:
+        looked = 0.0
+        while not self._is_over:
+            bell.rest(self._bell, POLL)
+            try:
+                if self._tail.has_more() or not self._home.commands.exists():
+                    self.read()
+                if self._control.stops and time.monotonic() - looked >= SNAPSHOT:
+                    looked = time.monotonic()
+                    self._look()
+            except Exception:
+                # Whatever it is, a hold must not be left without anybody who can end it.
+                logger.exception("a command could not be handled")
+        with contextlib.suppress(Exception):
+            self.read()  # what was said before the end is answered
+        for handle in (self._bell, self._kept):
+            if handle is not None and handle >= 0:
+                os.close(handle)
+
+    def read(self) -> None:
+        """Whatever is new. A file that was taken away is there again."""
+        with contextlib.suppress(OSError):
+            before, self._kept = (
+                self._kept,
+                os.open(self._home.commands, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600),
+            )
+            if before >= 0:
+                os.close(before)
+        for place, line in self._tail.lines():
+            for found in agents.commands(line, place):
+                if isinstance(found, agents.BadCommand):
+                    self._control.refuse(found.command_id, str(found))
+                else:
+                    self._control.execute(found)

@@ -1,0 +1,232 @@
+"""Four small drivers of flows: plain and async, whole and streamed.
+
+A flow (`flows`) is a generator. It yields what has to be waited for, a `Stop` to be decided or a
+`Perform` to be done, and is sent what came of it; it returns the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from holdfast.bridge.agent_stop import Stop
+from holdfast.bridge.bridge_errors import ToolCancelled
+from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
+
+if TYPE_CHECKING:
+    from holdfast.bridge.agent_bridge import Bridge
+
+
+@dataclass
+class Perform:
+    """Do it now, with this."""
+
+    input: Any
+    tool_id: str | None = None
+
+
+Flow = Generator["Stop | Perform", Any, Any]
+within: ContextVar[str | None] = ContextVar("holdfast_within", default=None)
+"""The id of the tool that runs here."""
+
+
+class Exhausted(Exception):
+    """Stands for a `StopIteration`, which cannot be thrown into a generator as what it is."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def thrown(error: BaseException) -> BaseException:
+    return Exhausted(error) if isinstance(error, StopIteration) else error
+
+
+@dataclass
+class Partial:
+    """The chunks of a stream that nobody wanted to the end."""
+
+    chunks: list[Any]
+
+
+def run(bridge: Bridge, flow: Flow, perform: Callable[[Any], Any]) -> Any:
+    send: Callable[[Any], Any] = flow.send
+    value: Any = None
+    while True:
+        try:
+            step = send(value)
+        except StopIteration as end:
+            return end.value
+        except Exhausted as exhausted:
+            raise exhausted.error from None
+        send = flow.send
+        try:
+            if isinstance(step, Stop):
+                value = step.wait()
+            elif step.tool_id is None:
+                value = perform(step.input)
+            else:
+                value = _run_tool(bridge, step, perform)
+        except BaseException as error:
+            send, value = flow.throw, thrown(error)
+
+
+def _run_tool(bridge: Bridge, step: Perform, perform: Callable[[Any], Any]) -> Any:
+    assert step.tool_id is not None
+    running = Interruptible()
+    bridge.control.runs(step.tool_id, running)
+    outer = within.set(step.tool_id)
+    try:
+        try:
+            return perform(step.input)
+        finally:
+            running.close()
+            bridge.control.ran(step.tool_id)
+            within.reset(outer)
+    except BaseException as error:
+        if running.was(error):
+            raise ToolCancelled("it was cancelled while it ran", tool_id=step.tool_id) from None
+        raise
+
+
+async def run_async(bridge: Bridge, flow: Flow, perform: Callable[[Any], Awaitable[Any]]) -> Any:
+    send: Callable[[Any], Any] = flow.send
+    value: Any = None
+    while True:
+        try:
+            step = send(value)
+        except StopIteration as end:
+            return end.value
+        except Exhausted as exhausted:
+            raise exhausted.error from None
+        send = flow.send
+        try:
+            if isinstance(step, Stop):
+                value = await step.wait_async()
+            elif step.tool_id is None:
+                value = await perform(step.input)
+            else:
+                value = await _run_tool_async(bridge, step, perform)
+        except BaseException as error:
+            send, value = flow.throw, thrown(error)
+
+
+async def _run_tool_async(
+    bridge: Bridge, step: Perform, perform: Callable[[Any], Awaitable[Any]]
+) -> Any:
+    assert step.tool_id is not None
+    running = Cancellable()
+    bridge.control.runs(step.tool_id, running)
+    outer = within.set(step.tool_id)
+    try:
+        return await perform(step.input)
+    except BaseException as error:
+        if running.was(error):
+            what = "abandoned: its thread goes on" if running.is_abandoned else "cancelled"
+            raise ToolCancelled(
+                f"it was {what}", tool_id=step.tool_id, abandoned=running.is_abandoned
+            ) from None
+        raise
+    finally:
+        running.close()
+        bridge.control.ran(step.tool_id)
+        within.reset(outer)
+
+
+def stream(flow: Flow, perform: Callable[[Any], Iterator[Any]]) -> Generator[Any, None, Any]:
+    """Gives chunks as they come; whole when they come from a recording or a decision."""
+    step: Any = None
+    try:
+        step = next(flow)
+        while isinstance(step, Stop):
+            step = flow.send(step.wait())
+    except StopIteration as end:
+        yield from _chunks(end.value)
+        return None
+    chunks: list[Any] = []
+    source: Any = None
+    try:
+        source = iter(perform(step.input))
+        while True:
+            try:
+                value = next(source)
+            except StopIteration as end:
+                returned = end.value
+                break
+            chunks.append(value)
+            yield value
+    except GeneratorExit:
+        if hasattr(source, "close"):
+            source.close()
+        _finish(flow, Partial(chunks))
+        raise
+    except BaseException as error:
+        yield from _chunks(_failed(flow, error))
+        return None
+    _finish(flow, chunks)
+    return returned
+
+
+async def stream_async(
+    flow: Flow, perform: Callable[[Any], AsyncIterator[Any]]
+) -> AsyncIterator[Any]:
+    step: Any = None
+    try:
+        step = next(flow)
+        while isinstance(step, Stop):
+            step = flow.send(await step.wait_async())
+    except StopIteration as end:
+        for value in _chunks(end.value):
+            yield value
+        return
+    chunks: list[Any] = []
+    source: Any = None
+    try:
+        source = aiter(perform(step.input))
+        async for value in source:
+            chunks.append(value)
+            yield value
+    except GeneratorExit:
+        if hasattr(source, "aclose"):
+            await source.aclose()
+        _finish(flow, Partial(chunks))
+        raise
+    except BaseException as error:
+        for value in _chunks(await _failed_async(flow, error)):
+            yield value
+        return
+    _finish(flow, chunks)
+
+
+def _finish(flow: Flow, chunks: list[Any] | Partial) -> None:
+    try:
+        flow.send(chunks)
+    except StopIteration:
+        return
+
+
+def _failed(flow: Flow, error: BaseException) -> Any:
+    """What the flow makes of an error: it raises, or has been given a result instead."""
+    try:
+        step = flow.throw(thrown(error))
+        while isinstance(step, Stop):
+            step = flow.send(step.wait())
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("no flow begins a stream again")
+
+
+async def _failed_async(flow: Flow, error: BaseException) -> Any:
+    try:
+        step = flow.throw(thrown(error))
+        while isinstance(step, Stop):
+            step = flow.send(await step.wait_async())
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("no flow begins a stream again")
+
+
+def _chunks(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,213 @@
+"""`@dbg.tool` and `@dbg.model`: plain functions of a hand-written loop, wrapped."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.recorded_values import is_plain
+
+if TYPE_CHECKING:
+    from holdfast.bridge.agent_bridge import Bridge
+
+
+def name_of(function: Any) -> str:
+    """What a callable is called: a partial by what it calls, an object by its class."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+class _Arguments:
+    """The arguments of a function by their names, and back again."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        try:
+            self._signature: inspect.Signature | None = inspect.signature(function)
+        except (TypeError, ValueError):
+            self._signature = None
+        parameters = self._signature.parameters.values() if self._signature else ()
+        self._rest = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), None)
+        self._more = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+        names = self._names = [p.name for p in parameters]
+        # Of a method, the object is not something that the agent asked for.
+        self._owner = names[0] if names[:1] in (["self"], ["cls"]) else None
+        self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        self._is_simple = self._more is None and all(
+            p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.KEYWORD_ONLY for p in parameters
+        )
+
+    def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        if not args and self._is_simple:
+            return dict(kwargs)
+        if self._signature is None:
+            return {"args": list(args), **kwargs}
+        try:
+            found = dict(self._signature.bind(*args, **kwargs).arguments)
+        except TypeError:
+            return {"args": list(args), **kwargs}  # the function itself will say what is wrong
+        if self._rest is not None:
+            found |= found.pop(self._rest, {})
+        if args and self._owner is not None:
+            del found[self._owner]
+        return found
+
+    def takes(self, name: str) -> bool:
+        return self._rest is not None or name in self._names
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        before: dict[str, Any],
+        after: dict[str, Any],
+    ) -> Any:
+        """Call it as it was called, but for what was changed."""
+        if after is before:
+            return function(*args, **kwargs)
+        if args and self._owner is not None:
+            after = {self._owner: args[0], **after}
+        if self._signature is None or not self._is_simple:
+            return self._call_by_kind(function, after)
+        return function(**after)
+
+    def _call_by_kind(self, function: Callable[..., Any], after: dict[str, Any]) -> Any:
+        if self._signature is None:
+            rest = dict(after)
+            return function(*rest.pop("args", ()), **rest)
+        args: list[Any] = []
+        named: dict[str, Any] = {}
+        left = dict(after)
+        for parameter in self._signature.parameters.values():
+            if parameter.name not in left or parameter.kind is parameter.VAR_KEYWORD:
+                continue
+            value = left.pop(parameter.name)
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                args.extend(value)
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                args.append(value)
+        return function(*args, **named, **left)
+
+
+def tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: bool) -> Any:
+    arguments = _Arguments(function)
+
+    def call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
+        named = arguments.named(args, kwargs)
+        return ToolCall(name, named, lane=bridge.current_lane, pure=pure)
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            call = call_of(args, kwargs)
+            return await bridge.acall_tool(
+                call, lambda given: arguments.call(function, args, kwargs, call.input, given)
+            )
+
+        return awaited
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        call = call_of(args, kwargs)
+        return bridge.call_tool(
+            call, lambda given: arguments.call(function, args, kwargs, call.input, given)
+        )
+
+    return called
+
+
+def model(
+    bridge: Bridge, function: Callable[..., Any], name: str | None, provider: str | None
+) -> Any:
+    arguments = _Arguments(function)
+
+    def prepared(
+        args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[ModelCall, Callable[[ModelCall], Any]]:
+        named = arguments.named(args, kwargs)
+        where, messages = _messages(bridge, named)
+        settings = {
+            key: value
+            for key, value in named.items()
+            if key != where and key != "model" and is_plain(value)
+        }
+        given = named.get("model", arguments.defaults.get("model"))
+        call = ModelCall(
+            messages,
+            model=given if isinstance(given, str) else name,
+            provider=provider,
+            lane=bridge.current_lane,
+            settings=dict(settings),
+        )
+
+        def perform(call: ModelCall) -> Any:
+            changed = {
+                key: value
+                for key, value in call.settings.items()
+                if (key not in settings or value is not settings[key]) and arguments.takes(key)
+            }
+            if where is not None and not isinstance(named[where], list):
+                changed[where] = _prompt(named[where], call.messages)
+            after = {**named, **changed} if changed else named
+            return arguments.call(function, args, kwargs, named, after)
+
+        return call, perform
+
+    if inspect.isasyncgenfunction(function):
+
+        @functools.wraps(function)
+        def streamed_async(*args: Any, **kwargs: Any) -> Any:
+            return bridge.astream_model(*prepared(args, kwargs))
+
+        return streamed_async
+    if inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def streamed(*args: Any, **kwargs: Any) -> Any:
+            return bridge.stream_model(*prepared(args, kwargs))
+
+        return streamed
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            return await bridge.acall_model(*prepared(args, kwargs))
+
+        return awaited
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return bridge.call_model(*prepared(args, kwargs))
+
+    return called
+
+
+def _messages(bridge: Bridge, named: dict[str, Any]) -> tuple[str | None, list[Any]]:
+    """Which argument holds the messages, and these; those of the run if none does."""
+    if isinstance(named.get("messages"), list):
+        return "messages", named["messages"]
+    ours = bridge.current_messages
+    for name, value in named.items():
+        if isinstance(value, list) and (value is ours or name in ("input", "history", "prompt")):
+            return name, value
+    for name in ("messages", "prompt", "input", "text", "query"):
+        value = named.get(name)
+        if isinstance(value, str):
+            return name, [{"role": "user", "content": value}]
+        if isinstance(value, tuple):
+            return name, list(value)
+    return None, ours if ours is not None else []
+
+
+def _prompt(before: Any, messages: list[Any]) -> Any:
+    """An argument that was no list, with what was added to it."""
+    if isinstance(before, str):
+        return "\n\n".join(str(each.get("content", "")) for each in messages)
+    return type(before)(messages)

@@ -1,0 +1,128 @@
+"""`start`: a session begun, gone on with, or played from a recording."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import sys
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.bridge.agent_bridge import Bridge
+from holdfast.bridge.tape import FULL, MODEL, Tape
+from holdfast.client.discovery import data_dir
+from holdfast.recording import liveness
+from holdfast.recording.layout import Agents, Home, agents_dir
+
+logger = logging.getLogger("holdfast")
+
+_bridges: weakref.WeakSet[Bridge] = weakref.WeakSet()
+_latest: weakref.ref[Bridge] | None = None
+
+
+def start(
+    name: str = "agent",
+    *,
+    directory: str | os.PathLike[str] | None = None,
+    session: str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    redact: bool | Sequence[str] = True,
+) -> Bridge:
+    """Begin a session; with `session`, go on with one whose agent has ended.
+
+    What cannot be written does not stop an agent: without a directory the bridge is there, and
+    records nothing.
+    """
+    global _latest
+    tape = _tape(directory)
+    home: Home | None = None
+    try:
+        home = _home(directory, session)
+    except OSError as problem:
+        logger.warning("this agent is not recorded: %s", problem)
+    if home is not None and not _held(home):
+        if session is not None:
+            raise ValueError(f"the agent of session {session} still runs")
+        home = None
+    try:
+        bridge = Bridge(
+            name,
+            home,
+            redact=redact,
+            provider=provider,
+            model=model,
+            tape=tape,
+            parent=os.environ.get("HOLDFAST_AGENT_PARENT"),
+        )
+    except OSError as problem:
+        logger.warning("this agent is not recorded: %s", problem)
+        bridge = Bridge(name, None, redact=redact, provider=provider, model=model, tape=tape)
+    _bridges.add(bridge)
+    _latest = weakref.ref(bridge)
+    return bridge
+
+
+def active() -> Bridge:
+    """The session that was started last; one is started if there is none."""
+    found = None if _latest is None else _latest()
+    return start() if found is None or found.is_over else found
+
+
+def _root(directory: str | os.PathLike[str] | None) -> Agents:
+    return Agents(agents_dir(data_dir()) if directory is None else Path(directory).absolute())
+
+
+def _home(directory: str | os.PathLike[str] | None, session: str | None) -> Home:
+    root = _root(directory)
+    if session is None:
+        return root.new_home()
+    home = root.home(session)
+    if not home.path.is_dir():
+        raise ValueError(f"there is no session {session} in {root.sessions}")
+    return home
+
+
+def _held(home: Home) -> bool:
+    try:
+        return liveness.hold(home.lock)
+    except OSError:
+        return True  # no lock to be had: it is recorded all the same
+
+
+def _tape(directory: str | os.PathLike[str] | None) -> Tape | None:
+    """What `HOLDFAST_REPLAY` asks for: of one session, not of those that its tools may start."""
+    wanted = os.environ.pop("HOLDFAST_REPLAY", None)
+    if not wanted:
+        return None
+    home = Home(Path(wanted)) if os.sep in wanted else _root(directory).home(wanted)
+    if not home.events.is_file():
+        raise ValueError(f"HOLDFAST_REPLAY: there is no recording {wanted}")
+    mode = os.environ.get("HOLDFAST_REPLAY_MODE") or FULL
+    if mode not in (MODEL, FULL):
+        raise ValueError(f"HOLDFAST_REPLAY_MODE is {MODEL} or {FULL}, not {mode!r}")
+    fork_at = os.environ.get("HOLDFAST_FORK_AT")
+    tape = Tape(home, mode, int(fork_at) if fork_at else None)
+    edits = json.loads(os.environ.get("HOLDFAST_FORK_EDITS") or "{}")
+    tape.message, tape.edits = edits.get("message"), edits.get("results") or {}
+    return tape
+
+
+def _close_all() -> None:
+    # Python leaves there what ended the program, and nothing if it was a plain exit.
+    reason = "exit" if getattr(sys, "last_value", None) is None else "error"
+    for bridge in list(_bridges):
+        bridge.close(reason)
+
+
+def _forked() -> None:
+    for bridge in list(_bridges):
+        bridge.forked()
+
+
+atexit.register(_close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

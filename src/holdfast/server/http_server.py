@@ -1,0 +1,235 @@
+"""Serving: one process, one port, found by its clients, gone without a trace."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import secrets
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+import uvicorn
+
+from holdfast import errors
+from holdfast.server import gc_policy, peers
+from holdfast.server.access_control import AccessControl, Policy, choose_http_protocol
+from holdfast.server.app import create_app
+from holdfast.service.debugger import Debugger
+
+log = logging.getLogger(__name__)
+DEFAULT_PORT = 5000
+MAX_BODY = 32 * 1024 * 1024
+_GRACE_SECONDS = 3
+# Agents think between two requests; their connection should still be there when they are done.
+_IDLE_SECONDS = 75
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    host: str = "127.0.0.1"
+    port: int | None = None
+    """None: the default port, or a free one when it is taken. 0: a free one."""
+    data_dir: Path = Path.home() / ".holdfast"
+    ready_file: Path | None = None
+    token: str | None = None
+    pool_size: int | None = None
+    """How many interpreters are kept warm; None: as the settings say."""
+
+    @property
+    def loopback(self) -> bool:
+        if self.host == "localhost":
+            return True
+        with contextlib.suppress(ValueError):
+            return ip_address(self.host).is_loopback
+        return False
+
+
+class _Server(uvicorn.Server):
+    """Says when it accepts connections. Leaves signals to us: it would raise them once more."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def discovery_file(data_dir: Path) -> Path:
+    return data_dir / "server.json"
+
+
+async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
+    """Serve until told to stop; returns when nothing is left running."""
+    service = Debugger(options.data_dir, trusted=_same_user, pool_size=options.pool_size)
+    try:
+        token = options.token or (None if options.loopback else _token(options.data_dir))
+        listener = _listen(options, say)
+    except BaseException:
+        service.store.close()
+        raise
+    policy = Policy(options.loopback, token, MAX_BODY)
+    app = create_app(service)
+    server = _Server(
+        uvicorn.Config(
+            AccessControl(app, policy),
+            http=choose_http_protocol(policy),
+            loop="none",
+            ws="none",
+            proxy_headers=False,
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=_IDLE_SECONDS,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            backlog=512,
+        )
+    )
+    stopping = asyncio.create_task(_stop_when_asked(server, service))
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    files = [discovery_file(options.data_dir), *filter(None, [options.ready_file])]
+    try:
+        async with gc_policy.tuned():
+            try:
+                await _announce(server, running, listener, options, policy, files, say)
+            except errors.Failure:
+                server.should_exit = True  # in order all the same
+                await running
+                raise
+            await running
+    finally:
+        stopping.cancel()
+        for file in files:
+            _take_back(file)
+
+
+def _same_user(peer: object, local: object) -> bool:
+    uid = peers.owner_uid(peer, local)  # type: ignore[arg-type]
+    return uid is not None and uid in (0, os.getuid())
+
+
+def _token(data_dir: Path) -> str:
+    """The token for clients beyond loopback: kept, so that they need not learn it anew."""
+    file = data_dir / "token"
+    with contextlib.suppress(OSError):
+        known = file.read_text().strip()
+        if known:
+            return known
+    token = secrets.token_urlsafe(32)
+    _publish(file, token + "\n")
+    return token
+
+
+def _listen(options: ServerOptions, say: Callable[[str], None]) -> socket.socket:
+    wanted = DEFAULT_PORT if options.port is None else options.port
+    try:
+        return _bind(options.host, wanted)
+    except errors.Failure:
+        if options.port is not None:
+            raise
+    listener = _bind(options.host, 0)
+    say(f"port {wanted} is taken; using {listener.getsockname()[1]} instead")
+    return listener
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+    except (OSError, OverflowError, UnicodeError) as problem:
+        listener.close()
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise errors.Failure(
+            f"cannot listen at {host}:{port}: {why}",
+            hint="Choose another --port (0 takes a free one), or another --host.",
+        ) from None
+    return listener
+
+
+async def _stop_when_asked(server: uvicorn.Server, service: Debugger) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            loop.add_signal_handler(number, service.stop_requested.set)
+    await service.stop_requested.wait()
+    server.should_exit = True
+    # Targets go first: then whoever waits for one is answered with its end, not hung up on.
+    # Should that take long, they are at least told what is so now.
+    loop.call_later(_GRACE_SECONDS / 2, service.wake_all)
+    await service.end_targets()
+    service.wake_all()
+
+
+async def _announce(
+    server: _Server,
+    running: asyncio.Task[None],
+    listener: socket.socket,
+    options: ServerOptions,
+    policy: Policy,
+    files: list[Path],
+    say: Callable[[str], None],
+) -> None:
+    """Say where we are, once we answer there."""
+    ready = asyncio.create_task(server.ready.wait())
+    await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
+    ready.cancel()
+    if running.done():
+        await running
+        raise errors.Failure("the server could not start")
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{shown}:{port}"
+    facts = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
+    for file in files:
+        _publish(file, json.dumps(facts) + "\n")
+    say(f"Holdfast is at {url} (data in {options.data_dir})")
+    if not policy.loopback:
+        which = "you gave" if options.token else f"in {options.data_dir / 'token'}"
+        say(f"WARNING: reachable from other machines. Clients need the token {which}.")
+
+
+def _publish(file: Path, text: str) -> None:
+    try:
+        write_privately(file, text)
+    except OSError as problem:
+        raise errors.Failure(
+            f"cannot write {file}: {problem.strerror}",
+            hint="Choose a place that you can write to, on a disk with room.",
+        ) from None
+
+
+def write_privately(file: Path, text: str) -> None:
+    """Write a file that is whole or not there, and readable by its owner only."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(handle, "w") as stream:
+            stream.write(text)
+        os.replace(name, file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _take_back(file: Path) -> None:
+    """Remove what announces us, unless another server has announced itself there since."""
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        if json.loads(file.read_text())["pid"] == os.getpid():
+            file.unlink()

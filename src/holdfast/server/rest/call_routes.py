@@ -1,0 +1,251 @@
+"""Calls: what an application reports as it calls, and what it is told to do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import Request, Response
+
+import holdfast
+from holdfast import errors
+from holdfast.server.error_answers import status_of
+from holdfast.server.rest.shared import patience_of, router, shows
+from holdfast.service.debugger import Debugger
+from holdfast.wire import batch_format, rest
+from holdfast.wire import call_requests as wire
+
+Json = dict[str, Any]
+routes = router()
+_SEVEN = {
+    "cid": "4ee5d22e9e44ec6480a2fc727c72c7886855f94562e8549cfae9a33f7361574b",
+    "data": "gARLBy4=",
+    "preview": {"text": "7", "type": "int", "json": 7},
+}
+_CALL_ID = "1768298400.123456-001"
+
+
+def takes(example: Json) -> Json:
+    """These routes read their bodies themselves; the document shows what they take."""
+    content = {"schema": {"type": "object"}, "example": example}
+    return {"requestBody": {"required": True, "content": {"application/json": content}}}
+
+
+def said(shown: Json, status: int = 200) -> Response:
+    return Response(rest.encode(shown), status, media_type="application/json")
+
+
+async def flat(work: Callable[[], Awaitable[Json]]) -> Response:
+    """The answer; an error that the application can act on is said flat, as it knows them."""
+    try:
+        return said(await work())
+    except errors.CidNotFound as problem:
+        return said(wire.flat_error(problem.short, problem.message, problem.details), 404)
+    except errors.HoldfastError as problem:
+        status = status_of(problem)
+        if status >= 500:
+            raise  # one of ours, said and logged as everywhere
+        details = {"error_code": problem.short, "hint": problem.hint, **problem.details}
+        return said(wire.flat_error(problem.short, problem.message, details), status)
+
+
+_START = {
+    "method_name": "add",
+    "target_cid": "0" * 64,
+    "args": [_SEVEN],
+    "kwargs": {"b": {"cid": _SEVEN["cid"]}},
+    "call_site": {
+        "timestamp": 1768298400.123,
+        "target_cid": "0" * 64,
+        "stack_trace": [
+            {
+                "filename": "/code/main.py",
+                "lineno": 42,
+                "function": "main",
+                "code_context": "result = calculator.add(1, 2)",
+            }
+        ],
+    },
+    "call_type": "proxy",
+}
+
+
+@routes.post(
+    "/call/start",
+    openapi_extra=takes(_START),
+    responses=shows({"call_id": _CALL_ID, "action": "continue"}),
+    response_model=None,
+)
+async def start(request: Request) -> Response:
+    """A call is about to be made: what shall become of it? `continue`, `poll`, `skip`, `raise`…"""
+    service: Debugger = request.app.state.service
+    limit = service.settings.call_max_value_bytes
+
+    async def work() -> Json:
+        given = wire.start_of(wire.body_of(await request.body()), limit)
+        await service.calls.room()
+        return service.calls.start(given)
+
+    return await flat(work)
+
+
+@routes.post(
+    "/call/complete",
+    openapi_extra=takes({"call_id": _CALL_ID, "status": "success", "timestamp": 1768298400.2}),
+    responses=shows({"status": "ok"}),
+    response_model=None,
+)
+async def complete(request: Request) -> Response:
+    """A call has ended, with a result or an exception."""
+    service: Debugger = request.app.state.service
+    limit = service.settings.call_max_value_bytes
+
+    async def work() -> Json:
+        given = wire.complete_of(wire.body_of(await request.body()), limit)
+        await service.calls.room()
+        return service.calls.complete(given)
+
+    return await flat(work)
+
+
+@routes.get("/poll/{call_id}", responses=shows({"status": "waiting"}), response_model=None)
+async def poll(request: Request, call_id: str, wait: str | None = None) -> Response:
+    """What was decided about a held call; with `wait` the answer comes as soon as there is one."""
+    service: Debugger = request.app.state.service
+
+    async def work() -> Json:
+        return await service.calls.poll(call_id, patience_of(wait, service.settings, 0.0))
+
+    return await flat(work)
+
+
+@routes.delete("/poll/{call_id}", responses=shows({"status": "ok"}), response_model=None)
+async def give_up(request: Request, call_id: str) -> Response:
+    """The application waits no longer: whoever called was cancelled, or had no more time."""
+    service: Debugger = request.app.state.service
+
+    async def work() -> Json:
+        service.calls.give_up(call_id)
+        return {"status": "ok"}
+
+    return await flat(work)
+
+
+@routes.post(
+    "/poll/{call_id}/answer",
+    openapi_extra=takes({"request_id": "eval_1", "result": {"text": "3", "type": "int"}}),
+    responses=shows({"status": "ok"}),
+    response_model=None,
+)
+async def answer(request: Request, call_id: str) -> Response:
+    """What an expression came to that the poll asked for."""
+    service: Debugger = request.app.state.service
+
+    async def work() -> Json:
+        body = wire.body_of(await request.body())
+        taken = service.calls.answer(call_id, *wire.answer_of(body))
+        return {"status": "ok" if taken else "late"}
+
+    return await flat(work)
+
+
+@routes.post(
+    "/call/records",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                batch_format.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}
+            },
+        }
+    },
+    responses=shows({"status": "ok", "taken": 500}),
+    response_model=None,
+)
+async def records(request: Request) -> Response:
+    """Calls of a leased application after the fact, in batches; kept whole or not at all."""
+    service: Debugger = request.app.state.service
+    limit = service.settings.call_max_value_bytes
+
+    async def work() -> Json:
+        body = await request.body()
+        await service.calls.room()
+        return service.calls.leased.take(body, limit)
+
+    return await flat(work)
+
+
+@routes.get(
+    "/call/rules",
+    responses=shows({"epoch": 1768298400123456789, "board": None, "rules": [{"function": "add"}]}),
+    response_model=None,
+)
+async def rules(request: Request, session_id: str | None = None) -> Response:
+    """What a leased application must ask about before it calls, and where it sees that change."""
+    service: Debugger = request.app.state.service
+
+    async def work() -> Json:
+        return service.calls.lease(session_id)
+
+    return await flat(work)
+
+
+_ABOUT = {"pid": 4321, "argv": ["main.py"], "cwd": "/code", "python": "3.12.1", "name": "shop"}
+
+
+@routes.post(
+    "/call/session",
+    openapi_extra=takes(_ABOUT),
+    responses=shows({"session_id": "calls_1a2b3c4d", "server_pid": 4000, "version": "0.1.0"}),
+    response_model=None,
+)
+async def begin_session(request: Request) -> Response:
+    """An application begins to report its calls."""
+    service: Debugger = request.app.state.service
+
+    async def work() -> Json:
+        session = service.calls.begin(wire.about_of(wire.body_of(await request.body())))
+        return {
+            "session_id": session.id,
+            "server_pid": os.getpid(),
+            "version": holdfast.__version__,
+            **(service.calls.lease(session.id) if session.is_leased else {}),
+        }
+
+    return await flat(work)
+
+
+@routes.post(
+    "/call/session/end",
+    openapi_extra=takes({"session_id": "calls_1a2b3c4d"}),
+    responses=shows({"status": "ok"}),
+    response_model=None,
+)
+async def end_session(request: Request) -> Response:
+    """An application reports no more calls."""
+    service: Debugger = request.app.state.service
+
+    async def work() -> Json:
+        body = wire.body_of(await request.body())
+        service.calls.end(wire.text_of(body, "session_id"))
+        return {"status": "ok"}
+
+    return await flat(work)
+
+
+@routes.post(
+    "/call/register",
+    openapi_extra=takes({"name": "add", "signature": "(a, b)"}),
+    responses=shows({"status": "ok"}),
+    response_model=None,
+)
+async def register(request: Request) -> Response:
+    """A callable that may be called, or stand in for another; never pauses."""
+    service: Debugger = request.app.state.service
+
+    async def work() -> Json:
+        service.calls.register(*wire.registration_of(wire.body_of(await request.body())))
+        return {"status": "ok"}
+
+    return await flat(work)

@@ -1,0 +1,275 @@
+"""Calls as rows and back, and which index answers which question."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import struct
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
+from holdfast.store.sqlite.document_codec import decode_object, encode
+from holdfast.store.sqlite.reader_pool import Row
+from holdfast.wire import batch_parser
+
+if TYPE_CHECKING:
+    from holdfast.store.sqlite.sqlite_calls import CallQuery
+
+Json = dict[str, Any]
+_CID_BYTES = 32
+_STATUS = {
+    CallStatus.RUNNING: 0,
+    CallStatus.SUCCESS: 1,
+    CallStatus.EXCEPTION: 2,
+    CallStatus.LOST: 3,
+}
+_STATUSES = {number: status for status, number in _STATUS.items()}
+_UNKNOWN = Function(0, "?")
+
+_COLUMNS = (
+    "id, session, function_id, call_type, status, parent, stack, duration_ns, cids, "
+    "CAST(document AS BLOB)"
+)
+SELECT = f"SELECT {_COLUMNS} FROM calls"
+ONE = f"{SELECT} WHERE id = ?"
+CHILDREN = f"{SELECT} WHERE parent = ? ORDER BY id LIMIT ?"
+
+
+def session_number(session_id: str) -> int:
+    """`calls_<8 hex>` without the words: half of every row would be session ids otherwise."""
+    return int(session_id.rpartition("_")[2], 16)
+
+
+@functools.lru_cache(1024)
+def session_id(number: int) -> str:
+    return f"calls_{number:08x}"
+
+
+def value_key(cid: bytes) -> int:
+    found: int = struct.unpack_from(">q", cid)[0]
+    return found
+
+
+def values_in(cids: bytes) -> Iterator[int]:
+    for at in range(0, len(cids), _CID_BYTES):
+        yield value_key(cids[at : at + _CID_BYTES])
+
+
+# -- calls ---------------------------------------------------------------------------------------
+
+
+class _Positions(dict[str, int]):
+    """Each content id once, by its position."""
+
+    def __missing__(self, cid: str) -> int:
+        self[cid] = position = len(self)
+        return position
+
+
+def encode_call(call: CallRecord) -> Row:
+    at = _Positions()
+    document: Json = {"a": [at[cid] for cid in call.args]}
+    if call.kwargs:
+        document["k"] = {name: at[cid] for name, cid in call.kwargs.items()}
+    for name, cid in (("t", call.target), ("r", call.result), ("e", call.exception)):
+        if cid is not None:
+            document[name] = at[cid]
+    if call.changed:
+        document["ch"] = _positions(call.changed, at)
+    for cid in _decided(call.decision or {}):
+        _ = at[cid]  # for whoever looks for the calls of a value
+    for name, value in (
+        *(("et", call.exception_type), ("em", call.exception_message), ("th", call.thread)),
+        *(("ta", call.task), ("s", call.started_at), ("c", call.completed_at)),
+        *(("d", call.decision), ("m", call.marker)),
+    ):
+        if value is not None:
+            document[name] = value
+    return (
+        call.number,
+        session_number(call.session_id),
+        call.function.id,
+        call.call_type,
+        _STATUS[call.status],
+        call.parent,
+        call.stack,
+        call.duration_ns,
+        bytes.fromhex("".join(at)),
+        encode(document),
+    )
+
+
+def _decided(decision: Mapping[str, Any]) -> Iterator[str]:
+    """The values that a decision brought in."""
+    args, kwargs = decision.get("modified_args") or [], decision.get("modified_kwargs") or {}
+    given = [each.get("cid") for each in (*args, *kwargs.values()) if isinstance(each, Mapping)]
+    for cid in (decision.get("fake_result_cid"), decision.get("exception_cid"), *given):
+        if isinstance(cid, str):
+            yield cid
+
+
+def _positions(changed: Mapping[str, Any], at: _Positions) -> Json:
+    shown: Json = {}
+    for part, found in changed.items():
+        shown[part] = (
+            at[found] if isinstance(found, str) else {key: at[cid] for key, cid in found.items()}
+        )
+    return shown
+
+
+def decode_call(row: Row, functions: Mapping[int, Function]) -> tuple[CallRecord, dict[str, bytes]]:
+    """The call, and the values that its row has with their bytes."""
+    document = decode_object(row[9])
+    if "p" in document:
+        return _decode_packed(row, document, functions)
+    return _decode_plain(row, document, functions), {}
+
+
+def cids_of(row: Row) -> tuple[list[str], dict[str, bytes]]:
+    """Every value that a call used, and those that its row has with their bytes."""
+    if "p" not in decode_object(row[9]):
+        hexed = row[8].hex()
+        return [hexed[at : at + 64] for at in range(0, len(hexed), 64)], {}
+    record, small = decode_call(row, {})
+    found = [*record.args, *record.kwargs.values(), record.target, record.result, record.exception]
+    for part in (record.changed or {}).values():
+        found += [part] if isinstance(part, str) else part.values()
+    return [cid for cid in dict.fromkeys(found) if cid is not None], small
+
+
+def _decode_packed(
+    row: Row, document: Json, functions: Mapping[int, Function]
+) -> tuple[CallRecord, dict[str, bytes]]:
+    """A row of a leased application: `cids` is the body of its batch (`wire.batch_format`)."""
+    number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
+    found = batch_parser.body_of(bytes(body))
+    more = found.more
+    record = CallRecord(
+        number=number,
+        session_id=session_id(session),
+        function=functions.get(function_id, _UNKNOWN),
+        call_type=call_type,
+        status=_STATUSES[status],
+        target=found.target,
+        args=found.args,
+        kwargs=found.kwargs,
+        result=None if found.raised else found.outcome,
+        exception=found.outcome if found.raised else None,
+        exception_type=more.get("et"),
+        exception_message=more.get("em"),
+        stack=stack,
+        parent=parent,
+        thread=document.get("th"),
+        task=more.get("ta"),
+        started_at=number / 1e9,
+        completed_at=(number + (duration_ns or 0)) / 1e9,
+        duration_ns=duration_ns,
+        changed=found.changed,
+        marker=more.get("m"),
+    )
+    return record, found.inline
+
+
+def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -> CallRecord:
+    number, session, function_id, call_type, status, parent, stack, duration_ns, cids, _text = row
+    hexed = cids.hex()
+    every = [hexed[at : at + 64] for at in range(0, len(hexed), 64)]
+
+    def cid(position: int | None) -> str | None:
+        return None if position is None else every[position]
+
+    return CallRecord(
+        number=number,
+        session_id=session_id(session),
+        function=functions.get(function_id, _UNKNOWN),
+        call_type=call_type,
+        status=_STATUSES[status],
+        target=cid(document.get("t")),
+        args=tuple(every[position] for position in document["a"]),
+        kwargs={name: every[position] for name, position in document.get("k", {}).items()},
+        result=cid(document.get("r")),
+        exception=cid(document.get("e")),
+        exception_type=document.get("et"),
+        exception_message=document.get("em"),
+        stack=stack,
+        parent=parent,
+        thread=document.get("th"),
+        task=document.get("ta"),
+        started_at=document.get("s"),
+        completed_at=document.get("c"),
+        duration_ns=duration_ns,
+        changed=_named(document.get("ch"), every),
+        decision=document.get("d"),
+        marker=document.get("m"),
+    )
+
+
+def _named(changed: Json | None, every: list[str]) -> Json | None:
+    if changed is None:
+        return None
+    return {
+        part: every[found]
+        if isinstance(found, int)
+        else {key: every[position] for key, position in found.items()}
+        for part, found in changed.items()
+    }
+
+
+# -- finding them --------------------------------------------------------------------------------
+
+
+def selections(query: CallQuery) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Statements that read newest first from one index each, and stop at a limit still to come.
+
+    Of several conditions the most telling picks the index; the rest is for whoever asked, who
+    reads on in pages (a page costs the same however many calls there are).
+    """
+    low, high = query.bounds
+    if query.cid is not None:
+        key = value_key(bytes.fromhex(query.cid))
+        sql = (
+            f"{SELECT} WHERE id IN (SELECT call_id FROM uses WHERE value = ? "
+            "AND call_id > ? AND call_id < ? ORDER BY call_id DESC LIMIT ?) ORDER BY id DESC"
+        )
+        yield sql, (key, low, high)
+        return
+    bounds = "id > ? AND id < ? ORDER BY id DESC LIMIT ?"
+    unusual = query.status is not None and query.status is not CallStatus.SUCCESS
+    if query.functions is not None:
+        for function in sorted(query.functions):
+            if unusual and query.status is not None:
+                sql = f"{SELECT} WHERE function_id = ? AND status = ? AND status <> 1 AND {bounds}"
+                yield sql, (function, _STATUS[query.status], low, high)
+            else:
+                yield f"{SELECT} WHERE function_id = ? AND {bounds}", (function, low, high)
+    elif query.session_id is not None:
+        number = session_number(query.session_id)
+        yield f"{SELECT} WHERE session = ? AND {bounds}", (number, low, high)
+    elif unusual and query.status is not None:
+        sql = f"{SELECT} WHERE status = ? AND status <> 1 AND {bounds}"
+        yield sql, (_STATUS[query.status], low, high)
+    else:
+        yield f"{SELECT} WHERE {bounds}", (low, high)
+
+
+# -- functions and breakpoints -------------------------------------------------------------------
+
+
+def function_document(function: Function) -> Json:
+    document = dataclasses.asdict(function)
+    del document["id"]
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def decode_function(number: int, text: bytes) -> Function:
+    return Function(number, **decode_object(text))
+
+
+def breakpoint_document(point: CallBreakpoint) -> Json:
+    return {**dataclasses.asdict(point), "when": point.when.value}
+
+
+def decode_breakpoint(text: bytes) -> CallBreakpoint:
+    document = decode_object(text)
+    return CallBreakpoint(**{**document, "when": When(document["when"])})

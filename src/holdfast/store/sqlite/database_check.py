@@ -1,0 +1,153 @@
+"""Is this file our database, and sound? If not, it is set aside: somebody may still want it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+from contextlib import closing
+from datetime import datetime, timezone
+from pathlib import Path
+
+from holdfast.store.sqlite.migrations import latest_version, migrate, version_of
+from holdfast.store.store_errors import StoreProblem, StoreWarnings
+
+APPLICATION_ID = 0x484F4C44
+# SQLite's companions of a database file; without them the last transactions may be missing.
+COMPANIONS = ("-wal", "-shm", "-journal")
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+
+
+def companion(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def ensure_usable(path: Path, warnings: StoreWarnings) -> None:
+    """Leave at `path` a sound database of ours or nothing. One from the future is refused."""
+    reason = what_is_wrong(path)
+    if reason is not None:
+        kept = set_aside(path)
+        warnings.add(
+            "STORE_SET_ASIDE",
+            f"The database could not be used ({reason}); a new one was started. "
+            f"The old one is kept as {kept.name}.",
+            about=kept,
+            path=str(path),
+            kept_as=str(kept),
+            reason=reason,
+        )
+
+
+def what_is_wrong(path: Path) -> str | None:
+    header = _header(path)
+    if not header:
+        # SQLite would delete a log that has no database; what is in it may be all there is.
+        stray = companion(path, "-wal")
+        return "its log has no database" if _size(stray) else None
+    if reason := _wrong_in_header(header):
+        return reason
+    try:
+        with closing(_inspect(path)) as connection:
+            return _wrong_inside(connection)
+    except UnicodeDecodeError:
+        # SQLite quotes damaged names in its complaint, and Python cannot decode the complaint.
+        return "its schema is malformed"
+    except sqlite3.DatabaseError as error:
+        # Exactly DatabaseError is "malformed" or "not a database". Its subclasses are troubles of
+        # the moment, such as a lock or a failing disk, and no reason to give the file up.
+        if type(error) is sqlite3.DatabaseError:
+            return str(error)
+        raise
+
+
+def set_aside(path: Path) -> Path:
+    """Rename the database and its companions to a name nobody has yet."""
+    stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    base = f"{path.name}.bad-{stamp}"
+    kept, count = path.with_name(base), 1
+    while any(companion(kept, suffix).exists() for suffix in ("", *COMPANIONS)):
+        kept, count = path.with_name(f"{base}-{count}"), count + 1
+    # The database first: if we are cut short, the companions left behind are seen next time.
+    for suffix in ("", *COMPANIONS):
+        if companion(path, suffix).exists():
+            os.rename(companion(path, suffix), companion(kept, suffix))
+    return kept
+
+
+def _header(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return b""
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _wrong_in_header(header: bytes) -> str | None:
+    """Read it ourselves: SQLite answers some of these as if they were passing troubles."""
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        return "it is not an SQLite database"
+    (page_size,) = struct.unpack_from(">H", header, 16)
+    schema_format, encoding = struct.unpack_from(">I8xI", header, 44)
+    page_size_ok = page_size == 1 or (page_size >= 512 and page_size & (page_size - 1) == 0)
+    versions_ok = header[18] in (1, 2) and header[19] in (1, 2)
+    if page_size_ok and versions_ok and schema_format <= 4 and encoding <= 3:
+        _refuse_the_future(struct.unpack_from(">i", header, 60)[0])
+        return None
+    return "its header is malformed"
+
+
+def _inspect(path: Path) -> sqlite3.Connection:
+    # Read-only, so that closing does not fold the log into the file; but an interrupted creation
+    # leaves a journal, and only a writer may roll that back.
+    mode = "rw" if companion(path, "-journal").exists() else "ro"
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return connection
+
+
+def _wrong_inside(connection: sqlite3.Connection) -> str | None:
+    version = version_of(connection)
+    _refuse_the_future(version)
+    # Not quick_check: it passes over broken indexes, and the large table has none to pass over.
+    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if verdict != "ok":
+        return str(verdict)
+    present = _schema(connection)
+    if not present:
+        return None
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if version < 1 or application != APPLICATION_ID:
+        return "it belongs to another application"
+    return None if _expected_schema(version) <= present else "its tables are not as expected"
+
+
+def _refuse_the_future(version: int) -> None:
+    known = latest_version()
+    if version > known:
+        raise StoreProblem(
+            f"The database has schema version {version}; this Holdfast knows up to {known}. "
+            "It was left as it is.",
+            hint="Upgrade Holdfast, or choose another data directory.",
+            version=version,
+            known=known,
+        )
+
+
+def _schema(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    return set(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+
+
+def _expected_schema(version: int) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection, upto=version)
+        return _schema(connection)

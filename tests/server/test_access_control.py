@@ -1,0 +1,406 @@
+"""Who gets in, over real HTTP: uvicorn on a free port, httpx and raw sockets as callers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from holdfast.server.access_control import (
+    AccessControl,
+    CheckedHttpProtocol,
+    Policy,
+    choose_http_protocol,
+    may_connect,
+)
+
+MAX_BODY = 1000
+LOOPBACK = Policy(loopback=True, token=None, max_body=MAX_BODY)
+ELSEWHERE = Policy(loopback=False, token="open sesame", max_body=MAX_BODY)
+
+
+@dataclass
+class Echo:
+    """An application that says how long the body was, and remembers that it was asked."""
+
+    asked: list[str] = field(default_factory=list)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked.append(scope["path"])
+        length, more = 0, True
+        while more:
+            message = await receive()
+            length += len(message.get("body", b""))
+            more = message.get("more_body", False)
+        body = json.dumps({"length": length}).encode()
+        headers = [
+            (b"content-length", str(len(body)).encode()),
+            (b"access-control-allow-origin", b"*"),
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+@dataclass(frozen=True)
+class Served:
+    app: Echo
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+    def request(self, method: str = "GET", **options: Any) -> httpx.Response:
+        with httpx.Client(trust_env=False, verify=False) as client:  # no TLS to set up
+            return client.request(method, self.url + "/health", **options)
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection((self.host, self.port), timeout=10)
+
+    def raw(self, sent: bytes) -> bytes:
+        """What the server says to these bytes: one answer, or all until it hangs up."""
+        with self.connect() as caller:
+            caller.sendall(sent)
+            said = b""
+            while not whole(said) and (more := caller.recv(65536)):
+                said += more
+            return said
+
+
+def whole(said: bytes) -> bool:
+    head, end, body = said.partition(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head)
+    return bool(end) and length is not None and len(body) == int(length[1])
+
+
+@contextmanager
+def serving(
+    policy: Policy = LOOPBACK,
+    host: str = "127.0.0.1",
+    protocol: type[HttpToolsProtocol] | None = None,
+) -> Iterator[Served]:
+    app = Echo()
+    listener = socket.create_server(
+        (host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256
+    )
+    config = uvicorn.Config(
+        AccessControl(app, policy),
+        http=protocol or choose_http_protocol(policy),
+        loop="uvloop",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        proxy_headers=False,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield Served(app, host, listener.getsockname()[1])
+    finally:
+        # uvicorn waits for every connection it knows of: a forgotten one would show here.
+        server.should_exit = True
+        thread.join(timeout=10)
+        assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serving() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Served]:
+    with serving(ELSEWHERE) as served:
+        yield served
+
+
+def read_all(caller: socket.socket) -> bytes:
+    said = b""
+    while more := caller.recv(65536):
+        said += more
+    return said
+
+
+def refused(response: httpx.Response, status: int, code: str) -> bool:
+    body = response.json()
+    assert set(body) == {"error", "error_code"}
+    assert set(body["error"]) == {"code", "message", "hint", "details"}
+    assert all(body["error"][part] for part in ("code", "message", "hint"))
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    return (response.status_code, body["error"]["code"]) == (status, code)
+
+
+# -- what works with no set-up -------------------------------------------------------------------
+
+
+def test_the_same_user_needs_no_set_up(served: Served) -> None:
+    response = served.request()
+    assert (response.status_code, response.json()) == (200, {"length": 0})
+
+
+def test_every_answer_is_hardened_and_none_opens_itself_to_other_origins(served: Served) -> None:
+    headers = served.request().headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-store"
+    assert not [name for name in headers if name.startswith("access-control-")]
+
+
+def test_ipv6_loopback_is_loopback() -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with serving(host="::1") as served:
+        assert served.request().status_code == 200
+
+
+def test_a_hundred_connections_at_once_are_all_known(served: Served) -> None:
+    with ExitStack() as stack:
+        callers = [stack.enter_context(served.connect()) for _ in range(100)]
+        for caller in callers:
+            caller.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        answers = [read_all(caller) for caller in callers]
+    assert {answer.split(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 200 OK"}
+
+
+@pytest.mark.parametrize("host", ["localhost:9", "LOCALHOST", "127.0.0.1", "127.8.9.1:80", "[::1]"])
+def test_a_loopback_host_may_have_any_port(served: Served, host: str) -> None:
+    assert served.request(headers={"Host": host}).status_code == 200
+
+
+# -- other users of the machine ------------------------------------------------------------------
+
+AS_NOBODY = """
+import os, socket, sys
+os.setgid(65534); os.setuid(65534)
+caller = socket.socket()
+caller.connect(("127.0.0.1", int(sys.argv[1])))
+caller.sendall(b"POST / HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 9\\r\\n\\r\\nsome body")
+while said := caller.recv(65536):
+    sys.stdout.buffer.write(said)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_user_is_refused_before_the_request_is_read() -> None:
+    with serving() as served:
+        command = [sys.executable, "-c", AS_NOBODY, str(served.port)]
+        said = subprocess.run(command, capture_output=True, timeout=30, check=True).stdout
+        head, _, body = said.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 403 Forbidden\r\n")
+        assert json.loads(body)["error_code"] == "forbidden"
+        assert served.app.asked == []
+        assert served.request().status_code == 200
+
+
+class ForNobody(CheckedHttpProtocol):
+    """Refuses everyone, so that any user who runs these tests can see how it is done."""
+
+    users = frozenset()
+
+
+class ForNobodyBriefly(ForNobody):
+    linger = 0.05
+
+
+def test_a_refused_caller_learns_why_whatever_it_sends() -> None:
+    with serving(protocol=ForNobody) as served:
+        assert refused(served.request(), 403, "REQUEST_REFUSED")
+        large = b"x" * 5_000_000
+        assert refused(served.request("POST", content=large), 403, "REQUEST_REFUSED")
+        assert served.app.asked == []
+
+
+def test_a_refused_caller_that_stays_is_hung_up_on() -> None:
+    with serving(protocol=ForNobodyBriefly) as served, served.connect() as caller:
+        assert read_all(caller).startswith(b"HTTP/1.1 403 ")
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            send_for_ever(caller)
+
+
+def send_for_ever(caller: socket.socket) -> None:
+    while True:
+        caller.sendall(b"x" * 1000)
+
+
+def test_a_caller_from_elsewhere_is_not_on_loopback() -> None:
+    users = CheckedHttpProtocol.users
+    assert not may_connect(("192.0.2.1", 4000), ("192.0.2.2", 5000), users)
+    assert not may_connect(None, ("127.0.0.1", 5000), users)
+
+
+# -- web pages -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example:5000",
+        "evil.localhost",
+        "127.0.0.1.evil.example",
+        "127.0.0.1:5000@evil.example",
+        "10.0.0.1:5000",
+        "[::2]:5000",
+        "localhost:5000, evil.example",
+        "",
+    ],
+)
+def test_a_rebound_name_is_refused(served: Served, host: str) -> None:
+    assert refused(served.request(headers={"Host": host}), 403, "REQUEST_REFUSED")
+
+
+def test_a_second_host_does_not_hide_behind_the_first(served: Served) -> None:
+    said = served.raw(
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+    )
+    assert said.startswith((b"HTTP/1.1 403 ", b"HTTP/1.1 400 "))
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "null",
+        "http://localhost:1",
+        "http://localhost",
+        "https://localhost:{port}",
+        "http://localhost:{port}.evil.example",
+        "http://evil.example:{port}",
+    ],
+)
+def test_a_foreign_origin_is_refused(served: Served, origin: str) -> None:
+    headers = {"Origin": origin.format(port=served.port)}
+    for method in ("GET", "POST", "OPTIONS"):
+        assert refused(served.request(method, headers=headers), 403, "REQUEST_REFUSED")
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
+def test_our_own_page_may_ask(served: Served, name: str) -> None:
+    headers = {"Origin": f"http://{name}:{served.port}", "Sec-Fetch-Site": "same-origin"}
+    assert served.request("POST", headers=headers, json={}).status_code == 200
+
+
+def test_a_page_of_another_site_is_refused_even_without_an_origin(served: Served) -> None:
+    response = served.request(headers={"Sec-Fetch-Site": "cross-site"})
+    assert refused(response, 403, "REQUEST_REFUSED")
+
+
+# -- bodies --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "type_", ["text/plain", "application/x-www-form-urlencoded", "text/plain+json", "", None]
+)
+def test_a_body_that_is_not_json_is_refused(served: Served, type_: str | None) -> None:
+    headers = {} if type_ is None else {"Content-Type": type_}
+    response = served.request("POST", content=b'{"a": 1}', headers=headers)
+    assert refused(response, 415, "BODY_NOT_JSON")
+    response = served.request("POST", content=iter([b'{"a"', b": 1}"]), headers=headers)
+    assert refused(response, 415, "BODY_NOT_JSON")
+
+
+@pytest.mark.parametrize("type_", ["application/json", "Application/JSON; charset=utf-8"])
+def test_json_is_let_in_whole(served: Served, type_: str) -> None:
+    headers = {"Content-Type": type_}
+    for body in (b"[1, 2]", iter([b"[1,", b" 2]"])):
+        assert served.request("POST", content=body, headers=headers).json() == {"length": 6}
+    flavour = {"Content-Type": "application/vnd.api+json"}
+    assert served.request("PATCH", content=b"{}", headers=flavour).json() == {"length": 2}
+
+
+def test_no_body_needs_no_type(served: Served) -> None:
+    assert served.request("POST").json() == {"length": 0}
+    assert served.request("POST", content=iter([])).json() == {"length": 0}
+
+
+def test_a_body_at_the_limit_is_let_in(served: Served) -> None:
+    headers = {"Content-Type": "application/json"}
+    body = b"1" * MAX_BODY
+    assert served.request("POST", content=body, headers=headers).json() == {"length": MAX_BODY}
+
+
+def test_a_declared_length_is_refused_before_the_body_is_read(served: Served) -> None:
+    said = served.raw(  # no byte of the body follows
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 1000000000\r\n\r\n"
+    )
+    assert said.startswith(b"HTTP/1.1 413 ")
+    assert b'"max_bytes":1000' in said
+
+
+def test_a_chunked_body_is_refused_while_it_streams(served: Served) -> None:
+    asked = len(served.app.asked)
+    said = served.raw(  # the last chunk never comes
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n"
+        + b"1F4\r\n"
+        + b"1" * 500
+        + b"\r\n"
+        + b"1F5\r\n"
+        + b"1" * 501
+        + b"\r\n"
+    )
+    assert said.startswith(b"HTTP/1.1 413 ")
+    assert len(served.app.asked) == asked
+
+
+def test_a_large_upload_still_learns_why(served: Served) -> None:
+    response = served.request("POST", json=["x" * 3_000_000])
+    assert refused(response, 413, "BODY_TOO_LARGE")
+
+
+# -- beyond loopback -----------------------------------------------------------------------------
+
+
+def test_beyond_loopback_there_is_no_policy_without_a_token() -> None:
+    for token in (None, ""):
+        with pytest.raises(ValueError, match="token"):
+            Policy(loopback=False, token=token, max_body=MAX_BODY)
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [None, "Bearer", "Bearer wrong", "Bearer open", "Basic open sesame", "open sesame"],
+)
+def test_without_the_token_every_route_is_closed(
+    elsewhere: Served, authorization: str | None
+) -> None:
+    headers = {} if authorization is None else {"Authorization": authorization}
+    response = elsewhere.request(headers=headers)
+    assert refused(response, 401, "TOKEN_REQUIRED")
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert elsewhere.app.asked == []
+
+
+def test_with_the_token_any_host_name_will_do() -> None:
+    with serving(ELSEWHERE) as served:
+        headers = {"Authorization": "bearer open sesame", "Host": "debug.example:5000"}
+        assert served.request(headers=headers).status_code == 200
+        own = {**headers, "Origin": "https://debug.example:5000"}
+        assert served.request(headers=own).status_code == 200
+        foreign = {**headers, "Origin": "https://evil.example"}
+        assert refused(served.request(headers=foreign), 403, "REQUEST_REFUSED")
+
+
+def test_on_loopback_a_wrong_token_does_no_harm() -> None:
+    with serving(Policy(loopback=True, token="open sesame", max_body=MAX_BODY)) as served:
+        assert served.request(headers={"Authorization": "Bearer wrong"}).status_code == 200
