@@ -51,8 +51,8 @@ class Debugger:
             self.settings = self.settings.changed(self.store.settings())
         except errors.HoldfastError as problem:
             self._warn("SETTINGS_IGNORED", f"stored settings ignored: {problem.message}")
-        for problem in self.calls.start_up():
-            self._warn("BREAKPOINT_IGNORED", f"stored call breakpoint ignored: {problem.message}")
+        for error in self.calls.start_up():
+            self._warn("BREAKPOINT_IGNORED", f"stored call breakpoint ignored: {error.message}")
         for record in self.store.sessions():
             self._restore(record)
         await self.agents.start()

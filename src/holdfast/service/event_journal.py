@@ -8,9 +8,9 @@ from typing import Any
 
 from holdfast.model.records import EventRecord
 from holdfast.service.event_stream import EventStream
-from holdfast.service.session import EventPage
 from holdfast.store import Store
 from holdfast.wire import rest
+from holdfast.wire.session_answers import EventList
 
 _IN_MEMORY = 1000
 _MAX_READS = 50
@@ -44,7 +44,7 @@ class EventJournal:
             return [event for event in self._recent if event.seq > since][:limit]
         return self._store.events(self._session_id, after=since, limit=limit)
 
-    def page(self, since: int, limit: int, types: frozenset[str] | None = None) -> EventPage:
+    def page(self, since: int, limit: int, types: frozenset[str] | None = None) -> EventList:
         """Events after `since`, as clients see them; of these types, among a bounded number."""
         events: list[dict[str, Any]] = []
         last = since
@@ -58,4 +58,4 @@ class EventJournal:
                     events.append(rest.event(record))
             if len(records) < limit or len(events) == limit:
                 break
-        return EventPage(events, last, last < self._seq)
+        return EventList(events, last, last < self._seq)

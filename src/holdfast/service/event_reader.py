@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from holdfast import errors
 from holdfast.service.event_stream import EventStream, Mention
-from holdfast.service.session import EventPage, Session
+from holdfast.service.session import Session
 from holdfast.service.session_registry import SessionRegistry
+from holdfast.wire.session_answers import EventList, LatestEvents
 
 Json = dict[str, Any]
 Types = frozenset[str] | None
 Numbered = tuple[int, Mention]
-
-
-@dataclass(frozen=True, slots=True)
-class LatestEvents:
-    events: list[Json]
-    cursor: str
-    """Where the next answer goes on."""
-    has_more: bool
-    missed: bool
-    """Whether something between the cursor and the first event is not known any more."""
 
 
 class EventReader:
@@ -33,7 +23,7 @@ class EventReader:
 
     async def of_session(
         self, session_id: str, since: int, limit: int, types: Types = None, seconds: float = 0.0
-    ) -> EventPage:
+    ) -> EventList:
         """A session's events after a number; if there are none, wait for some."""
         session = self._sessions.peek(session_id)
         deadline = time.monotonic() + seconds
@@ -81,11 +71,11 @@ class EventReader:
                 return known
 
     async def _read(self, wanted: list[Numbered], types: Types) -> tuple[list[Json], int, bool]:
-        """The events themselves, the number of the last one, and whether some are left for later."""
+        """The events themselves, the number of the last one, and whether some are left."""
         seqs: dict[str, list[int]] = {}
         for _, mention in wanted:
             seqs.setdefault(mention.session_id, []).append(mention.seq)
-        pages: dict[str, EventPage] = {}
+        pages: dict[str, EventList] = {}
         for session_id, numbers in seqs.items():
             try:
                 session = self._sessions.peek(session_id)

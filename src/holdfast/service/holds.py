@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from holdfast.core.ledger import Ledger, Withdrawal
 from holdfast.wire import rest
 
 if TYPE_CHECKING:
-    from holdfast.service.session import DecisionRequest
+    from holdfast.service.session import Answer, DecisionRequest
     from holdfast.service.session_registry import SessionRegistry
 
 Json = dict[str, Any]
@@ -49,7 +50,7 @@ class Holds:
             answer.update(outcome=outcome.action, by=outcome.by)
         return answer
 
-    async def decide(self, hold_id: str, request: DecisionRequest) -> Json:
+    async def decide(self, hold_id: str, request: DecisionRequest) -> Answer:
         """Settle a hold. The first decision wins; a later one learns who made it."""
         hold = self._ledger.still_open(hold_id)
         check_allowed(hold, request.action)
@@ -63,7 +64,7 @@ class Holds:
         frame_id: int = 0,
         context: str | None = None,
         timeout: float | None = None,
-    ) -> Json:
+    ) -> Answer:
         """The value of an expression where the target is held."""
         hold = self._ledger.still_open(hold_id)
         return await self._sessions.get(hold.session_id).evaluate(
@@ -74,7 +75,9 @@ class Holds:
         """Continue every held call and every held agent, of one session or of all."""
         if session_id is not None:
             return await self._sessions.get(session_id).continue_holds(by)
-        continued: list[str] = []
-        for owner in dict.fromkeys(hold.session_id for hold in self._ledger.open_holds()):
-            continued += await self._sessions.peek(owner).continue_holds(by)
-        return continued
+        owners = dict.fromkeys(hold.session_id for hold in self._ledger.open_holds())
+        sessions = [self._sessions.peek(owner) for owner in owners]
+        continued = await asyncio.gather(
+            *(session.continue_holds(by) for session in sessions if session.holds_many)
+        )
+        return [hold_id for hold_ids in continued for hold_id in hold_ids]

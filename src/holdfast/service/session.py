@@ -12,28 +12,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
+
 from holdfast import errors
 from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
 from holdfast.model.session import Kind, State
 from holdfast.service.run_options import RunOptions
 from holdfast.service.waitable import Waitable
+from holdfast.wire.session_answers import EventList
 
 if TYPE_CHECKING:
     from holdfast.service.agents.session import AgentSession
     from holdfast.service.programs.program_session import ProgramSession
 
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class EventPage:
-    """Some events of a session, oldest first."""
-
-    events: list[Json] = field(default_factory=list)
-    last_seq: int = 0
-    """The number up to which events were looked at."""
-    has_more: bool = False
+Answer = msgspec.Struct | Mapping[str, Any]
+"""What becomes the JSON of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +58,21 @@ class Session(Waitable, ABC):
         """Whether its target has ended."""
 
     @abstractmethod
-    def summary(self) -> Json:
+    def summary(self) -> Answer:
         """The session as a list shows it."""
 
     @abstractmethod
-    async def detail(self) -> Json:
+    async def detail(self) -> Answer:
         """All that is known of the session."""
 
-    async def status(self, options: RunOptions) -> Json:
+    async def status(self, options: RunOptions) -> Answer:
         """Where its target is; with `wait`, once it stopped, ended, or time is up."""
         raise self.not_a_program()
+
+    @property
+    def expired(self) -> bool:
+        """Whether it ended because nobody asked anything of it."""
+        return False
 
     def touch(self) -> None:
         """Count a request as activity; only sessions that expire care."""
@@ -88,24 +87,24 @@ class Session(Waitable, ABC):
     @abstractmethod
     async def read_events(
         self, since: int, limit: int, types: frozenset[str] | None = None
-    ) -> EventPage:
+    ) -> EventList:
         """The first `limit` events after `since`, of these types."""
 
     # -- start and end ----------------------------------------------------------------------
 
-    async def start(self, request: Launch | Attach, options: RunOptions) -> Json:
+    async def start(self, request: Launch | Attach, options: RunOptions) -> Answer:
         """Launch a program, or attach to one."""
         raise self.not_a_program()
 
-    async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> Json:
+    async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> Answer:
         """End what runs and start it over; `changes` replace fields of its launch."""
         raise self.not_a_program()
 
-    async def terminate(self) -> Json:
+    async def terminate(self) -> Answer:
         """End the target, not the session."""
         raise self.not_a_program()
 
-    async def detach(self) -> Json:
+    async def detach(self) -> Answer:
         """Let the target run on by itself."""
         raise self.not_a_program()
 
@@ -115,27 +114,35 @@ class Session(Waitable, ABC):
 
     # -- decide -----------------------------------------------------------------------------
 
-    async def resume(self, options: RunOptions) -> Json:
+    async def resume(self, options: RunOptions) -> Answer:
         """Continue what is held."""
         raise self.not_a_program()
 
-    async def step(self, action: str, options: RunOptions) -> Json:
+    async def step(self, action: str, options: RunOptions) -> Answer:
         """`step-over`, `step-into` or `step-out`."""
         raise self.not_a_program()
 
-    async def pause(self, options: RunOptions) -> Json:
+    async def pause(self, options: RunOptions) -> Answer:
         """Ask the target to stop as soon as it can."""
         raise self.not_a_program()
 
     @abstractmethod
-    async def decide(self, hold: Hold, request: DecisionRequest) -> Json:
+    async def decide(self, hold: Hold, request: DecisionRequest) -> Answer:
         """Settle one of its holds."""
 
-    @abstractmethod
+    holds_many: ClassVar[bool] = True
+    """Whether it may hold several things at once, which can be continued together."""
+
     async def continue_holds(self, by: str) -> list[str]:
         """Continue everything that it holds; the ids of the holds that this settled."""
+        raise errors.SessionNotFound(
+            f"session {self.id} is of kind {self.kind.value}: it holds one thing at a time",
+            hint="Continue it with POST its /continue.",
+            id=self.id,
+            session_id=self.id,
+        )
 
-    def describe_hold(self, hold: Hold, *, brief: bool) -> Json:
+    def describe_hold(self, hold: Hold, *, brief: bool) -> Mapping[str, Any]:
         """What its kind adds to an open hold; `brief` in a list of holds."""
         return {}
 
@@ -149,7 +156,7 @@ class Session(Waitable, ABC):
         frame_id: int = 0,
         context: str | None = None,
         timeout: float | None = None,
-    ) -> Json:
+    ) -> Answer:
         """The value of an expression where the target is held."""
         raise self.not_a_program()
 

@@ -50,7 +50,9 @@ def _page(start: int | None, offset: int | None, count: int | None, limit: int |
 # -- the stack ------------------------------------------------------------------------------------
 
 
-async def _stack(session: ProgramSession, thread: int | None, start: int, count: int | None) -> Json:
+async def _stack(
+    session: ProgramSession, thread: int | None, start: int, count: int | None
+) -> Json:
     page = await inspection.stack(session, thread, start, count)
     return {
         "frames": [rest.frame(each) for each in page.frames],

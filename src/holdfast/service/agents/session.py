@@ -14,14 +14,15 @@ from holdfast.model.hold import Hold
 from holdfast.model.session import Kind, State
 from holdfast.recording.layout import Home
 from holdfast.recording.tail import Tail
+from holdfast.service.agents import shown, steering
 from holdfast.service.agents.glance import Glance, moment_of
 from holdfast.service.agents.log import Counts, Log, event_in, head_of
 from holdfast.service.event_stream import EventStream
-from holdfast.service.agents import shown, steering
 from holdfast.service.holds import new_hold_id
 from holdfast.service.run_options import RunOptions, parse_wait
+from holdfast.service.session import DecisionRequest, Session
 from holdfast.service.settings import Settings
-from holdfast.service.session import DecisionRequest, EventPage, Session
+from holdfast.wire.session_answers import EventList
 
 if TYPE_CHECKING:
     from holdfast.service.agents.following import Following
@@ -158,10 +159,10 @@ class AgentSession(Session):
 
     async def read_events(
         self, since: int, limit: int, types: frozenset[str] | None = None
-    ) -> EventPage:
+    ) -> EventList:
         page = await asyncio.to_thread(self.log.span(since).read, limit, types)
         events = [shown.event_json(self.id, event) for event in page.events]
-        return EventPage(events, page.last, page.has_more)
+        return EventList(events, page.last, page.has_more)
 
     async def delete(self) -> None:
         await self._following.delete(self)

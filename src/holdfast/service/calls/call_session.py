@@ -15,13 +15,14 @@ from holdfast import errors
 from holdfast.model.hold import Hold
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
+from holdfast.service.calls.call_renderer import brief_json, held_json
 from holdfast.service.event_journal import EventJournal
 from holdfast.service.event_stream import EventStream
-from holdfast.service.calls.call_renderer import brief_json, held_json
-from holdfast.service.session import DecisionRequest, EventPage, Session
+from holdfast.service.session import DecisionRequest, Session
 from holdfast.store import Store
 from holdfast.targets.program.ending import open_pidfd
 from holdfast.wire import rest
+from holdfast.wire.session_answers import EventList
 
 if TYPE_CHECKING:
     from holdfast.service.calls.call_service import Calls
@@ -127,7 +128,7 @@ class CallSession(Session):
 
     async def read_events(
         self, since: int, limit: int, types: frozenset[str] | None = None
-    ) -> EventPage:
+    ) -> EventList:
         return self.journal.page(since, limit, types)
 
     async def delete(self) -> None:

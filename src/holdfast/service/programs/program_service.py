@@ -16,16 +16,17 @@ from typing import Any
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.core.lifecycle import Signal
-from holdfast.model.breakpoint import ExceptionFilters
 from holdfast.model.config import SessionConfig
-from holdfast.model.launch import Attach, Launch
+from holdfast.model.launch import Attach
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import State
 from holdfast.service.event_stream import EventStream
 from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
+from holdfast.service.programs.session_document import apply_document, export_document, parse_config
 from holdfast.service.programs.source_files import SourceFiles
+from holdfast.service.run_options import DEFAULT_INCLUDE, Wait, parse_wait
 from holdfast.service.settings import Settings
 from holdfast.store import Store
 from holdfast.targets.program import launching
@@ -34,6 +35,7 @@ from holdfast.targets.program.connection import body_of
 from holdfast.targets.program.pool import Pool
 from holdfast.targets.program.processes import Tags, Warden
 from holdfast.targets.program.target import Target
+from holdfast.wire.program_answers import ProgramDetail
 
 log = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
@@ -89,7 +91,7 @@ class Programs:
         """End every target; keep every configuration."""
         await self.pool.close()
         await self.end_targets()
-        await asyncio.gather(*(session.save() for session in self._sessions.values()))
+        await asyncio.gather(*(session.storage.save() for session in self._sessions.values()))
         await self._retry_writes()
         await self.warden.close()
 
@@ -120,13 +122,17 @@ class Programs:
 
     def unsaved_warning(self) -> dict[str, Any] | None:
         """What is not on disk yet, while that is the case."""
-        unsaved = [session for session in self._sessions.values() if session.unsaved is not None]
-        if not (unsaved or self.projects.unsaved or self._undeleted):
+        problems = {
+            session.id: session.storage.unsaved.message
+            for session in self._sessions.values()
+            if session.storage.unsaved is not None
+        }
+        if not (problems or self.projects.unsaved or self._undeleted):
             return None
-        why = next((session.unsaved.message for session in unsaved if session.unsaved), "")
+        why = next(iter(problems.values()), "")
         message = f"Not everything could be written; it is tried again every second. {why}"
         details = {
-            "sessions": [session.id for session in unsaved],
+            "sessions": list(problems),
             "projects": sorted(self.projects.unsaved.copy()),
             "deleted_sessions": sorted(self._undeleted),
         }
@@ -135,8 +141,8 @@ class Programs:
     def restore(self, record: SessionRecord) -> None:
         """Take back a session of a server that is gone, ready to be restarted."""
         session = self._build(record.id, record.document, record.created_at)
-        session.recovered = True
-        session.shared = (session.project, session.breakpoints.documents())
+        session.is_recovered = True
+        session.storage.note_shared()
         if session.launch is not None or session.attached is not None:
             was = record.document.get("state")
             ended = was in (State.TERMINATED.value, State.FAILED.value)
@@ -148,9 +154,9 @@ class Programs:
     async def _sweep(self) -> None:
         """End sessions that nobody has asked anything for too long."""
         while True:
-            nearest = min((session.seconds_left for session in self.all()), default=60.0)
+            nearest = min((session.idle.seconds_left for session in self.all()), default=60.0)
             await asyncio.sleep(min(max(nearest, 0.02), _SWEEP_SECONDS))
-            idle = [session for session in self.all() if session.seconds_left <= 0]
+            idle = [session for session in self.all() if session.idle.seconds_left <= 0]
             for ended in await asyncio.gather(*map(self._expire, idle), return_exceptions=True):
                 if isinstance(ended, BaseException):
                     log.error("an idle session could not be ended", exc_info=ended)
@@ -160,8 +166,8 @@ class Programs:
     async def _retry_writes(self) -> None:
         """Write what the disk did not take before."""
         for session in list(self._sessions.values()):
-            if session.unsaved is not None:
-                await session.save()
+            if session.storage.unsaved is not None:
+                await session.storage.save()
         self.projects.retry()
         for session_id in list(self._undeleted):
             await self._erase(session_id)
@@ -180,9 +186,9 @@ class Programs:
             del self._sessions[session_id]
 
     async def _expire(self, session: ProgramSession) -> None:
-        session.expired = session.forgotten = True
-        session.event("expired", timeout_minutes=session.timeout_minutes)
-        session.ended("timeout", None)
+        session.idle.expired = session.storage.is_forgotten = True
+        session.event("expired", timeout_minutes=session.idle.minutes)
+        session.note_end("timeout", None)
         session.state, session.reason = State.TERMINATED, "timeout"
         await self._end(session, "timeout")
         await self._erase(session.id)
@@ -216,24 +222,39 @@ class Programs:
         self._check_room()
         session = self._new(_new_id(), config)
         if config.cwd is not None:
-            session.breakpoints.restore(self.projects.breakpoints(config.cwd))
-            session.shared = (config.cwd, session.breakpoints.documents())
+            session.breakpoints.points.restore(self.projects.breakpoints(config.cwd))
+            session.storage.note_shared()
         session.event("created", name=config.name)
         await self._keep(session)
         if profile is not None:
             try:
-                session.breakpoints.add(self.profiles.get(profile))
+                session.breakpoints.points.add(self.profiles.get(profile))
             except BaseException:
                 await self.delete(session)
                 raise
-            await session.save()
+            await session.storage.save()
         return session
+
+    async def open_attached(
+        self, config: SessionConfig, attach: Attach, wait: Wait = None, profile: str | None = None
+    ) -> ProgramDetail:
+        """A new session that is attached at once, or is not there at all."""
+        session = await self.open(config, profile)
+        try:
+            await session.attach(attach)
+            seconds = parse_wait(wait, self.settings.max_wait)
+            if seconds:
+                await session.wait_until_settled(seconds)
+        except BaseException:
+            await self.delete(session)
+            raise
+        return await session.detail(() if wait is None else DEFAULT_INCLUDE)
 
     async def _keep(self, session: ProgramSession) -> None:
         """A new session is on disk, or it is not there at all."""
-        await session.save()
-        if session.unsaved is not None:
-            problem = session.unsaved
+        await session.storage.save()
+        if session.storage.unsaved is not None:
+            problem = session.storage.unsaved
             await self.delete(session)
             raise problem
 
@@ -246,7 +267,7 @@ class Programs:
     ) -> ProgramSession:
         session = ProgramSession(self, session_id, config, parent_id, created_at)
         if config.cwd is not None:
-            session.breakpoints.base = config.cwd
+            session.breakpoints.points.base = config.cwd
         self._sessions[session_id] = session
         return session
 
@@ -256,14 +277,14 @@ class Programs:
         name = parent.config.name or (parent.launch.target if parent.launch else parent.id)
         config = dataclasses.replace(parent.config, name=f"{Path(name).name} (child)")
         child = self._new(_new_id(), config, parent.id)
-        child.breakpoints.restore(parent.breakpoints.documents())
-        child.exceptions = parent.effective_exceptions
-        parent.children.append(child.id)
+        child.breakpoints.points.restore(parent.breakpoints.points.documents())
+        child.breakpoints.exceptions = parent.breakpoints.effective_exceptions
+        parent.children.ids.append(child.id)
         child.event("created", name=config.name, parent_id=parent.id)
         return child
 
     def children_of(self, session: ProgramSession) -> list[ProgramSession]:
-        return [self._sessions[child] for child in session.children if child in self._sessions]
+        return [self._sessions[child] for child in session.children.ids if child in self._sessions]
 
     def _build(
         self,
@@ -273,18 +294,10 @@ class Programs:
         *,
         strict: bool = False,
     ) -> ProgramSession:
-        """A session made of what `exported` gave."""
-        config = _parse_config(document.get("config") or {})
-        launch, attach = document.get("launch"), document.get("attach")
-        filters = document.get("exception_breakpoints") or {}
-        session = self._new(session_id, config, created_at=created_at)
+        """A session made of an exported document."""
+        session = self._new(session_id, parse_config(document), created_at=created_at)
         try:
-            session.launch = Launch(**_freeze(launch)) if launch else None
-            session.attached = Attach(**_freeze(attach)) if attach else None
-            session.exceptions = ExceptionFilters(**_freeze(filters))
-            session.breakpoints.restore(document.get("breakpoints") or [], strict=strict)
-            for expression in document.get("watches") or []:
-                session.add_watch(str(expression))
+            apply_document(session, document, strict=strict)
         except BaseException:
             del self._sessions[session_id]
             raise
@@ -304,13 +317,13 @@ class Programs:
         return session
 
     async def clone(self, session: ProgramSession, name: str | None) -> ProgramSession:
-        document = session.exported()
+        document = export_document(session)
         config = dict(document["config"])
         config["name"] = name or f"{session.config.name or session.id} (copy)"
         return await self.import_session({**document, "config": config})
 
     async def delete(self, session: ProgramSession) -> None:
-        session.forgotten = True
+        session.storage.is_forgotten = True
         self._sessions.pop(session.id, None)
         await self._end(session, "deleted")
         await self.delete_children(session)
@@ -318,7 +331,7 @@ class Programs:
 
     async def delete_children(self, session: ProgramSession) -> None:
         """After its own end, so that it does not see them go, nor starts another."""
-        children, session.children = session.children, []
+        children, session.children.ids = session.children.ids, []
         for child_id in children:
             child = self._sessions.get(child_id)
             if child is not None:
@@ -326,18 +339,18 @@ class Programs:
 
     async def _end(self, session: ProgramSession, reason: str) -> None:
         """For good: end its target, every process that it left behind, and any start under way."""
-        session.closed = True
+        session.is_closed = True
         if not session.over:
             session.end_reason = session.end_reason or reason
-        session.cut_short(reason)
+        session.cut_start_short(reason)
         async with session.busy:
-            await session.end()
+            await session.end_target()
         if session.parent_id is None:
-            session.ended(reason, None, Signal.EXITED)
+            session.note_end(reason, None, Signal.EXITED)
 
     def settings_changed(self) -> None:
         for session in self._sessions.values():
-            session.output_buffer.limit_bytes = session.output_limit
+            session.output.limit_bytes = session.output_limit
 
     def stop_waiting(self) -> None:
         for session in self._sessions.values():
@@ -346,21 +359,3 @@ class Programs:
 
 def _new_id() -> str:
     return f"sess_{secrets.token_hex(5)}"
-
-
-def _parse_config(stored: Mapping[str, Any]) -> SessionConfig:
-    config = SessionConfig(**stored)
-    numbers = (config.timeout_minutes, config.output_limit_bytes, config.evaluate_timeout)
-    if not all(value is None or isinstance(value, int | float) for value in numbers):
-        raise TypeError(f"not a session's configuration: {stored}")
-    return config
-
-
-def _freeze(values: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON knows lists only; our values are frozen."""
-    return {
-        key: tuple(tuple(part) if isinstance(part, list) else part for part in value)
-        if isinstance(value, list)
-        else value
-        for key, value in values.items()
-    }

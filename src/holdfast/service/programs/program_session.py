@@ -1,121 +1,124 @@
-"""A program's life seen from outside: state, stops, output, events, and who waits for what."""
+"""A program's life seen from outside: its state, and every operation on it."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-import itertools
 import time
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
-from typing import Any
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
-from holdfast.core import lifecycle
-from holdfast.core.ledger import Ledger
+from holdfast.core import call_lines, lifecycle
 from holdfast.core.lifecycle import Signal
-from holdfast.model.breakpoint import ExceptionFilters
-from holdfast.model.config import SessionConfig, Watch
-from holdfast.model.decision import Decision
+from holdfast.model.config import SessionConfig
 from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
-from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.event_journal import EventJournal
-from holdfast.service.event_stream import EventStream
-from holdfast.service.holds import new_hold_id
-from holdfast.service.programs.breakpoint_set import BreakpointSet
+from holdfast.service.programs import status_builder
+from holdfast.service.programs.child_sessions import ChildSessions
+from holdfast.service.programs.idle_timer import IdleTimer
+from holdfast.service.programs.inspection import Inspection
 from holdfast.service.programs.output_buffer import OutputBuffer
 from holdfast.service.programs.owned_processes import OwnedProcesses
-from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
+from holdfast.service.programs.program_attach import attach_program
+from holdfast.service.programs.program_launch import launch_program
 from holdfast.service.programs.run_listener import RunListener
-from holdfast.service.programs.source_files import SourceFiles, Stamp
-from holdfast.service.programs.thread_stops import ThreadStops, held_with
+from holdfast.service.programs.session_breakpoints import SessionBreakpoints
+from holdfast.service.programs.session_document import export_document
+from holdfast.service.programs.session_storage import SessionStorage
+from holdfast.service.programs.stop_tracker import StopTracker
+from holdfast.service.programs.watch_list import WatchList
+from holdfast.service.run_options import RunOptions, Wait, parse_include, parse_wait
+from holdfast.service.session import DecisionRequest, Session
 from holdfast.service.settings import Settings
-from holdfast.service.waitable import Waitable
-from holdfast.store import Store
-from holdfast.targets.program.attaching import Door
 from holdfast.targets.program.target import Target
+from holdfast.wire.program_answers import (
+    ErrorDetails,
+    InputAccepted,
+    OutputCleared,
+    OutputPage,
+    PingAnswer,
+    ProgramDetail,
+    ProgramStatus,
+    ProgramSummary,
+    Variable,
+)
+from holdfast.wire.session_answers import EventList
 
-ACTIONS = ("continue", "step-over", "step-into", "step-out")
-SETTLED = frozenset({State.PAUSED, State.WAITING_FOR_INPUT, State.TERMINATED, State.FAILED})
-BUSY = frozenset({State.LAUNCHING, State.RUNNING})
-_THREAD_FRAMES = 1_000_000
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_service import Programs
+
+_MAX_INPUT = 32 * 1024 * 1024
+_NATIVE = "The call on that line went into native code; the step went over it."
+_PAUSE_PENDING = (
+    "It stops at its next line of Python; it is busy outside of it now. "
+    "GET /threads says where each thread is."
+)
 
 
-class ProgramSession(Waitable):
+class ProgramSession(Session):
     """Listens to its target (through a `RunListener`) and answers for it."""
 
     kind = Kind.PROGRAM
+    state: State = State.CREATED
+    holds_many = False
 
     def __init__(
         self,
+        programs: Programs,
         session_id: str,
         config: SessionConfig,
-        *,
-        settings: Callable[[], Settings],
-        store: Store,
-        projects: ProjectBreakpoints,
-        ledger: Ledger,
-        sources: SourceFiles,
-        stream: EventStream,
         parent_id: str | None = None,
         created_at: float | None = None,
     ) -> None:
         super().__init__()
+        self.programs = programs
         self.id = session_id
         self.config = config
         self.parent_id = parent_id
         self.created_at = time.time() if created_at is None else created_at
-        self.state = State.CREATED
-        self.reason: str | None = None
-        self.exit_code: int | None = None
-        self.error: dict[str, Any] | None = None
+        self.is_recovered = False
+        self.project: str | None = config.cwd
         self.launch: Launch | None = None
         self.attached: Attach | None = None
-        self.project: str | None = config.cwd
-        self.target: Target | None = None
-        self.stop: Stop | None = None
-        self.hold: Hold | None = None
-        self.exceptions = ExceptionFilters()
-        self.watches: list[Watch] = []
-        self.children: list[str] = []
-        self.subprocesses: list[dict[str, Any]] = []
-        self.breakpoints = BreakpointSet(sources)
-        self.sources = sources
-        self.journal = EventJournal(session_id, store, stream)
-        self._settings = settings
-        self.output_buffer = OutputBuffer(self.output_limit)
-        self.output_mark = 0
-        self.loaded: dict[str, Stamp] = {}
-        self.processes = OwnedProcesses()
-        self.door: Door | None = None
-        self.following: asyncio.Task[None] | None = None
+        # How it ended.
+        self.reason: str | None = None
+        self.exit_code: int | None = None
+        self.error: ErrorDetails | None = None
         self.end_reason: str | None = None
-        self.expired = False
-        self.closed = False
-        self._start: asyncio.Task[None] | None = None
-        self.recovered = False
+        # What runs.
+        self.target: Target | None = None
+        self.processes = OwnedProcesses()
+        self.is_closed = False
         self.busy = asyncio.Lock()
-        self.forgotten = False
-        self.shared: tuple[str | None, list[dict[str, Any]]] = (None, [])
-        self.unsaved: errors.NotStored | None = None
-        self._asides: set[asyncio.Task[None]] = set()
-        self._store = store
-        self._projects = projects
-        self._ledger = ledger
-        self._other_threads: dict[int, int] = {}
-        self.standing = ThreadStops()
         self._run = 0
-        self._watch_numbers = itertools.count(1)
-        self.touch()
+        self._start: asyncio.Task[None] | None = None
+        # Its parts.
+        self.journal = EventJournal(session_id, programs.store, programs.stream)
+        self.output = OutputBuffer(self.output_limit)
+        self.breakpoints = SessionBreakpoints(self, programs.sources)
+        self.stops = StopTracker(self)
+        self.inspection = Inspection(self)
+        self.watches = WatchList(self)
+        self.children = ChildSessions(self)
+        self.storage = SessionStorage(self)
+        self.idle = IdleTimer(self)
+
+    @property
+    def program(self) -> ProgramSession:
+        return self
+
+    def not_a_program(self) -> errors.WrongState:
+        raise AssertionError("a program session is one of a program")
 
     # -- settings ---------------------------------------------------------------------------
 
     @property
     def settings(self) -> Settings:
-        return self._settings()
+        return self.programs.settings
 
     @property
     def output_limit(self) -> int:
@@ -125,52 +128,333 @@ class ProgramSession(Waitable):
     def evaluate_timeout(self) -> float:
         return self.config.evaluate_timeout or self.settings.evaluate_timeout
 
-    @property
-    def timeout_minutes(self) -> float:
-        return self.config.timeout_minutes or self.settings.idle_timeout_minutes
+    async def configure(self, changes: Mapping[str, Any]) -> ProgramDetail:
+        """Change fields of its configuration."""
+        self.config = dataclasses.replace(self.config, **changes)
+        self.output.limit_bytes = self.output_limit
+        if "cwd" in changes:
+            self.project = self.config.cwd
+            self.breakpoints.points.base = self.config.cwd or self.breakpoints.points.base
+        self.event("configured", **changes)
+        await self.storage.save()
+        return await self.detail()
 
-    # -- idle time --------------------------------------------------------------------------
+    def export(self) -> dict[str, Any]:
+        """Its configuration, to be imported here or elsewhere."""
+        return {"version": 1, **export_document(self)}
 
-    def touch(self) -> None:
-        """Somebody asked something of it."""
-        self.active_at = time.monotonic()
-
-    @property
-    def seconds_left(self) -> float:
-        """Until it is idle for too long; a program that runs counts as activity."""
-        if self.state in BUSY:
-            self.touch()
-        return self.active_at + self.timeout_minutes * 60 - time.monotonic()
-
-    @property
-    def warning(self) -> str | None:
-        if self.expired:
-            return None
-        left = self.seconds_left / 60
-        if left <= min(self.settings.warning_minutes, self.timeout_minutes / 2):
-            minutes = max(1, round(left))
-            return f"Session will expire in {minutes} minute{'s' if minutes > 1 else ''}"
-        return None
-
-    # -- waiting ----------------------------------------------------------------------------
-
-    async def settled(self, seconds: float) -> bool:
-        """Wait for a stop, a wish for input, or the end."""
-        return await self.wait_until(lambda: self.state in SETTLED, seconds)
-
-    async def written(self, since: int, seconds: float) -> bool:
-        return await self.wait_until(
-            lambda: self.output_buffer.cursor > since or self.over, seconds
-        )
+    # -- report -----------------------------------------------------------------------------
 
     @property
     def over(self) -> bool:
         return self.state in (State.TERMINATED, State.FAILED)
 
-    # -- moving -----------------------------------------------------------------------------
+    @property
+    def expired(self) -> bool:
+        return self.idle.expired
 
-    def require(self, operation: str) -> None:
-        lifecycle.require(self.state, operation)
+    def touch(self) -> None:
+        self.idle.restart()
+
+    def summary(self) -> ProgramSummary:
+        return status_builder.build_summary(self)
+
+    async def detail(self, include: tuple[str, ...] = ()) -> ProgramDetail:
+        answer = await status_builder.build_detail(self, include)
+        self.programs.drop_expired(self)
+        return answer
+
+    async def status(self, options: RunOptions) -> ProgramStatus:
+        """Where the program is. With `wait`, the next stop or the end, or `running`."""
+        seconds = self._seconds(options, 0.0)
+        asked = options.include is not None or seconds
+        include = parse_include(options.include) if asked else ()
+        if seconds:
+            await self.wait_until_settled(seconds)
+        answer = await status_builder.build_status(self, include)
+        warning = self.idle.warning
+        if warning:
+            answer.warning = warning
+        self.programs.drop_expired(self)
+        return answer
+
+    @property
+    def last_seq(self) -> int:
+        return self.journal.seq
+
+    async def read_events(
+        self, since: int, limit: int, types: frozenset[str] | None = None
+    ) -> EventList:
+        return self.journal.page(since, limit, types)
+
+    def ping(self) -> PingAnswer:
+        """Keep the session alive."""
+        return PingAnswer(
+            session_id=self.id,
+            status=self.state.value,
+            expires_in_seconds=round(self.idle.seconds_left, 1),
+        )
+
+    # -- output and input -------------------------------------------------------------------
+
+    async def read_output(
+        self, since: int, limit: int, kinds: frozenset[str] | None = None, wait: Wait = None
+    ) -> OutputPage:
+        """What the program wrote after a cursor; with `wait`, waits for something new."""
+        seconds = parse_wait(wait, self.settings.max_wait)
+        if seconds:
+            await self.wait_for_output(since, seconds)
+        page = self.output.page(since, limit, kinds)
+        entries = [entry.to_json() for entry in page.entries]
+        return OutputPage(entries, str(page.cursor), page.has_more, page.dropped)
+
+    def clear_output(self) -> OutputCleared:
+        """Forget what was written so far; cursors stay valid."""
+        self.output.clear()
+        return OutputCleared(str(self.output.cursor))
+
+    def send_input(self, text: str | None, *, close: bool = False) -> InputAccepted:
+        """Write to the program's stdin; what it does not read yet waits in the pipe."""
+        lifecycle.require(self.state, "input")
+        stdin = self.current_target().input
+        if stdin is None or not stdin.open:
+            raise self._no_input(
+                "the program's stdin is closed, or was never ours",
+                "Only a launched program reads our input, until it is closed.",
+            )
+        data = (text or "").encode("utf-8", "surrogateescape")
+        if stdin.waiting and stdin.waiting + len(data) > _MAX_INPUT:
+            raise self._no_input(
+                f"{stdin.waiting} bytes of input wait to be read already",
+                "Give it more when the program has read what it has.",
+                waiting_bytes=stdin.waiting,
+            )
+        if self.state is State.WAITING_FOR_INPUT and (close or b"\n" in data):
+            self.output.new_line()
+        stdin.write(data)
+        if close:
+            stdin.end()
+        self.event("input_given", bytes=len(data), closed=close)
+        self.move(Signal.INPUT_GIVEN)
+        return InputAccepted(len(data), self.state.value)
+
+    def _no_input(self, message: str, hint: str, **details: int) -> errors.WrongState:
+        return errors.WrongState(
+            message,
+            hint=hint,
+            state=self.state.value,
+            possible=[name for name in lifecycle.possible(self.state) if name != "input"],
+            **details,
+        )
+
+    # -- waiting ----------------------------------------------------------------------------
+
+    async def wait_until_settled(self, seconds: float) -> bool:
+        """Wait for a stop, a wish for input, or the end."""
+        return await self.wait_until(lambda: lifecycle.is_settled(self.state), seconds)
+
+    async def wait_for_output(self, since: int, seconds: float) -> bool:
+        return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)
+
+    def _seconds(self, options: RunOptions, default: float) -> float:
+        return parse_wait(options.wait, self.settings.max_wait, default)
+
+    # -- start and end ----------------------------------------------------------------------
+
+    async def start(self, request: Launch | Attach, options: RunOptions) -> ProgramStatus:
+        seconds = self._seconds(options, 0.0)
+        if isinstance(request, Launch):
+            include = parse_include(options.include)
+            await self._start_run("launch", launch_program(self, request, Signal.LAUNCH))
+            return await status_builder.build_answer_after_run(self, seconds, include)
+        await self.attach(request)
+        if seconds:
+            await self.wait_until_settled(seconds)
+        include = parse_include(None) if options.wait is not None else ()
+        return await status_builder.build_status(self, include)
+
+    async def attach(self, request: Attach) -> None:
+        await self._start_run("attach", attach_program(self, request))
+
+    async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> ProgramStatus:
+        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        await self._start_run("restart", self._restart(changes))
+        return await status_builder.build_answer_after_run(self, seconds, include)
+
+    async def _restart(self, changes: Mapping[str, Any]) -> None:
+        if self.launch is None:
+            raise errors.WrongState(
+                "nothing to restart: the session was not launched",
+                hint="An attached program cannot be started over; attach again.",
+                state=self.state.value,
+                possible=[name for name in lifecycle.possible(self.state) if name != "restart"],
+            )
+        launch = dataclasses.replace(self.launch, **changes)
+        await launch_program(self, launch, Signal.RESTART)
+
+    async def _start_run(self, operation: str, work: Coroutine[Any, Any, None]) -> None:
+        """Start a program, in a way that the end of the session can cut short."""
+        async with self.busy:
+            try:
+                lifecycle.require(self.state, operation)
+                if self.is_closed:
+                    raise errors.SessionNotFound(
+                        f"session {self.id} is being ended", id=self.id, session_id=self.id
+                    )
+            except errors.HoldfastError:
+                work.close()
+                raise
+            self._start = asyncio.create_task(work)
+            try:
+                await self._start
+            except asyncio.CancelledError:
+                if not self.over:
+                    raise  # it is the request that was cancelled
+                raise errors.WrongState(
+                    "the session was ended before its program began",
+                    state=self.state.value,
+                    possible=lifecycle.possible(self.state),
+                    reason=self.reason,
+                ) from None
+            finally:
+                self._start = None
+
+    async def terminate(self) -> ProgramStatus:
+        target = self.live_target("terminate") if self.target else None
+        lifecycle.require(self.state, "terminate")
+        self.event("terminating")
+        if target is None:
+            self.cut_start_short("terminated")
+            async with self.busy:
+                await self.end_target()
+            self.note_end("terminated", None)
+            return status_builder.build_state(self)
+        self.end_reason = "terminated"
+        is_held = self.state is State.PAUSED
+        await target.kill(None if is_held else self.settings.terminate_grace)
+        if target.process is None:
+            self.note_end("terminated", None)
+        return status_builder.build_state(self)
+
+    async def detach(self) -> ProgramStatus:
+        """Let the program run on by itself: it outlives its session and the server."""
+        target = self.live_target("detach")
+        if target.process is not None:
+            self.processes.release(target.process)
+        self.children.release()
+        await target.detach()
+        self.note_end("detached", None, Signal.DETACHED)
+        await self.storage.save()
+        answer = status_builder.build_state(self)
+        answer.detached = True
+        return answer
+
+    async def delete(self) -> None:
+        await self.programs.delete(self)
+
+    # -- decide -----------------------------------------------------------------------------
+
+    async def resume(self, options: RunOptions) -> ProgramStatus:
+        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        await self._act("continue", options.by)
+        return await status_builder.build_answer_after_run(self, seconds, include)
+
+    async def step(self, action: str, options: RunOptions) -> ProgramStatus:
+        seconds = self._seconds(options, self.settings.step_wait)
+        include = parse_include(options.include)
+        before = await self._act(action, options.by, thread=options.thread_id)
+        answer = await status_builder.build_answer_after_run(self, seconds, include)
+        if action == "step-into" and self._stepped_over_native(before):
+            answer.native_frame = True
+            answer.message = _NATIVE
+        return answer
+
+    async def decide(self, hold: Hold, request: DecisionRequest) -> ProgramStatus:
+        options = request.options
+        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        await self._act(request.action, options.by, hold_id=hold.id)
+        answer = await status_builder.build_answer_after_run(self, seconds, include)
+        answer.action = request.action
+        answer.hold_id = answer.hold_id or hold.id
+        return answer
+
+    async def _act(
+        self, action: str, by: str, *, thread: int | None = None, hold_id: str | None = None
+    ) -> Stop:
+        """Continue or step. The decision is taken at once; the next stop is waited for later."""
+        if hold_id is None:
+            lifecycle.require(self.state, action)
+        target = self.current_target()
+        stop = self.stops.current
+        if thread is not None and stop is not None and thread != stop.thread_id:
+            await self.inspection.require_thread(thread)
+        stop = self.stops.decide(action, by, hold_id, thread)
+        if self.stops.current is None:
+            target.run(action, thread or stop.thread_id)
+        return stop
+
+    def _stepped_over_native(self, before: Stop) -> bool:
+        """A step into a call that stayed in its frame: the callee has no Python frame to enter."""
+        now = self.stops.current
+        if self.state is not State.PAUSED or now is None or now.reason != "step":
+            return False
+        there = before.location
+        if there is None or now.frame != before.frame or now.thread_id != before.thread_id:
+            return False
+        source = self.programs.sources.get(there.file)
+        return source is not None and call_lines.on_line(source.analysis.text, there.line)
+
+    async def pause(self, options: RunOptions) -> ProgramStatus:
+        """Stop at the next line; still `running` when it is busy outside Python."""
+        seconds = self._seconds(options, self.settings.step_wait)
+        include = parse_include(options.include)
+        target = self.live_target("pause")
+        if options.thread_id is not None:
+            await self.inspection.require_thread(options.thread_id)
+        await target.pause(options.thread_id)
+        self.event("pause_requested", thread_id=options.thread_id)
+        if seconds:
+            await self.wait_until(lambda: self.state is State.PAUSED or self.over, seconds)
+            answer = await status_builder.build_status(self, include)
+        else:
+            answer = await status_builder.build_answer_after_run(self, 0.0, include)
+        if answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value):
+            answer.pause_pending = True
+            answer.message = _PAUSE_PENDING
+        return answer
+
+    async def resume_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
+        """Let one thread run on; the others stay held."""
+        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        target = self.live_target("continue")
+        threads = await self.inspection.require_thread(thread)
+        lifecycle.require(self.state, "continue")  # all may have gone on while we asked
+        held = [t for t in threads if t["status"] == "paused" and t["id"] != thread]
+        # Before it runs: it may stop again sooner than we hear that it went.
+        self.stops.release_thread(thread, held, options.by)
+        await target.operate("resume_thread", thread=thread)
+        if seconds:
+            await self.stops.wait_for_thread(thread, seconds)
+            return await status_builder.build_status(self, include)
+        answer = status_builder.build_state(self)
+        answer.resumed_thread_id = thread
+        return answer
+
+    # -- evaluate ---------------------------------------------------------------------------
+
+    async def evaluate(
+        self,
+        expression: str,
+        *,
+        hold_id: str | None = None,
+        frame_id: int = 0,
+        context: str | None = None,
+        timeout: float | None = None,
+    ) -> Variable:
+        """The value of an expression in a frame; in a REPL, a statement may be run."""
+        return await self.inspection.evaluate(expression, frame_id, context, timeout)
+
+    # -- its target -------------------------------------------------------------------------
 
     @property
     def follows_children(self) -> bool:
@@ -182,7 +466,7 @@ class ProgramSession(Waitable):
 
     def live_target(self, operation: str) -> Target:
         """The target, which must be in a state that allows this."""
-        self.require(operation)
+        lifecycle.require(self.state, operation)
         return self.current_target()
 
     def current_target(self) -> Target:
@@ -195,7 +479,7 @@ class ProgramSession(Waitable):
         state = lifecycle.absorb(self.state, signal)
         if state is None:
             return False
-        if self.state in BUSY:
+        if lifecycle.is_busy(self.state):
             self.touch()  # its idle time begins when it stops running
         self.state = state
         self.wake()
@@ -205,7 +489,7 @@ class ProgramSession(Waitable):
         self.journal.add(kind, **body)
         self.wake()
 
-    def begin(self, *, starting: bool = False) -> RunListener:
+    def begin_run(self, *, starting: bool = False) -> RunListener:
         """A new run of a program: what the last one left behind goes, its listener too.
 
         `starting`: an end before `started` is told by the error of whoever starts it.
@@ -213,327 +497,74 @@ class ProgramSession(Waitable):
         self._run += 1
         self.reason = self.exit_code = self.error = None
         self.target = None
-        self.subprocesses = []
-        self.standing.clear()
-        self.output_buffer.new_line()
-        self.close_hold("restarted")
+        self.children.subprocesses = []
+        self.stops.threads.clear()
+        self.output.new_line()
+        self.stops.withdraw("restarted")
         return RunListener(self, self._run, starting=starting)
 
-    def running(self, target: Target) -> None:
+    def is_current(self, run: int) -> bool:
+        return run == self._run
+
+    def note_started(self, target: Target) -> None:
         """Its program has begun (and may have stopped, or even ended, by now)."""
         self.target = target
-        self.breakpoints.import_path = target.import_path or self.breakpoints.import_path
+        points = self.breakpoints.points
+        points.import_path = target.import_path or points.import_path
         self.journal.add("started", pid=target.pid, route=target.route)
         if self.state is State.LAUNCHING:
             self.move(Signal.STARTED)
         else:
             self.wake()
 
-    def is_current(self, run: int) -> bool:
-        return run == self._run
-
-    # -- holds ------------------------------------------------------------------------------
-
-    def opened(self, stop: Stop) -> None:
-        """The program stopped: everything is known before anybody hears of it."""
-        if lifecycle.absorb(self.state, Signal.STOPPED) is None:
-            return
-        for breakpoint_id, hits in stop.breakpoints:
-            self.breakpoints.note(breakpoint_id, hits=hits)
-        if self.state is State.PAUSED and self.stop and self.stop.thread_id != stop.thread_id:
-            self.standing.beside[stop.thread_id] = stop
-            self._tell_stop(stop)
-        else:
-            self.show(stop)
-
-    def show(self, stop: Stop) -> None:
-        """Be paused at this stop."""
-        self.close_hold("another stop")
-        self.stop = stop
-        self.standing.shown(stop)
-        self._other_threads = {}
-        self.hold = Hold(
-            id=new_hold_id(),
-            session_id=self.id,
-            kind=self.kind,
-            reason=stop.reason,
-            opened_at=time.time(),
-            thread_id=stop.thread_id,
-            location=stop.location,
-            allows=ACTIONS,
-        )
-        self._ledger.open(self.hold)
-        self._tell_stop(stop, hold_id=self.hold.id)
-        self.move(Signal.STOPPED)
-
-    def _tell_stop(self, stop: Stop, **more: Any) -> None:
-        self.event(
-            "stopped",
-            **more,
-            reason=stop.reason,
-            thread_id=stop.thread_id,
-            location=dataclasses.asdict(stop.location) if stop.location else None,
-            breakpoint_ids=[each for each, _hits in stop.breakpoints],
-        )
-
-    def decide(
-        self, action: str, by: str, hold_id: str | None = None, thread: int | None = None
-    ) -> Stop:
-        """Settle the hold by this decision and return the stop that it ends.
-
-        If another thread stopped meanwhile, and nobody has seen that yet, its stop comes first:
-        the session is at that now, and nothing runs.
-        """
-        if hold_id is None:
-            self.require(action)
-        held = hold_id or (self.hold.id if self.hold else "")
-        self._ledger.decide(held, Decision(action, by))
-        stop = self.stop
-        assert stop is not None
-        unseen = self.standing.unseen() if action == "continue" else None
-        if unseen is not None:
-            self.standing.beside[stop.thread_id] = stop
-        elif action == "continue":
-            self.standing.clear()
-        else:
-            self.standing.step(thread or stop.thread_id, stop)
-        self._resumed(action, by)
-        if unseen is not None:
-            self.show(unseen)
-        return stop
-
-    def _resumed(self, action: str, by: str) -> None:
-        self.hold = self.stop = None
-        self.output_mark = self.output_buffer.cursor
+    def resumed(self, action: str, by: str) -> None:
+        """Somebody decided: it runs on."""
+        self.output.mark()
         self.journal.add("continued", action=action, by=by)
         self.move(Signal.RESUMED)
 
-    def close_hold(self, why: str) -> None:
-        if self.hold is not None:
-            self._ledger.withdraw(self.hold.id, why)
-        self.hold = self.stop = None
+    def refuse_start(self, before: State, error: errors.HoldfastError) -> None:
+        """The program could not begin, through a mistake that can be corrected."""
+        self.target = None
+        if before is State.CREATED:
+            self.move(Signal.LAUNCH_REFUSED)
+        else:
+            self.note_end(error.short, None)
 
-    @property
-    def effective_exceptions(self) -> ExceptionFilters:
-        """What the session asks for, and what its launch does."""
-        chosen = self.exceptions
-        asked = self.launch.stop_on_exception if self.launch else False
-        if asked is False:
-            return chosen
-        extra = ("uncaught",) if asked == "uncaught" else ("raised", "uncaught")
-        if not chosen.filters and not chosen.types:
-            return ExceptionFilters(extra, (), user_code_only=asked is True)
-        return ExceptionFilters(
-            tuple(dict.fromkeys((*chosen.filters, *extra))), chosen.types, chosen.user_code_only
-        )
+    def fail_start(self, error: errors.HoldfastError) -> None:
+        if not self.over:
+            self.error = ErrorDetails(error.code, error.message, error.hint)
+        self.note_end(error.short, error.details.get("exit_code"), Signal.FAILED)
 
-    # -- frames -----------------------------------------------------------------------------
-
-    def frame(self, frame_id: int) -> tuple[int, int]:
-        """The thread and depth that a frame id stands for."""
-        if self.stop is None:
-            raise lifecycle.not_now(self.state, "frames can be looked at while paused")
-        block, depth = divmod(frame_id, _THREAD_FRAMES)
-        if frame_id >= 0 and block == 0:
-            return self.stop.thread_id, depth
-        for thread, number in self._other_threads.items():
-            if number == block:
-                return thread, depth
-        raise errors.FrameNotFound(f"no frame {frame_id}", frame_id=frame_id)
-
-    def frame_id(self, thread: int, depth: int) -> int:
-        """0 is the top frame of the thread that stopped; other threads count from elsewhere."""
-        if self.stop is None or thread == self.stop.thread_id:
-            return depth
-        number = self._other_threads.setdefault(thread, len(self._other_threads) + 1)
-        return number * _THREAD_FRAMES + depth
-
-    def thread_resumed(self, thread: int, held: list[dict[str, Any]], by: str) -> None:
-        """One thread runs on. While others are held the session stays paused, at one of those."""
-        if not held:
-            self.decide("continue", by)
+    def note_end(self, reason: str, code: int | None, signal: Signal = Signal.EXITED) -> None:
+        """Its program is over."""
+        if lifecycle.absorb(self.state, signal) is None:
             return
-        self.event("continued", action="continue", by=by, thread_id=thread)
-        shown = self.stop
-        self.standing.release(thread)
-        if shown is not None and shown.thread_id == thread:
-            self.show(self.standing.next() or held_with(shown, held))
-            self.standing.release(thread)
+        self.stops.withdraw(reason)
+        reason, self.end_reason = self.end_reason or reason, None
+        self.reason, self.exit_code = reason, code
+        self.journal.add("terminated", reason=reason, exit_code=code)
+        self.move(signal)
+        self.storage.save_soon()
 
-    async def stopped_again(self, thread: int, seconds: float) -> None:
-        """Wait for the next stop of one thread, and turn to it."""
-
-        def reached() -> bool:
-            here = self.stop is not None and self.stop.thread_id == thread
-            wanting = self.state is State.WAITING_FOR_INPUT
-            return here or thread in self.standing.beside or wanting or self.over
-
-        await self.wait_until(reached, seconds)
-        found = self.standing.beside.get(thread)
-        if found is not None and self.stop is not None:
-            self.standing.beside[self.stop.thread_id] = self.stop
-            self.show(found)
-
-    def thread_ended(self, thread: int) -> None:
-        """A thread that was stepped and came to its end leaves the floor to those that wait."""
-        self.standing.beside.pop(thread, None)
-        following = self.standing.next()
-        if self.standing.stepping == thread and following and self.state is State.RUNNING:
-            self.show(following)
-
-    def counted(self, hits: dict[str, int]) -> None:
-        for number, count in hits.items():
-            self.breakpoints.note(f"bp_{number}", hits=count)
-
-    # -- its end ----------------------------------------------------------------------------
-
-    async def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Make a program start, in a way that the end of the session can cut short."""
-        if self.closed:
-            work.close()
-            raise errors.SessionNotFound(
-                f"session {self.id} is being ended", id=self.id, session_id=self.id
-            )
-        self._start = asyncio.create_task(work)
-        try:
-            await self._start
-        except asyncio.CancelledError:
-            if not self.over:
-                raise  # it is the request that was cancelled
-            raise errors.WrongState(
-                "the session was ended before its program began",
-                state=self.state.value,
-                possible=lifecycle.possible(self.state),
-                reason=self.reason,
-            ) from None
-        finally:
-            self._start = None
-
-    def cut_short(self, reason: str) -> None:
+    def cut_start_short(self, reason: str) -> None:
         """Give up a start that is under way."""
         if self._start is not None:
-            self.ended(reason, None)
+            self.note_end(reason, None)
             self._start.cancel()
 
-    def let_children_go(self) -> None:
-        """Its program is detached: what that starts from now on is not followed."""
-        if self.following is not None:
-            self.following.cancel()
-            self.following = None
-        if self.door is not None:
-            self.door.close()
-            self.door = None
+    async def end_processes(self) -> None:
+        """End what runs, and the sessions of its children, before another program starts."""
+        await self.end_target()
+        await self.programs.delete_children(self)
 
-    async def end(self) -> None:
+    async def end_target(self) -> None:
         """End its program, what that started, and the following of its children."""
-        if self.following is not None:
-            self.following.cancel()
-            self.following = None
+        self.children.stop_following()
         target = self.target
         if target is not None and target.process is None:
             await target.drop()
         await self.processes.end()
         if target is not None and target.process is not None:
             await target.seen_to_end()
-        if self.door is not None:
-            self.door.close()
-            self.door = None
-
-    def ended(self, reason: str, code: int | None, signal: Signal = Signal.EXITED) -> None:
-        if lifecycle.absorb(self.state, signal) is None:
-            return
-        self.close_hold(reason)
-        reason, self.end_reason = self.end_reason or reason, None
-        self.reason, self.exit_code = reason, code
-        self.journal.add("terminated", reason=reason, exit_code=code)
-        self.move(signal)
-        if self.parent_id is None and not self.forgotten:
-            self._aside(self._written([self._store.put_session(self._record())]))
-
-    def refused(self, before: State, error: errors.HoldfastError) -> None:
-        """The program could not begin, through a mistake that can be corrected."""
-        self.target = None
-        if before is State.CREATED:
-            self.move(Signal.LAUNCH_REFUSED)
-        else:
-            self.ended(error.short, None)
-
-    def failed(self, error: errors.HoldfastError) -> None:
-        if not self.over:
-            self.error = {"code": error.code, "message": error.message, "hint": error.hint}
-        self.ended(error.short, error.details.get("exit_code"), Signal.FAILED)
-
-    # -- the store --------------------------------------------------------------------------
-
-    async def saved(self) -> None:
-        """Write what is needed to have it again after a restart of the server.
-
-        A full disk is no reason to stop debugging: what it does not take is tried again later.
-        """
-        if self.forgotten:
-            return  # a request that came before its end must not bring it back
-        if self.parent_id is not None:
-            return  # a child process cannot be had again
-        writes = [self._store.put_session(self._record())]
-        if self.project is not None:
-            writes += filter(None, [self._share(self.project)])
-        await self._written(writes)
-
-    async def _written(self, writes: list[Future[None]]) -> None:
-        try:
-            await asyncio.gather(*map(asyncio.wrap_future, writes))
-        except errors.NotStored as problem:
-            if self.unsaved is None:
-                self.event("not_saved", message=problem.message)
-            self.unsaved = problem
-        else:
-            if self.unsaved is not None:
-                self.event("saved")
-            self.unsaved = None
-
-    def _aside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do it without waiting for it."""
-        task = asyncio.create_task(work)
-        self._asides.add(task)
-        task.add_done_callback(self._asides.discard)
-
-    def _share(self, project: str) -> Future[None] | None:
-        """Give the project what has changed since it was last given something."""
-        before = self.shared[1] if self.shared[0] == project else []
-        self.shared = (project, self.breakpoints.documents())
-        return self._projects.change(project, before, self.shared[1])
-
-    def _record(self) -> SessionRecord:
-        document = {
-            **self.exported(),
-            "state": self.state.value,
-            "reason": self.reason,
-            "exit_code": self.exit_code,
-        }
-        return SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
-
-    def exported(self) -> dict[str, Any]:
-        """Its configuration: enough to make the same session elsewhere."""
-        return {
-            "name": self.config.name,
-            "config": {k: v for k, v in dataclasses.asdict(self.config).items() if v is not None},
-            "launch": _plain(self.launch),
-            "attach": _plain(self.attached),
-            "breakpoints": self.breakpoints.documents(),
-            "exception_breakpoints": _plain(self.exceptions),
-            "watches": [watch.expression for watch in self.watches],
-        }
-
-    def add_watch(self, expression: str) -> Watch:
-        watch = Watch(f"watch_{next(self._watch_numbers)}", expression)
-        self.watches.append(watch)
-        return watch
-
-
-def _plain(value: Any) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    return {
-        key: list(each) if isinstance(each, tuple) else each
-        for key, each in dataclasses.asdict(value).items()
-    }
+        self.children.close_door()

@@ -47,7 +47,7 @@ class ProjectBreakpoints:
         written.add_done_callback(check)
         return written
 
-    def try_again(self) -> None:
+    def retry(self) -> None:
         """Write what the disk did not take before."""
         for project in self.unsaved.copy():
             self._write(project)
