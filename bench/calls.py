@@ -23,8 +23,8 @@ from bench.called import add, deep, last
 from bench.http import Http
 from bench.server import Server
 from holdfast import configure_debug, with_debug
-from holdfast.client.leased import Lease
-from holdfast.client.settings import Settings
+from holdfast.client.client_settings import Settings
+from holdfast.client.leased_call import Lease
 from holdfast.client.stacks import Stacks
 from holdfast.client.switch import switch
 

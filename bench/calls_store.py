@@ -21,8 +21,8 @@ from bench.server import Server
 from holdfast.core.ledger import Ledger
 from holdfast.service.calls.batch_recorder import rows_of
 from holdfast.service.calls.call_service import Calls
-from holdfast.service.settings import Settings
 from holdfast.service.event_stream import EventStream
+from holdfast.service.settings import Settings
 from holdfast.store import open_store
 from holdfast.store.sqlite import value_uses
 from holdfast.store.sqlite.sqlite_calls import INSERT_PACKED

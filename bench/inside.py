@@ -11,8 +11,8 @@ from bench.measuring import Program, Readings
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
 from holdfast.model.stop import Stop
-from holdfast.targets.program import launching
-from holdfast.targets.program.launching import Request, Setup
+from holdfast.targets.program import launcher
+from holdfast.targets.program.launcher import Request, Setup
 from holdfast.targets.program.target import Nobody, Target
 
 HOP = "a question to the debugger and back"
@@ -54,9 +54,9 @@ async def _life(program: Program, steps: int, readings: Readings) -> None:
 
 async def _launched(program: Program, stops: _Stops) -> Target:
     launch = Launch(script=program.path, python_path=program.python)
-    place = await launching.locate(launch, os.path.dirname(program.path))
+    place = await launcher.locate(launch, os.path.dirname(program.path))
     point = Breakpoint("bp_1", program.path, program.points[0].line)
     setup = Setup({program.path: [point]}, [], ExceptionFilters())
-    return await launching.start(
+    return await launcher.start(
         Request(launch=launch, place=place, setup=setup, watcher=stops, adopted=lambda _: None)
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness import Server
 from holdfast import configure_debug, with_debug
-from holdfast.client.settings import Settings
+from holdfast.client.client_settings import Settings
 from holdfast.client.switch import switch
 
 

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 
 import psutil
 
-from holdfast.targets.program.processes import Spawned, spawn
+from holdfast.targets.program.process_spawner import Spawned, spawn
 
 TIMEOUT = 30.0
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.client.debugging import (
+    from holdfast.client.debug_api import (
         DebugInfo,
         async_debug_call,
         configure_debug,
@@ -33,16 +33,16 @@ _HOMES = {
     "DebugCIDMismatchError": "exceptions",
     "DebugCIDNotFoundError": "exceptions",
     "DebugError": "exceptions",
-    "DebugInfo": "debugging",
+    "DebugInfo": "debug_api",
     "DebugProtocolError": "exceptions",
     "DebugProxy": "proxy",
     "DebugSerializationError": "exceptions",
     "DebugServerError": "exceptions",
     "DebugTimeoutError": "exceptions",
-    "async_debug_call": "debugging",
-    "configure_debug": "debugging",
-    "debug_call": "debugging",
-    "with_debug": "debugging",
+    "async_debug_call": "debug_api",
+    "configure_debug": "debug_api",
+    "debug_call": "debug_api",
+    "with_debug": "debug_api",
 }
 
 __all__ = [

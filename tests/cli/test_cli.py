@@ -98,12 +98,22 @@ def test_the_announcement_of_one_that_is_gone_is_not_believed(tmp_path: Path, no
 
 @pytest.mark.parametrize("command", ["sessions", "holds"])
 def test_with_nobody_there_it_says_how_to_start_one(command: str, nobody: str) -> None:
-    ran = typed(command, "--json", "--url", nobody)
+    ran = typed(command, "--url", nobody)
 
     assert (ran.returncode, ran.stdout) == (1, "")
     assert nobody in ran.stderr
     assert "holdfast serve" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["sessions", "holds"])
+def test_with_json_an_error_is_a_json_document(command: str, nobody: str) -> None:
+    ran = typed(command, "--json", "--url", nobody)
+
+    assert (ran.returncode, ran.stderr) == (1, "")
+    error = json.loads(ran.stdout)["error"]
+    assert nobody in error["message"]
+    assert "holdfast serve" in error["hint"]
 
 
 @pytest.mark.parametrize(

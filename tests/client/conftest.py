@@ -9,7 +9,7 @@ import pytest
 from applications import Application
 from harness import Server
 from holdfast import configure_debug, with_debug
-from holdfast.client.settings import Settings
+from holdfast.client.client_settings import Settings
 from holdfast.client.switch import switch
 from scripted import Answer, Scripted, obliging
 

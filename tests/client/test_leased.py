@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,11 @@ import pytest
 from applications import Application, started
 from harness import Server
 from holdfast import DebugServerError, async_debug_call, configure_debug, debug_call, with_debug
-from holdfast.client.leased import Lease
-from holdfast.client.rules import Rules, could_fit
+from holdfast.client.lease_rules import LeaseRules, may_match_name
+from holdfast.client.leased_call import Lease
 from holdfast.client.switch import switch
 from holdfast.wire import batch_format
+from polling import wait_until
 
 
 class Ledger:
@@ -308,8 +308,11 @@ def test_no_call_escapes_a_breakpoint(leasing: Application) -> None:
 def _more(made: list[int]) -> None:
     """Wait until every thread has made some more calls."""
     before = list(made)
-    while any(now - then < 3 for now, then in zip(made, before, strict=True)):
-        time.sleep(0.0005)
+    wait_until(
+        lambda: all(now - then >= 3 for now, then in zip(made, before, strict=True)),
+        "more calls of every thread",
+        pause=0.0005,
+    )
 
 
 def test_sending_does_not_wait_for_calls_that_other_threads_go_on_making(
@@ -380,14 +383,14 @@ def test_a_breakpoint_that_comes_during_a_call_still_gets_its_end(leasing: Appli
     ],
 )
 def test_a_rule_that_could_match_is_never_passed_over(wanted: str, name: str, could: bool) -> None:
-    assert could_fit(wanted, name) is could
+    assert may_match_name(wanted, name) is could
 
 
 def test_rules_that_are_off_or_of_other_sessions_concern_nobody() -> None:
     mine = {"function": "add", "enabled": True}
 
     def concern(*rules: Any) -> bool:
-        return Rules(rules, "calls_1").concern("add", "book", None, "proxy")
+        return LeaseRules(rules, "calls_1").concern("add", "book", None, "proxy")
 
     assert concern(mine)
     assert concern({"function": None, "alias": "b*"})

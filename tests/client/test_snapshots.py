@@ -29,7 +29,7 @@ from holdfast import (
 )
 from holdfast.client import equality, references
 from holdfast.client.definitions import Stored, all_needed
-from holdfast.client.recorder import MOST_SENT, Sent
+from holdfast.client.recorder import MAX_SENT, Sent
 from holdfast.client.snapshots import Snapshot, Snapshots, cid_of, restore
 from scripted import CONTINUE, Scripted, http, obliging
 
@@ -534,12 +534,12 @@ def test_cid_deduplication_subsequent_send(scripted: Callable[..., Scripted]) ->
 
 def test_cid_lru_cache_eviction() -> None:
     sent = Sent()
-    sent.add(str(number) for number in range(MOST_SENT))
+    sent.add(str(number) for number in range(MAX_SENT))
     assert "0" in sent  # and thereby used again
     sent.add(["one more"])
     assert "0" in sent
     assert "1" not in sent
-    assert len(sent) == MOST_SENT == 10_000
+    assert len(sent) == MAX_SENT == 10_000
 
 
 def test_cid_cache_miss_resend(scripted: Callable[..., Scripted]) -> None:

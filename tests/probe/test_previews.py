@@ -14,9 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 import pydantic
 import pytest
 
-from holdfast.probe import values
+from holdfast.probe import variables
 from holdfast.probe.previews import Preview
-from holdfast.probe.values import Handles
+from holdfast.probe.variables import Handles
 
 
 def text(value: Any) -> str:
@@ -24,7 +24,7 @@ def text(value: Any) -> str:
 
 
 def shown(value: Any) -> dict[str, Any]:
-    return values.describe(value, "v", Handles(), 1)
+    return variables.describe(value, "v", Handles(), 1)
 
 
 # -- builtins ------------------------------------------------------------------------------------
@@ -453,7 +453,7 @@ def test_an_object_that_lies_about_its_class_is_what_it_is() -> None:
 
 def test_a_list_with_sabotaged_methods_is_read_past_them() -> None:
     handles = Handles()
-    item = values.describe(Sabotaged([1, 2]), "v", handles, 1)
+    item = variables.describe(Sabotaged([1, 2]), "v", handles, 1)
     assert (item["value"], item["length"]) == ("[1, 2]", 2)
-    page = values.expand(handles, item["reference"], 0, 10)
+    page = variables.expand(handles, item["reference"], 0, 10)
     assert [each["value"] for each in page["items"]] == ["1", "2"]

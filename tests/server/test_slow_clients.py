@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from harness import Program, Server
-from holdfast.cli.patience import PatientHandler
+from holdfast.cli.log_handler import PatientHandler
 from holdfast.server.access_control import BoundedHttpProtocol
 from holdfast.service.waitable import CLIENT_DISCONNECT, Waitable
 

@@ -21,6 +21,7 @@ from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function
 from holdfast.store import CallQuery, CallTables, Packed, Store, StoreProblem, open_store
 from holdfast.store.sqlite import call_rows
 from holdfast.wire import batch_format, batch_parser
+from polling import wait_until
 
 ADD = Function(1, "add", qualname="Calculator.add", signature="(a, b)")
 SUB = Function(2, "sub")
@@ -202,10 +203,8 @@ def test_what_leased_calls_used_is_found_before_and_after_it_is_sorted_in(
 
     assert numbers(tables, cid=cid("a")) == [2, 1]
     with contextlib.closing(sqlite3.connect(tmp_path / "data" / "holdfast.db")) as connection:
-        deadline = time.monotonic() + 30
-        while connection.execute("SELECT count(*) FROM coming_uses").fetchone() != (0,):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        coming = "SELECT count(*) FROM coming_uses"
+        wait_until(lambda: connection.execute(coming).fetchone() == (0,), "the uses to be sorted")
         assert connection.execute("SELECT count(*) FROM uses").fetchone() == (2,)
     assert numbers(tables, cid=cid("a")) == [2, 1]
     assert tables.data(cid("a")) == b"a"

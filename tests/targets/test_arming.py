@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.targets.program import launching
-from holdfast.targets.program.connection import body_of
+from holdfast.targets.program import launcher
+from holdfast.targets.program.dap_connection import body_of
 
 
 def _facts(python: str) -> dict[str, Any]:
     async def arm() -> dict[str, Any]:
-        target = await launching.arm(python, cwd="/", env=dict(os.environ), tag=None)
+        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=None)
         try:
             assert target.hello is not None
             return body_of(await asyncio.wait_for(target.hello, 30), "hello")
@@ -27,18 +27,24 @@ def _facts(python: str) -> dict[str, Any]:
     return asyncio.run(arm())
 
 
-def test_every_mend_took(python: str) -> None:
-    took = _facts(python)["mends"]
+def test_every_patch_of_pydevd_applies(python: str) -> None:
+    applied = _facts(python)["patches"]
 
-    assert took == dict.fromkeys(took, True)
-    assert set(took) >= {"quick_start", "quick_exit", "few_frames", "quick_parents", "quick_lines"}
+    assert applied == dict.fromkeys(applied, True)
+    assert set(applied) >= {
+        "quick_start",
+        "quick_exit",
+        "few_frames",
+        "quick_parents",
+        "quick_lines",
+    }
 
 
 def test_an_interpreter_that_nobody_speaks_to_any_more_ends_by_itself(python: str) -> None:
     """The warden would see to it; but the warden may have been killed, too."""
 
     async def leave() -> int:
-        target = await launching.arm(python, cwd="/", env=dict(os.environ), tag=None)
+        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=None)
         try:
             assert target.hello is not None
             await asyncio.wait_for(target.hello, 30)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.targets.program import launching
-from holdfast.targets.program.connection import body_of
+from holdfast.targets.program import launcher
+from holdfast.targets.program.dap_connection import body_of
 
 
 def _armed(cache: Path, largest: int = resource.RLIM_INFINITY) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def _armed(cache: Path, largest: int = resource.RLIM_INFINITY) -> dict[str, Any]
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, before[1]))
         env = {**os.environ, "XDG_CACHE_HOME": str(cache)}
         try:
-            target = await launching.arm(sys.executable, cwd="/", env=env, tag=None)
+            target = await launcher.arm(sys.executable, cwd="/", env=env, tag=None)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         try:
@@ -63,8 +63,8 @@ def test_damaged_bytecode_of_the_probe_is_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     probe = tmp_path / "probe"
-    shutil.copytree(launching.PROBE, probe, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(launching, "PROBE", probe)
+    shutil.copytree(launcher.PROBE, probe, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(launcher, "PROBE", probe)
     _armed(tmp_path)
     for each in _kept(probe):
         os.truncate(each, each.stat().st_size // 2)

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from holdfast.client import discovery
 from holdfast.client.http import Client, ServerProblem, Unreachable
-from holdfast.recording.layout import Home
+from holdfast.recording.directories import SessionDirectory
 
 _AGAIN = 2.0  # again and again: a server that was started anew knows nothing
 
 
 class Registration:
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: SessionDirectory) -> None:
         self._home = home
         usual = discovery.data_dir() / "agents"
         self._is_usual = _same(home.agents.root, usual)

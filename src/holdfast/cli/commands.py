@@ -11,11 +11,11 @@ import typer
 from rich.table import Table
 
 from holdfast import __version__
-from holdfast.cli import proofs
-from holdfast.cli.agents.app import agent
-from holdfast.cli.asking import AsJson, Url, ask, complain, complaints, console, where
-from holdfast.cli.calls import calls, holds
-from holdfast.cli.patience import PatientHandler
+from holdfast.cli import replay_commands
+from holdfast.cli.agents.agent_app import agent
+from holdfast.cli.call_commands import calls, holds
+from holdfast.cli.log_handler import PatientHandler
+from holdfast.cli.server_access import AsJson, Url, ask, complain, complaints, console, where
 from holdfast.client import discovery
 from holdfast.errors import HoldfastError
 
@@ -84,9 +84,9 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Find a bug in a small program, as an agent would, and show every request."""
-    from holdfast.cli import demonstration
+    from holdfast.cli import demo
 
-    raise typer.Exit(demonstration.run(as_json=as_json))
+    raise typer.Exit(demo.run(as_json=as_json))
 
 
 @app.command()
@@ -103,8 +103,8 @@ def sessions(as_json: AsJson = False, url: Url = None) -> None:
     console.print(table if found["sessions"] else "no sessions")
 
 
-calls.command("replay")(proofs.replay)
-calls.command("test")(proofs.write_test)
+calls.command("replay")(replay_commands.replay)
+calls.command("test")(replay_commands.write_test)
 app.add_typer(calls, name="calls")
 app.add_typer(holds, name="holds")
 app.add_typer(agent, name="agent")

@@ -14,7 +14,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from holdfast.cli.demonstration import Finding, Step
+    from holdfast.cli.demo import Finding, Step
 
 _WIDTH = 96
 _GIST = ("session_id", "breakpoint_id", "verified", "status", "result", "type", "deleted")

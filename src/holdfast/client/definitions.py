@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from holdfast.client import pickling
+from holdfast.client import value_pickler
 
 _HEAP_TYPE = 1 << 9  # a class made by a class statement, or by C code that imitates one
 
@@ -66,7 +66,7 @@ class Definitions:
         self._known: dict[int, tuple[weakref.ref[Any], bytes | None, Stored]] = {}
         self._living: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
-    def referrer(self, used: dict[str, Stored]) -> pickling.Refer:
+    def referrer(self, used: dict[str, Stored]) -> value_pickler.Refer:
         """What a pickler asks about each class and function; notes in `used` what it refers to."""
 
         def refer(thing: Any) -> str | None:
@@ -113,8 +113,8 @@ class Definitions:
 
         return forget
 
-    def dump(self, value: Any, refer: pickling.Refer) -> bytes:
-        return pickling.thorough(value, self._most, refer, is_private)
+    def dump(self, value: Any, refer: value_pickler.Refer) -> bytes:
+        return value_pickler.thorough(value, self._most, refer, is_private)
 
 
 def state_of(thing: Any) -> bytes | None:
@@ -123,8 +123,14 @@ def state_of(thing: Any) -> bytes | None:
         return None
     try:
         held = [cell.cell_contents for cell in thing.__closure__]
-        return pickling.plain(held, 1 << 20, 0) or b"?" + repr([id(each) for each in held]).encode()
-    except (ValueError, pickling.TooLarge):  # a cell that is still empty; or more than is worth it
+        return (
+            value_pickler.plain(held, 1 << 20, 0)
+            or b"?" + repr([id(each) for each in held]).encode()
+        )
+    except (
+        ValueError,
+        value_pickler.TooLarge,
+    ):  # a cell that is still empty; or more than is worth it
         return b""
 
 
@@ -176,7 +182,7 @@ class _Circles:
             return
         group = self._stored(tuple(circle), circle)
         for index, thing in enumerate(circle):
-            data = pickling.part(group.cid, index)
+            data = value_pickler.part(group.cid, index)
             self._definitions.remember(thing, Stored(data, (group,)))
 
     def _stored(self, value: Any, inside: list[Any]) -> Stored:
@@ -196,8 +202,8 @@ class _Circles:
         except Exception as problem:  # code is not data: that it cannot be stored stops nobody
             names = ", ".join(_name(each) for each in inside)
             why = f"{type(problem).__name__}: {problem}"[:200]
-            digest = problem.digest if isinstance(problem, pickling.TooLarge) else ""
-            return Stored(pickling.omission(names, why, digest=digest))
+            digest = problem.digest if isinstance(problem, value_pickler.TooLarge) else ""
+            return Stored(value_pickler.omission(names, why, digest=digest))
 
 
 def _name(thing: Any) -> str:

@@ -9,7 +9,7 @@ is made of the value instead, so that it can be searched for:
 - an object is its class by name, and its state (`__reduce_ex__`, as pickle sees it);
 - a function or class is its name; a cycle is the way back to where it began.
 
-Values of more than `MOST` parts, and those that cannot be taken apart, have no key.
+Values of more than `MAX` parts, and those that cannot be taken apart, have no key.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from holdfast.client.wrapped import target_of, undisturbed
+from holdfast.client.proxy_base import target_of, without_interception
 
-MOST = 10_000
+MAX = 10_000
 
 
 class _NoKey(Exception):
     """It is too large, or cannot be taken apart."""
 
 
-def key(value: Any, most: int = MOST) -> str | None:
+def key(value: Any, most: int = MAX) -> str | None:
     """The key, as 64 hexadecimal digits; None when there is none."""
-    with undisturbed():
+    with without_interception():
         try:
             return _Walk(most).of(value).hex()
         except (_NoKey, RecursionError):

@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast.client.call_sites import CallSite
 from holdfast.client.exceptions import DebugError, DebugServerError
-from holdfast.client.sites import Site
+from holdfast.client.proxy_base import without_interception
 from holdfast.client.snapshots import Snapshot
-from holdfast.client.wrapped import undisturbed
 from holdfast.model.call import call_number
 from holdfast.wire import batch_format
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("holdfast")
 
-MOST_WAITING = 20_000  # calls
-MOST_WAITING_BYTES = 32 << 20
+MAX_WAITING = 20_000  # calls
+MAX_WAITING_BYTES = 32 << 20
 BATCH = 4_000
 _BATCH_BYTES = 4 << 20
 _PAUSE = 0.01  # seconds in which calls gather
@@ -36,11 +36,11 @@ _PAUSE = 0.01  # seconds in which calls gather
 Kept = list[tuple["Stored", bytes]]
 """Values that the server needs beside the calls, with their previews."""
 
-Plain = tuple[Site, int, int, Any, Snapshot, tuple[Any, ...], Any]
-"""Site, number, duration, parent, target, arguments and result, as they are: nothing can change
+Plain = tuple[CallSite, int, int, Any, Snapshot, tuple[Any, ...], Any]
+"""CallSite, number, duration, parent, target, arguments and result, as they are: nothing can change
 them, so that they can be written down later, many at once."""
 
-Packed = tuple[Site, bytes, Kept | None]
+Packed = tuple[CallSite, bytes, Kept | None]
 """A call that is written down already."""
 
 
@@ -65,7 +65,7 @@ class Outbox:
         self.plain: deque[Plain] = deque()
         self._packed: deque[Packed] = deque()
         self._weight = 0
-        self.most = MOST_WAITING
+        self.most = MAX_WAITING
         self._fresh()
 
     def _fresh(self) -> None:
@@ -94,7 +94,7 @@ class Outbox:
             self.awaken()
         if packed[2] is not None:
             self._weight += sum(len(stored.data) for stored, _ in packed[2])
-        if len(self._packed) >= self.most or self._weight >= MOST_WAITING_BYTES:
+        if len(self._packed) >= self.most or self._weight >= MAX_WAITING_BYTES:
             self.relieve()
 
     def awaken(self) -> None:
@@ -112,7 +112,7 @@ class Outbox:
     def relieve(self) -> None:
         """Too much waits: whoever brings more waits, too."""
         try:
-            with undisturbed():
+            with without_interception():
                 self.flush()
         except DebugError:
             self._on_trouble()
@@ -246,7 +246,7 @@ def _columns(plain: list[Plain]) -> tuple[list[bytes], list[bytes]]:
 
 def _send_on(outbox: weakref.ref[Outbox], wake: threading.Event) -> None:
     """The thread that sends: it sleeps while nothing is called, and ends with its outbox."""
-    with undisturbed():
+    with without_interception():
         while True:
             if not wake.wait(5.0):
                 if outbox() is None:

@@ -18,22 +18,28 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from holdfast.client import arrays, operators
-from holdfast.client.calls import Call, run, run_async
+from holdfast.client import numpy_protocol, operators
+from holdfast.client.async_generators import steps
+from holdfast.client.proxy_base import (
+    ProxyBase,
+    interception_off,
+    is_proxy,
+    target_of,
+    without_interception,
+)
 from holdfast.client.recorder import Recorder
 from holdfast.client.snapshots import Snapshot
-from holdfast.client.steps import steps
+from holdfast.client.strict_call import Call, run, run_async
 from holdfast.client.switch import switch
-from holdfast.client.wrapped import Wrapped, is_wrapped, quiet, target_of, undisturbed
 
-_target: Any = Wrapped.__dict__["_holdfast_target"].__get__
-_alias: Any = Wrapped.__dict__["_holdfast_alias"].__get__
-_seen: Any = Wrapped.__dict__["_holdfast_seen"]
+_target: Any = ProxyBase.__dict__["_holdfast_target"].__get__
+_alias: Any = ProxyBase.__dict__["_holdfast_alias"].__get__
+_seen: Any = ProxyBase.__dict__["_holdfast_seen"]
 _mro_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _dict_of: Callable[[type], Any] = type.__dict__["__dict__"].__get__
 
 
-class DebugProxy(Wrapped):
+class DebugProxy(ProxyBase):
     """A stand-in whose calls the server decides about."""
 
     __slots__ = ()
@@ -41,7 +47,11 @@ class DebugProxy(Wrapped):
     def __getattr__(self, name: str) -> Any:
         target = _target(self)
         value = getattr(target, name)
-        if switch.recorder is None or quiet.get() or not _is_method(type(target), name, value):
+        if (
+            switch.recorder is None
+            or interception_off.get()
+            or not _is_method(type(target), name, value)
+        ):
             return value
         return _intercepting(self, name, value)
 
@@ -55,12 +65,12 @@ class DebugProxy(Wrapped):
         return dir(_target(self))
 
     def __eq__(self, other: object) -> Any:
-        if is_wrapped(other) or switch.settings.eq == "transparent":
+        if is_proxy(other) or switch.settings.eq == "transparent":
             return _target(self) == target_of(other)
         return False
 
     def __ne__(self, other: object) -> Any:
-        if is_wrapped(other) or switch.settings.eq == "transparent":
+        if is_proxy(other) or switch.settings.eq == "transparent":
             return _target(self) != target_of(other)
         return True
 
@@ -105,8 +115,8 @@ def _own(proxy: Any, name: str, default: Any) -> Any:
 def wrap(target: Any, alias: str | None, seen: Snapshot) -> Any:
     """A proxy for `target`."""
     proxy: Any = object.__new__(proxy_class(target))
-    Wrapped.__dict__["_holdfast_target"].__set__(proxy, target)
-    Wrapped.__dict__["_holdfast_alias"].__set__(proxy, alias)
+    ProxyBase.__dict__["_holdfast_target"].__set__(proxy, target)
+    ProxyBase.__dict__["_holdfast_alias"].__set__(proxy, alias)
     _seen.__set__(proxy, seen)
     return proxy
 
@@ -133,7 +143,7 @@ def is_async_generator_function(function: Any) -> bool:
 
 
 def _is(function: Any, test: Callable[[Any], bool]) -> bool:
-    with undisturbed():
+    with without_interception():
         return test(function) or test(_members(type(function)).get("__call__"))
 
 
@@ -224,7 +234,7 @@ async def _soon(
 ) -> Any:
     """The coroutine that a call gives. The stack is of where it was made."""
     recorder = switch.recorder
-    if recorder is None or quiet.get():
+    if recorder is None or interception_off.get():
         return await function(*args, **kwargs)
     frame = sys._getframe(1)
     return await _run_async(recorder, proxy, name, function, args, kwargs, frame, qualname, stack)
@@ -243,7 +253,7 @@ def _in_steps(
 
     async def start(frame: types.FrameType) -> Any:
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return function(*args, **kwargs)
         return await _run_async(
             recorder, proxy, name, function, args, kwargs, frame, qualname, stack
@@ -301,7 +311,7 @@ def _method(name: str, qualname: str) -> Any:
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         function = getattr(_target(self), name)
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return function(*args, **kwargs)
         frame, lease = sys._getframe(1), recorder.lease
         if lease is not None:
@@ -320,7 +330,7 @@ def _later_method(name: str, qualname: str, gives: str) -> Any:
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         function = getattr(_target(self), name)
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return function(*args, **kwargs)
         stack = stack_of(recorder, sys._getframe(2))
         return later(self, name, function, args, kwargs, qualname, stack)
@@ -332,7 +342,7 @@ def _generator_method(name: str, qualname: str) -> Any:
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         function = getattr(_target(self), name)
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return function(*args, **kwargs)
         frame = sys._getframe(2)
         return _run(recorder, self, name, function, args, kwargs, frame, qualname)
@@ -349,7 +359,7 @@ def _special(name: str, qualname: str, sees_through: bool) -> Any:
             args = tuple(map(target_of, args))
         function = _bound(target, name)
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return function(*args, **kwargs)
         frame = sys._getframe(1)
         return _run(recorder, self, name, function, args, kwargs, frame, qualname)
@@ -361,7 +371,7 @@ def _async_special(name: str, qualname: str) -> Any:
     async def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         function = _bound(_target(self), name)
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return await function(*args, **kwargs)
         frame = sys._getframe(1)
         return await _run_async(recorder, self, name, function, args, kwargs, frame, qualname)
@@ -374,7 +384,7 @@ def _operator(name: str, qualname: str, operate: operators.Binary) -> Any:
         other = target_of(other)
         function = functools.partial(operate, _target(self))
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return function(other)
         frame = sys._getframe(1)
         return _run(recorder, self, name, function, (other,), {}, frame, qualname)
@@ -394,25 +404,25 @@ def _inplace(name: str, qualname: str, operate: operators.Binary) -> Any:
 
 def _array_ufunc(name: str, qualname: str) -> Any:
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        args, kwargs = arrays.unwrapped(args), arrays.unwrapped(kwargs)
+        args, kwargs = numpy_protocol.unwrapped(args), numpy_protocol.unwrapped(kwargs)
         recorder = switch.recorder
-        if recorder is None or quiet.get():
-            return arrays.ufunc(*args, **kwargs)
+        if recorder is None or interception_off.get():
+            return numpy_protocol.ufunc(*args, **kwargs)
         frame = sys._getframe(1)
-        return _run(recorder, self, name, arrays.ufunc, args, kwargs, frame, qualname)
+        return _run(recorder, self, name, numpy_protocol.ufunc, args, kwargs, frame, qualname)
 
     return method
 
 
 def _array_function(name: str, qualname: str) -> Any:
     def method(self: Any, function: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
-        kinds = arrays.real_types(kinds, _target(self))
-        asked = (function, kinds, arrays.unwrapped(args), arrays.unwrapped(kwargs))
+        kinds = numpy_protocol.real_types(kinds, _target(self))
+        asked = (function, kinds, numpy_protocol.unwrapped(args), numpy_protocol.unwrapped(kwargs))
         recorder = switch.recorder
-        if recorder is None or quiet.get():
-            return arrays.function(*asked)
+        if recorder is None or interception_off.get():
+            return numpy_protocol.function(*asked)
         frame = sys._getframe(1)
-        return _run(recorder, self, name, arrays.function, asked, {}, frame, qualname)
+        return _run(recorder, self, name, numpy_protocol.function, asked, {}, frame, qualname)
 
     return method
 
@@ -424,7 +434,7 @@ def _bytes(qualname: str) -> Any:
     def method(self: Any, /) -> bytes:
         function = functools.partial(bytes, _target(self))
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return function()
         frame = sys._getframe(1)
         found: bytes = _run(recorder, self, "__bytes__", function, (), {}, frame, qualname)
@@ -449,7 +459,7 @@ def _is_named(target: Any) -> bool:
 def _call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     target = _target(self)
     recorder = switch.recorder
-    if recorder is None or quiet.get():
+    if recorder is None or interception_off.get():
         return target(*args, **kwargs)
     frame, lease = sys._getframe(1), recorder.lease
     if lease is not None and type(target) is types.FunctionType:
@@ -468,7 +478,7 @@ def _later_call(gives: str) -> Any:
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         target = _target(self)
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return target(*args, **kwargs)
         stack = stack_of(recorder, sys._getframe(2))
         name = _call_name(self, target)
@@ -485,7 +495,7 @@ def _await(self: Any, /) -> Any:
 async def _awaiting(proxy: Any) -> Any:
     target = _target(proxy)
     recorder = switch.recorder
-    if recorder is None or quiet.get():
+    if recorder is None or interception_off.get():
         return await target
     frame = sys._getframe(1)
     return await _run_async(recorder, proxy, "__await__", lambda: target, (), {}, frame, None)
@@ -497,14 +507,14 @@ def _intercepting(proxy: Any, name: str, function: Any) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return function(*args, **kwargs)
         frame = sys._getframe(1)
         return _run(recorder, proxy, name, function, args, kwargs, frame, qualname)
 
     def call_later(*args: Any, **kwargs: Any) -> Any:
         recorder = switch.recorder
-        if recorder is None or quiet.get():
+        if recorder is None or interception_off.get():
             return function(*args, **kwargs)
         stack = stack_of(recorder, sys._getframe(2))
         return _LATER[gives](proxy, name, function, args, kwargs, qualname, stack)
@@ -567,7 +577,7 @@ def _is_special(name: str) -> bool:
 
 def _is_method(cls: type, name: str, value: Any) -> bool:
     """Whether an attribute that was found by name is to be intercepted when it is called."""
-    if _is_special(name) or is_wrapped(value) or isinstance(value, type) or not callable(value):
+    if _is_special(name) or is_proxy(value) or isinstance(value, type) or not callable(value):
         return False
     for base in _mro_of(cls):
         if name in _dict_of(base):
@@ -660,7 +670,7 @@ def _generated_member(cls: type, name: str, member: Any) -> tuple[Any, bool]:
     function = _raw_function(member)
     if isinstance(member, (*_PROPERTIES, *_FIELDS, type)) or not callable(function):
         return None, False
-    if is_wrapped(member):
+    if is_proxy(member):
         return None, False
     gives = _gives(function)
     if gives in _LATER:

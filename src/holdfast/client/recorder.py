@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import holdfast
-from holdfast.client import preview, stacks
-from holdfast.client.connection import Connection, Reply
+from holdfast.client import stacks, value_preview
+from holdfast.client.client_settings import Settings
 from holdfast.client.definitions import Stored, all_needed
 from holdfast.client.exceptions import (
     DebugCIDMismatchError,
@@ -29,15 +29,15 @@ from holdfast.client.exceptions import (
     DebugProtocolError,
     DebugServerError,
 )
-from holdfast.client.settings import Settings
+from holdfast.client.http_client import Connection, Reply
 from holdfast.client.snapshots import Snapshot, Snapshots, cid_of
 
 if TYPE_CHECKING:
-    from holdfast.client.leased import Lease
+    from holdfast.client.leased_call import Lease
 
 logger = logging.getLogger("holdfast")
 
-MOST_SENT = 10_000
+MAX_SENT = 10_000
 
 
 class Sent:
@@ -46,7 +46,7 @@ class Sent:
     Without a lock, which a fork could leave locked: a race costs no more than bytes sent twice.
     """
 
-    def __init__(self, most: int = MOST_SENT) -> None:
+    def __init__(self, most: int = MAX_SENT) -> None:
         self._most = most
         self._cids: OrderedDict[str, None] = OrderedDict()
 
@@ -87,7 +87,7 @@ class Parcel:
             return {"cid": cid}
         self.new[cid] = None
         self._stored[cid] = snapshot
-        shown = preview.of(value)
+        shown = value_preview.of(value)
         if snapshot.marker is not None:
             shown["marker"] = snapshot.marker
             shown.pop("json", None)
@@ -138,8 +138,8 @@ class Recorder:
         """Begin a session. A server that knows none (an older one) is as good."""
         about = {
             "pid": os.getpid(),
-            "argv": [preview.clean(each) for each in sys.argv],
-            "cwd": preview.clean(_cwd()),
+            "argv": [value_preview.clean(each) for each in sys.argv],
+            "cwd": value_preview.clean(_cwd()),
             "python": sys.executable,
             "version": holdfast.__version__,
             "mode": self.settings.mode,
@@ -157,7 +157,7 @@ class Recorder:
 
     def _lease(self) -> Lease:
         if self.lease is None:
-            from holdfast.client.leased import Lease
+            from holdfast.client.leased_call import Lease
 
             self.lease = Lease(self)
         return self.lease
@@ -202,7 +202,7 @@ class Recorder:
         """Its signature, worked out once for each method of a type and each function."""
         place = (*key, getattr(function, "__code__", None))
         if place not in self._signatures:
-            if len(self._signatures) > MOST_SENT:
+            if len(self._signatures) > MAX_SENT:
                 self._signatures.clear()
             self._signatures[place] = signature_of(function)
         return self._signatures[place]
@@ -412,7 +412,7 @@ def signature_of(function: Any) -> str | None:
     import inspect
 
     try:
-        return preview.clean(str(inspect.signature(function)))
+        return value_preview.clean(str(inspect.signature(function)))
     except Exception:  # builtins have none, and a __signature__ may be anything
         return None
 
@@ -425,12 +425,12 @@ def _origin(function: Any) -> dict[str, Any]:
         "module": _text(getattr(function, "__module__", None)),
     }
     if isinstance(code, types.CodeType):
-        found.update(file=preview.clean(code.co_filename), line=code.co_firstlineno)
+        found.update(file=value_preview.clean(code.co_filename), line=code.co_firstlineno)
     return found
 
 
 def _text(value: Any) -> str | None:
-    return preview.clean(value) if isinstance(value, str) else None
+    return value_preview.clean(value) if isinstance(value, str) else None
 
 
 def _program() -> dict[str, Any]:
@@ -440,7 +440,7 @@ def _program() -> dict[str, Any]:
     return {
         "script": _text(getattr(main, "__file__", None)),
         "module": _text(getattr(spec, "name", None)),
-        "path": [preview.clean(each) for each in sys.path if isinstance(each, str)],
+        "path": [value_preview.clean(each) for each in sys.path if isinstance(each, str)],
     }
 
 

@@ -73,7 +73,7 @@ def _asked(cid: str) -> Any:
 
     from holdfast.client import discovery
     from holdfast.client.exceptions import DebugServerError
-    from holdfast.client.pickling import loads
+    from holdfast.client.value_pickler import loads
 
     parts = urlsplit(discovery.server_url())
     connection = http.client.HTTPConnection(parts.hostname or "localhost", parts.port, timeout=30)

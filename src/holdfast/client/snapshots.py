@@ -16,12 +16,12 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.client import definitions, pickling, preview
+from holdfast.client import definitions, value_pickler, value_preview
 from holdfast.client.definitions import Definitions, Stored
 from holdfast.client.exceptions import DebugSerializationError
 from holdfast.client.identities import identities
-from holdfast.client.pickling import ONE_SHOT
-from holdfast.client.wrapped import target_of
+from holdfast.client.proxy_base import target_of
+from holdfast.client.value_pickler import ONE_SHOT
 
 MAX_BYTES = 16 << 20
 
@@ -37,8 +37,8 @@ _FIXED_BY_NAME = {
     "pathlib": ("PosixPath", "PurePosixPath"),
 }
 _SMALL = frozenset((int, str, bool, type(None), bytes))
-_MOST_SMALL = 10_000
-_MOST_PARTS = 16  # of a tuple; looking at more costs as much as pickling it
+_MAX_SMALL = 10_000
+_MAX_PARTS = 16  # of a tuple; looking at more costs as much as pickling it
 
 
 class Snapshot(Stored):
@@ -77,9 +77,9 @@ class Snapshots:
             return marked(value, ONE_SHOT[type(value)], "it is used up by reading it")
         try:
             data, needs = self._bytes(value)
-        except pickling.TooLarge as problem:
+        except value_pickler.TooLarge as problem:
             return self._too_large(value, problem.size, problem.digest)
-        except pickling.UnderWay as problem:
+        except value_pickler.UnderWay as problem:
             return marked(value, problem.kind, str(problem))
         except Exception as problem:
             if isinstance(problem, RecursionError) and _is_stack_full():
@@ -97,12 +97,12 @@ class Snapshots:
         known = self._small.get(key)
         if known is not None:
             return known
-        data = pickle.dumps(value, pickling.PROTOCOL)
+        data = pickle.dumps(value, value_pickler.PROTOCOL)
         if len(data) > self._most:
             return self._too_large(value, len(data), cid_of(data))
         made = Snapshot(data, (), True)
         if len(data) < 200:
-            if len(self._small) >= _MOST_SMALL:
+            if len(self._small) >= _MAX_SMALL:
                 self._small.clear()
             self._small[key] = made
         return made
@@ -110,7 +110,7 @@ class Snapshots:
     def _too_large(self, value: Any, size: int, digest: str) -> Snapshot:
         """A marker with the digest of what is not stored: another one when that changes."""
         why = f"it takes more than {self._most} bytes"
-        data = pickling.omission(type(value).__name__, why, size, digest)
+        data = value_pickler.omission(type(value).__name__, why, size, digest)
         return Snapshot(data, (), is_fixed(value), "too_large")
 
     def again(self, before: Snapshot, value: Any) -> Snapshot | None:
@@ -120,7 +120,7 @@ class Snapshots:
         value = target_of(value)
         if before.marker is not None:
             return self._marked_again(before, value)
-        if not before.needs and pickling.is_same(value, before.data):
+        if not before.needs and value_pickler.is_same(value, before.data):
             return None
         try:
             data, needs = self._bytes(value)
@@ -151,12 +151,12 @@ class Snapshots:
             stored = self.definitions.of(value)
             if stored is not None:
                 return stored.data, stored.needs
-        data = pickling.plain(value, self._most)
+        data = value_pickler.plain(value, self._most)
         if data is not None:
             return data, ()
         used: dict[str, Stored] = {}
         refer = self.definitions.referrer(used)
-        data = pickling.referring(value, self._most, refer, definitions.is_private)
+        data = value_pickler.referring(value, self._most, refer, definitions.is_private)
         return data, tuple(used.values())
 
     def restore(self, data: bytes, fetch: Callable[[str], bytes]) -> Any:
@@ -176,10 +176,10 @@ def restore(
     def refer(cid: str) -> Any:
         if cid not in made:
             found = living(cid) if living is not None else None
-            made[cid] = pickling.loads(fetch(cid), refer) if found is None else found
+            made[cid] = value_pickler.loads(fetch(cid), refer) if found is None else found
         return made[cid]
 
-    return pickling.loads(data, refer)
+    return value_pickler.loads(data, refer)
 
 
 def cid_of(data: bytes) -> str:
@@ -192,7 +192,7 @@ def is_fixed(value: Any) -> bool:
     if cls in _FIXED:
         return True
     if cls is tuple or cls is frozenset:
-        return len(value) <= _MOST_PARTS and all(map(is_fixed, value))
+        return len(value) <= _MAX_PARTS and all(map(is_fixed, value))
     if cls is types.FunctionType:
         return not value.__closure__
     return issubclass(cls, type) or cls.__name__ in _FIXED_BY_NAME.get(cls.__module__, ())
@@ -213,9 +213,9 @@ def marked(value: Any, marker: str, why: str) -> Snapshot:
     who = identities.of(value)
     fixed = type(value) in ONE_SHOT
     if not fixed:
-        shown = preview.of(value)["text"].encode("utf-8", "replace")
+        shown = value_preview.of(value)["text"].encode("utf-8", "replace")
         who = f"{who}-{hashlib.sha256(shown).hexdigest()}"
-    made = Snapshot(pickling.omission(type(value).__name__, why, None, who), (), fixed, marker)
+    made = Snapshot(value_pickler.omission(type(value).__name__, why, None, who), (), fixed, marker)
     made.why = why
     return made
 

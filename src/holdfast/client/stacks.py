@@ -13,7 +13,7 @@ import os
 import types
 from typing import Any
 
-from holdfast.client.preview import clean, of
+from holdfast.client.value_preview import clean, of
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 MAX_FRAMES = 500

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.client.client_settings import Settings
 from holdfast.client.recorder import Recorder
-from holdfast.client.settings import Settings
 
 
 class Switch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from holdfast.core._source import parse_quietly
+from holdfast.core.source_text import parse_quietly
 
 
 def on_line(source: str, line: int) -> bool:

@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from holdfast.core import filters, hits
+from holdfast.core import filters, hit_conditions
 from holdfast.core.filters import Call, Filter
-from holdfast.core.hits import HitCondition
+from holdfast.core.hit_conditions import HitCondition
 from holdfast.model.call import CallBreakpoint, CallRecord, Function, When
 
 _PATTERN = re.compile(r"[*?\[]")
@@ -62,7 +62,7 @@ class Armed:
         given = self.point
         self.condition = None if given.condition is None else filters.parse(given.condition)
         self.hit_condition = (
-            None if given.hit_condition is None else hits.parse(given.hit_condition)
+            None if given.hit_condition is None else hit_conditions.parse(given.hit_condition)
         )
 
     def fits(self, call: CallRecord, when: When, names: list[str]) -> bool:

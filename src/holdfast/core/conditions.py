@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from holdfast.core._source import compile_quietly, parse_quietly
+from holdfast.core.source_text import compile_quietly, parse_quietly
 from holdfast.errors import InvalidCondition
 
 

@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from holdfast.core._source import no_warnings
+from holdfast.core.source_text import no_warnings
 from holdfast.errors import InvalidFilter
 
 NAMES = (

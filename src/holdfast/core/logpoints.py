@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from holdfast.core._source import compile_quietly
+from holdfast.core.source_text import compile_quietly
 from holdfast.errors import InvalidLogMessage
 
 

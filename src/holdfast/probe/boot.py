@@ -29,16 +29,16 @@ if __name__ == "__main__":
     sys.modules["_holdfast"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules["_holdfast"])
     try:
-        from _holdfast import program
+        from _holdfast import program_runner
     except (EOFError, ValueError, TypeError):  # half a file of bytecode, left by a full disk
         import shutil
 
         shutil.rmtree(os.path.join(here, "__pycache__"), ignore_errors=True)
         for name in [each for each in sys.modules if each.startswith("_holdfast.")]:
             del sys.modules[name]
-        from _holdfast import program
+        from _holdfast import program_runner
 
     if sys.argv[1] == "--join":
-        program.join(int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+        program_runner.join(int(sys.argv[2]), sys.argv[3], sys.argv[4:])
     else:
-        program.become(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+        program_runner.become(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

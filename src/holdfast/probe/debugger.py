@@ -13,7 +13,7 @@ import sys
 import threading
 from typing import Any, Callable, Dict, Iterator, Optional
 
-from . import bounded, mends, release
+from . import bounded_calls, detachment, pydevd_patches
 
 HERE = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else "<holdfast>"
 _DEBUGPY = ""
@@ -51,9 +51,9 @@ def load(debugpy_dir: str) -> None:
     locate_debugpy(os.path.join(debugpy_dir, "debugpy"))
     again = "pydevd" in sys.modules
     pydevd = _import_pydevd(debugpy_dir)
-    bounded.prepare()
+    bounded_calls.prepare()
     if not again:  # it is when we attach to a process that we were detached from
-        mends.apply(pydevd)
+        pydevd_patches.apply(pydevd)
     install_patches()
 
 
@@ -70,7 +70,7 @@ def arm_forked(connection: Any) -> Any:
     from _pydev_bundle import pydev_monkey
     from _pydevd_bundle.pydevd_custom_frames import custom_frames_container_init
 
-    from . import rules, stops
+    from . import breakpoint_rules, stop_snapshots
 
     pydev_monkey._on_forked_process(setup_tracing=False)
     custom_frames_container_init()
@@ -87,8 +87,8 @@ def arm_forked(connection: Any) -> Any:
 
         if clear_thread_local_info is not None:
             clear_thread_local_info()
-    rules.start_over()
-    stops.HANDLES = type(stops.HANDLES)()
+    breakpoint_rules.start_over()
+    stop_snapshots.HANDLES = type(stop_snapshots.HANDLES)()
     return _trace(pydevd, connection)
 
 
@@ -232,9 +232,9 @@ def leave(db: Any) -> None:
 
     While other threads go on it must keep looking now and then, so it is left alone.
     """
-    from . import rules
+    from . import breakpoint_rules
 
-    report("hits", hits=rules.all_hits())
+    report("hits", hits=breakpoint_rules.all_hits())
     others = [t for _, t in user_threads() if t is not threading.main_thread() and not t.daemon]
     if db.check_alive_thread is not None and not others:
         db.check_alive_thread._wait_event.set()
@@ -254,7 +254,7 @@ def install_patches() -> None:
     from _pydevd_bundle.pydevd_net_command_factory_json import NetCommandFactoryJson
     from _pydevd_bundle.pydevd_process_net_command_json import PyDevJsonCommandProcessor
 
-    from . import rules, stops
+    from . import breakpoint_rules, stop_snapshots
 
     if getattr(PyDevJsonCommandProcessor, "_holdfast", False):
         return
@@ -270,18 +270,18 @@ def install_patches() -> None:
         return original(self, db, contents, *args, **kwargs)
 
     PyDevJsonCommandProcessor.process_net_command_json = process
-    release.install()
-    stops.install(NetCommandFactoryJson)
-    rules.install()
+    detachment.install()
+    stop_snapshots.install(NetCommandFactoryJson)
+    breakpoint_rules.install()
 
 
 def adopt(db: Any) -> None:
     """Instance-level: what a new PyDB (also one made after a fork) needs from us."""
-    from . import rules
+    from . import breakpoint_rules
 
     if not getattr(db, "_holdfast", False):
         db._holdfast = True
-        rules.adopt(db)
+        breakpoint_rules.adopt(db)
 
 
 # -- the wire -------------------------------------------------------------------------------------
@@ -370,7 +370,7 @@ class Problem(Exception):
 
 def _answer(db: Any, request: Dict[str, Any]) -> None:
     """Runs in pydevd's reader thread, so it must be quick or hand over."""
-    from . import operations
+    from . import request_handlers
 
     arguments = request.get("arguments") or {}
 
@@ -384,9 +384,9 @@ def _answer(db: Any, request: Dict[str, Any]) -> None:
             body = {"kind": "internal", "details": {}}
             _respond(request, body, "%s: %s" % (type(error).__name__, error))
 
-    operation = operations.TABLE.get(arguments.get("op"))
+    operation = request_handlers.TABLE.get(arguments.get("op"))
     if operation is None:
-        reply(lambda: operations.unknown(arguments.get("op")))
+        reply(lambda: request_handlers.unknown(arguments.get("op")))
         return
     operation(db, arguments, reply)
 

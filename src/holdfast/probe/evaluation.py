@@ -15,7 +15,7 @@ import threading
 import traceback
 from typing import Any, Callable, Dict, List, Optional
 
-from . import debugger, stops, values
+from . import debugger, stop_snapshots, variables
 
 
 class Interrupted(BaseException):
@@ -117,12 +117,12 @@ def evaluate(
 ) -> Dict[str, Any]:
     from _pydevd_bundle import pydevd_vars
 
-    frame = stops.frame_at(db, thread_id, depth)
+    frame = stop_snapshots.frame_at(db, thread_id, depth)
     # Inspecting must not execute statements; a REPL may.
     if context in ("hover", "watch"):
         compile(expression.strip(), "<expression>", "eval")
     value = pydevd_vars.evaluate_expression(db, frame, expression, True)
-    shown = values.describe(value, expression, stops.HANDLES, thread_id)
+    shown = variables.describe(value, expression, stop_snapshots.HANDLES, thread_id)
     shown["result"] = shown.pop("value", "")
     return shown
 
@@ -131,7 +131,7 @@ def assign(db: Any, thread_id: str, reference: int, name: str, text: str) -> Dic
     """Set a variable of a scope, or a child of a value, to the value of an expression."""
     from _pydevd_bundle import pydevd_vars
 
-    handle = stops.HANDLES.get(reference)
+    handle = stop_snapshots.HANDLES.get(reference)
     if handle is None:
         raise debugger.Problem("reference", "reference %s is not valid any more" % reference)
     if handle.kind == "scope":
@@ -142,13 +142,13 @@ def assign(db: Any, thread_id: str, reference: int, name: str, text: str) -> Dic
         _assign_name(db, scope.frame, handle.name, name, value)
         scope[name] = value
     else:
-        frame = stops.frame_at(db, thread_id, 0)
+        frame = stop_snapshots.frame_at(db, thread_id, 0)
         value = pydevd_vars.evaluate_expression(db, frame, "(%s)" % text, True)
         try:
-            values.set_child(stops.HANDLES, reference, name, value)
+            variables.set_child(stop_snapshots.HANDLES, reference, name, value)
         except (TypeError, KeyError, IndexError, AttributeError, ValueError) as error:
             raise debugger.Problem("assign", str(error)) from None
-    return values.describe(value, name, stops.HANDLES, thread_id)
+    return variables.describe(value, name, stop_snapshots.HANDLES, thread_id)
 
 
 def _assign_name(db: Any, frame: Any, scope: str, name: str, value: Any) -> None:
@@ -168,7 +168,7 @@ _DOTTED = re.compile(r"((?:[^\W\d]\w*(?:\[[^\[\]]*\])?\.)*)([^\W\d]\w*)?\Z")
 
 def completions(db: Any, thread_id: str, depth: int, text: str) -> List[Dict[str, Any]]:
     """Names that can follow; attributes are read from the value, never computed."""
-    frame = stops.frame_at(db, thread_id, depth)
+    frame = stop_snapshots.frame_at(db, thread_id, depth)
     match = _DOTTED.search(text)
     owner, prefix = (match.group(1), match.group(2) or "") if match else ("", "")
     if owner:
@@ -201,7 +201,7 @@ def _visible_names(frame: Any) -> Dict[str, str]:
     names = dict.fromkeys(keyword.kwlist, "keyword")
     names.update({name: _kind(value) for name, value in vars(builtins).items()})
     names.update({name: _kind(value) for name, value in frame.f_globals.items()})
-    names.update({name: _kind(value) for name, value in stops.local_names(frame).items()})
+    names.update({name: _kind(value) for name, value in stop_snapshots.local_names(frame).items()})
     return names
 
 

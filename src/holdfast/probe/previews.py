@@ -13,7 +13,7 @@ import collections
 import itertools
 import types
 
-from . import anatomy, bounded, records, tables
+from . import bounded_calls, generated_reprs, introspection, numpy_pandas
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ class Preview:
     """One text under construction: what is left to spend, and what had to be left out."""
 
     def __init__(
-        self, limits: Limits = DEFAULT_LIMITS, budget: Optional[bounded.Budget] = None
+        self, limits: Limits = DEFAULT_LIMITS, budget: Optional[bounded_calls.Budget] = None
     ) -> None:
         self.limits = limits
-        self.budget = bounded.Budget() if budget is None else budget
+        self.budget = bounded_calls.Budget() if budget is None else budget
         self.cut = False
         self.error: Optional[str] = None
         self.left = limits.max_preview
@@ -74,7 +74,7 @@ class Preview:
 
     def text(self, value: Any, depth: int = 0) -> str:
         painted = _painter(type(value))(self, value, depth)
-        return anatomy.clean(painted) if depth == 0 else painted
+        return introspection.clean(painted) if depth == 0 else painted
 
     def leaf(self, text: str, depth: int) -> str:
         """A text that is finished, cut to what fits here."""
@@ -128,7 +128,7 @@ class Preview:
             total, (_later(self, item, depth + 1, key, ": ") for key, item in entries)
         )
 
-    def fields(self, value: Any, name: str, found: records.Fields, depth: int) -> str:
+    def fields(self, value: Any, name: str, found: generated_reprs.Fields, depth: int) -> str:
         """`Order(id=3, total=9.5)`."""
         texts = (_field(self, field, depth + 1) for field in found)
         return self.nest(value, depth, (name + "(", ")"), lambda: self.listing(len(found), texts))
@@ -136,19 +136,19 @@ class Preview:
     def called(self, value: Any, depth: int) -> str:
         """The value's own repr, in bounded time, or why there is none."""
         cls = type(value)
-        name = anatomy.type_name(cls)
-        if bounded.is_slow(cls):
+        name = introspection.type_name(cls)
+        if bounded_calls.is_slow(cls):
             return self.instead("<%s object: repr took too long>" % name)
         try:
             return self.leaf(self.budget.call(lambda: repr(value)), depth)
-        except bounded.TooLate:
-            bounded.mark_slow(cls)
+        except bounded_calls.TooLate:
+            bounded_calls.mark_slow(cls)
             return self.instead("<%s object: repr took too long>" % name)
-        except bounded.OutOfTime:
+        except bounded_calls.OutOfTime:
             return self.instead("<%s object: repr skipped, no time was left>" % name)
-        except bounded.Failed as failure:
+        except bounded_calls.Failed as failure:
             if depth == 0:
-                self.error = anatomy.clean(failure.error)
+                self.error = introspection.clean(failure.error)
             said = failure.error
             return self.leaf("<%s object at %#x: repr raised %s>" % (name, id(value), said), depth)
 
@@ -166,7 +166,7 @@ def _later(
     return lambda: preview.text(key, depth) + sign + preview.text(value, depth)
 
 
-def _field(preview: Preview, field: records.Field, depth: int) -> Callable[[], str]:
+def _field(preview: Preview, field: generated_reprs.Field, depth: int) -> Callable[[], str]:
     name, filled, value = field
     if not filled:
         return lambda: preview.leaf(name + "=<unset>", depth)
@@ -220,9 +220,9 @@ def _memoryview(preview: Preview, value: Any, depth: int) -> str:
 
 
 def _sequence(preview: Preview, value: Any, depth: int) -> str:
-    total = anatomy.length(value) or 0
+    total = introspection.length(value) or 0
     around = _around_sequence(value, total)
-    items = anatomy.sequence(value, 0, preview.take(total))
+    items = introspection.sequence(value, 0, preview.take(total))
     if not total:
         return around[0] + around[1]
     return preview.nest(value, depth, around, lambda: preview.elements(items, total, depth))
@@ -234,7 +234,7 @@ def _around_sequence(value: Any, total: int) -> Tuple[str, str]:
         return "[", "]"
     if issubclass(cls, tuple):
         return "(", ",)" if total == 1 else ")"
-    name = anatomy.type_name(cls)
+    name = introspection.type_name(cls)
     if issubclass(cls, collections.deque):
         room = collections.deque.__dict__["maxlen"].__get__(value)
         return name + "([", "])" if room is None else "], maxlen=%d)" % room
@@ -251,7 +251,7 @@ def _around_sequence(value: Any, total: int) -> Tuple[str, str]:
 def _dict(preview: Preview, value: Any, depth: int) -> str:
     total = dict.__len__(value)
     around = _around_dict(value)
-    entries = anatomy.pairs(value, 0, preview.take(total))
+    entries = introspection.pairs(value, 0, preview.take(total))
     if not total:
         return around[0] + around[1]
     return preview.nest(value, depth, around, lambda: preview.entries(entries, total, depth))
@@ -259,9 +259,9 @@ def _dict(preview: Preview, value: Any, depth: int) -> str:
 
 def _around_dict(value: Any) -> Tuple[str, str]:
     cls = type(value)
-    if anatomy.find(cls, "__repr__")[0] is dict:
+    if introspection.find(cls, "__repr__")[0] is dict:
         return "{", "}"
-    name = anatomy.type_name(cls)
+    name = introspection.type_name(cls)
     if issubclass(cls, collections.defaultdict):
         factory = collections.defaultdict.__dict__["default_factory"].__get__(value)
         return "%s(%s, {" % (name, _factory_name(factory)), "})"
@@ -270,7 +270,7 @@ def _around_dict(value: Any) -> Tuple[str, str]:
 
 def _factory_name(factory: Any) -> str:
     if issubclass(type(factory), type):
-        return anatomy.type_name(factory)
+        return introspection.type_name(factory)
     if type(factory) is types.FunctionType:
         return factory.__qualname__.rpartition("<locals>.")[2]
     return "None" if factory is None else "..."
@@ -285,9 +285,9 @@ def _method(preview: Preview, value: Any, depth: int) -> str:
     """Its own repr would run the repr of the object it is bound to."""
     function, bound = value.__func__, value.__self__
     name = function.__qualname__ if type(function) is types.FunctionType else "?"
-    owner = "<%s object>" % anatomy.type_name(type(bound))
+    owner = "<%s object>" % introspection.type_name(type(bound))
     if issubclass(type(bound), type):
-        owner = "<class '%s'>" % anatomy.type_name(bound)
+        owner = "<class '%s'>" % introspection.type_name(bound)
     return preview.leaf("<bound method %s of %s>" % (name, owner), depth)
 
 
@@ -299,39 +299,41 @@ def _module(preview: Preview, value: Any, depth: int) -> str:
 
 
 def _class(preview: Preview, value: Any, depth: int) -> str:
-    module = anatomy.own(value, "__module__")
-    name = anatomy.type_name(value)
+    module = introspection.own(value, "__module__")
+    name = introspection.type_name(value)
     if type(module) is str and module != "builtins":
         name = module + "." + name
     return preview.leaf("<class '%s'>" % name, depth)
 
 
 def _exception(preview: Preview, value: Any, depth: int) -> str:
-    args = anatomy.exception_args(value)
-    around = anatomy.type_name(type(value)) + "(", ")"
+    args = introspection.exception_args(value)
+    around = introspection.type_name(type(value)) + "(", ")"
     some = itertools.islice(args, preview.take(len(args)))
     return preview.nest(value, depth, around, lambda: preview.elements(some, len(args), depth))
 
 
 def _enum(preview: Preview, value: Any, depth: int) -> str:
-    held = anatomy.instance_dict(value) or {}
+    held = introspection.instance_dict(value) or {}
     name = held.get("_name_")
     if type(name) is not str:
         return preview.called(value, depth)
-    owner = anatomy.type_name(type(value))
+    owner = introspection.type_name(type(value))
     return "<%s.%s: %s>" % (owner, name, preview.text(held.get("_value_"), depth + 1))
 
 
 def _plain(preview: Preview, value: Any, depth: int) -> str:
-    return preview.leaf("<%s object at %#x>" % (anatomy.type_name(type(value)), id(value)), depth)
+    return preview.leaf(
+        "<%s object at %#x>" % (introspection.type_name(type(value)), id(value)), depth
+    )
 
 
 def _record(preview: Preview, value: Any, depth: int) -> str:
-    found = records.fields(value)
+    found = generated_reprs.fields(value)
     if found is None:
         return preview.called(value, depth)
     is_namespace = type(value) is types.SimpleNamespace
-    name = "namespace" if is_namespace else anatomy.type_name(type(value))
+    name = "namespace" if is_namespace else introspection.type_name(type(value))
     return preview.fields(value, name, found, depth)
 
 
@@ -357,7 +359,7 @@ _NATIVE = (
 # these. By id, because hashing a class runs its metaclass; these classes live for ever.
 _PAINTERS: Dict[int, Painter] = {
     **{id(cls): _native for cls in _NATIVE},
-    **{id(cls): _sequence for cls in anatomy.SLICED + anatomy.WALKED},
+    **{id(cls): _sequence for cls in introspection.SLICED + introspection.WALKED},
     id(float): _number,
     id(complex): _number,
     id(int): _int,
@@ -381,29 +383,29 @@ _PAINTERS: Dict[int, Painter] = {
 def _painter(cls: type) -> Painter:
     if issubclass(cls, type):
         return _class
-    if tables.knows(cls):
+    if numpy_pandas.knows(cls):
         return _table
-    writer, function = anatomy.find(cls, "__repr__")
-    if anatomy.is_enum(cls) and anatomy.home(function) == "enum":
+    writer, function = introspection.find(cls, "__repr__")
+    if introspection.is_enum(cls) and introspection.home(function) == "enum":
         return _enum
     found = _PAINTERS.get(id(writer))
     if found is not None:
         return found
-    if records.is_generated(writer, function):
+    if generated_reprs.is_generated(writer, function):
         return _record
-    return _native if tables.is_scalar(cls, function) else _own
+    return _native if numpy_pandas.is_scalar(cls, function) else _own
 
 
 def _table(preview: Preview, value: Any, depth: int) -> str:
-    return preview.leaf(tables.text(value, preview, depth), depth)
+    return preview.leaf(numpy_pandas.text(value, preview, depth), depth)
 
 
-def label(value: Any, budget: Optional[bounded.Budget] = None) -> str:
+def label(value: Any, budget: Optional[bounded_calls.Budget] = None) -> str:
     """A short text for a dict's key."""
     return Preview(_LABEL_LIMITS, budget).text(value)
 
 
 def shows_bytes(cls: type) -> bool:
     """Whether it is binary data without a repr of its own."""
-    writer = anatomy.find(cls, "__repr__")[0]
+    writer = introspection.find(cls, "__repr__")[0]
     return any(writer is base for base in (bytes, bytearray, memoryview))

@@ -173,7 +173,7 @@ async def _stop_when_asked(server: uvicorn.Server, service: Debugger) -> None:
     # Targets go first: then whoever waits for one is answered with its end, not hung up on.
     # Should that take long, they are at least told what is so now.
     loop.call_later(_GRACE_SECONDS / 2, service.wake_all)
-    await service.end_targets()
+    await service.programs.end_targets()
     service.wake_all()
 
 

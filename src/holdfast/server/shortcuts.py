@@ -31,17 +31,16 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.server.rest.shared import (
     Answer,
+    ProgramHere,
+    ProgramSeen,
     ServiceHere,
     SessionHere,
     SessionSeen,
-    Steered,
-    SteeredSeen,
 )
-from holdfast.service.agents.session import AgentSession
 from holdfast.service.debugger import Debugger
-from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.session import Session
 
-_FOUND = (ServiceHere, SessionHere, SessionSeen, Steered, SteeredSeen)
+_FOUND = (ServiceHere, SessionHere, SessionSeen, ProgramHere, ProgramSeen)
 Shape = tuple[str, int, str | None]
 """Method, depth, and the last part (None: anything)."""
 Endpoint = Callable[..., Any]
@@ -166,9 +165,11 @@ def _has_body(scope: Scope) -> bool:
     )
 
 
-def _find(service: Debugger, wanted: Any, scope: Scope) -> Debugger | ProgramSession | AgentSession:
+def _find(service: Debugger, wanted: Any, scope: Scope) -> Debugger | Session:
     if wanted == ServiceHere:
         return service
-    if wanted in (Steered, SteeredSeen):
-        return service.steered(scope["path_params"]["session_id"], touch=wanted == Steered)
-    return service.session(scope["path_params"]["session_id"], touch=wanted == SessionHere)
+    session_id = scope["path_params"]["session_id"]
+    is_operation = wanted in (SessionHere, ProgramHere)
+    find = service.sessions.get if is_operation else service.sessions.peek
+    session = find(session_id)
+    return session.program if wanted in (ProgramHere, ProgramSeen) else session

@@ -12,8 +12,8 @@ from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind
-from holdfast.recording.layout import agents_dir
-from holdfast.service.agents.following import Following
+from holdfast.recording.directories import agents_dir
+from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import Calls
 from holdfast.service.event_reader import EventReader
 from holdfast.service.event_stream import EventStream
@@ -22,7 +22,7 @@ from holdfast.service.programs.program_service import Programs
 from holdfast.service.session_registry import SessionRegistry
 from holdfast.service.settings import Settings
 from holdfast.store import open_store
-from holdfast.targets.program.attaching import Trusted
+from holdfast.targets.program.attachment import Trusted
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +34,10 @@ class Debugger:
         self.store = open_store(data_dir)
         self._stream = EventStream()
         ledger = Ledger()
-        shared = (self.store, ledger, self._stream, lambda: self.settings)
-        self.programs = Programs(*shared, trusted, pool_size)
-        self.calls = Calls(*shared, data_dir)
-        self.agents = Following(agents_dir(data_dir), ledger, self._stream, lambda: self.settings)
+        shared = (ledger, self._stream, lambda: self.settings)
+        self.programs = Programs(self.store, *shared, trusted, pool_size)
+        self.calls = Calls(self.store, *shared, data_dir)
+        self.agents = AgentRegistry(agents_dir(data_dir), *shared)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)
         self.holds = Holds(ledger, self.sessions)
         self.events = EventReader(self.sessions, self._stream)

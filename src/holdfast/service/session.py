@@ -23,7 +23,7 @@ from holdfast.service.waitable import Waitable
 from holdfast.wire.session_answers import EventList
 
 if TYPE_CHECKING:
-    from holdfast.service.agents.session import AgentSession
+    from holdfast.service.agents.agent_session import AgentSession
     from holdfast.service.programs.program_session import ProgramSession
 
 Answer = msgspec.Struct | Mapping[str, Any]

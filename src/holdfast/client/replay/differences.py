@@ -5,9 +5,9 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from holdfast.client import equality, preview
+from holdfast.client import equality, value_preview
 
-MOST = 20
+MAX = 20
 _SCALARS = (type(None), bool, int, str, bytes, complex)
 _NAMED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 _ABSENT = "(absent)"
@@ -21,14 +21,14 @@ class Difference:
 
 
 def between(expected: Any, actual: Any) -> list[Difference]:
-    """At most `MOST` of them."""
+    """At most `MAX` of them."""
     walk = _Walk()
     walk.compare("", expected, actual)
     return walk.found
 
 
 def text_of(value: Any) -> str:
-    return str(preview.of(value)["text"])
+    return str(value_preview.of(value)["text"])
 
 
 class _Walk:
@@ -38,7 +38,7 @@ class _Walk:
 
     def compare(self, path: str, expected: Any, actual: Any) -> None:
         pair = (id(expected), id(actual))
-        if expected is actual or pair in self._open or len(self.found) >= MOST:
+        if expected is actual or pair in self._open or len(self.found) >= MAX:
             return
         self._open.add(pair)
         try:
@@ -94,7 +94,7 @@ class _Walk:
                 self._add(Difference(place, _ABSENT, text_of(actual[name])))
 
     def _add(self, one: Difference) -> None:
-        if len(self.found) < MOST:
+        if len(self.found) < MAX:
             self.found.append(one)
 
     def _object(self, path: str, expected: Any, actual: Any) -> None:

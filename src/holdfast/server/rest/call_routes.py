@@ -11,7 +11,7 @@ from fastapi import Request, Response
 import holdfast
 from holdfast import errors
 from holdfast.server.error_answers import status_of
-from holdfast.server.rest.shared import patience_of, router, shows
+from holdfast.server.rest.shared import router, seconds_of, shows
 from holdfast.service.debugger import Debugger
 from holdfast.wire import batch_format, rest
 from holdfast.wire import call_requests as wire
@@ -115,7 +115,7 @@ async def poll(request: Request, call_id: str, wait: str | None = None) -> Respo
     service: Debugger = request.app.state.service
 
     async def work() -> Json:
-        return await service.calls.poll(call_id, patience_of(wait, service.settings, 0.0))
+        return await service.calls.poll(call_id, seconds_of(wait, service))
 
     return await flat(work)
 

@@ -20,7 +20,7 @@ from holdfast.service.event_journal import EventJournal
 from holdfast.service.event_stream import EventStream
 from holdfast.service.session import DecisionRequest, Session
 from holdfast.store import Store
-from holdfast.targets.program.ending import open_pidfd
+from holdfast.targets.program.process_killer import open_pidfd
 from holdfast.wire import rest
 from holdfast.wire.session_answers import EventList
 

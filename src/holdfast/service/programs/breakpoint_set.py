@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast import errors
-from holdfast.core import conditions, functions, hits, lines, logpoints
+from holdfast.core import conditions, executable_lines, function_finder, hit_conditions, logpoints
 from holdfast.model.breakpoint import Breakpoint
 from holdfast.service.programs.source_files import SourceFiles
 
@@ -134,7 +134,7 @@ class BreakpointSet:
                 raise errors.FileMissing(f"no such file: {wanted.file}", file=wanted.file)
             self._waiting.add(wanted.id)
             return dataclasses.replace(wanted, verified=False, message=PENDING, suggestion=None)
-        placed = lines.place(source.analysis, wanted.line)
+        placed = executable_lines.place(source.analysis, wanted.line)
         if placed.verified:
             self._waiting.discard(wanted.id)
         return dataclasses.replace(
@@ -144,10 +144,10 @@ class BreakpointSet:
     def _resolved(self, wanted: Breakpoint) -> Breakpoint:
         """A function breakpoint, with the place of its function if it can be found."""
         assert wanted.function is not None
-        for module, qualname in functions.candidates(wanted.function):
+        for module, qualname in function_finder.candidates(wanted.function):
             path = self._module_file(module)
             source = self._sources.get(path) if path else None
-            place = functions.find(source.analysis.text, qualname) if source else None
+            place = function_finder.find(source.analysis.text, qualname) if source else None
             if path and place:
                 return dataclasses.replace(
                     wanted,
@@ -276,7 +276,7 @@ def check(wanted: Breakpoint) -> None:
     if wanted.condition is not None:
         conditions.check(wanted.condition)
     if wanted.hit_condition is not None:
-        hits.parse(wanted.hit_condition)
+        hit_conditions.parse(wanted.hit_condition)
     if wanted.log_message is not None:
         logpoints.parse(wanted.log_message)
 

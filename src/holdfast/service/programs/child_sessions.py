@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from holdfast import errors
 from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Attach, Launch
-from holdfast.targets.program import attaching
-from holdfast.targets.program.attaching import Bring, Door
-from holdfast.targets.program.connection import Gone
-from holdfast.targets.program.launching import Setup
+from holdfast.targets.program import attachment
+from holdfast.targets.program.attachment import Bring, Door
+from holdfast.targets.program.dap_connection import Gone
+from holdfast.targets.program.launcher import Setup
 from holdfast.targets.program.target import Nobody, Target
 from holdfast.wire.program_answers import Subprocess
 
@@ -47,7 +47,7 @@ class ChildSessions:
         )
         self._door = door
         await door.open()
-        self._following = asyncio.create_task(attaching.follow(door, self._adopt))
+        self._following = asyncio.create_task(attachment.follow(door, self._adopt))
 
     def stop_following(self) -> None:
         if self._following is not None:
@@ -89,13 +89,13 @@ class ChildSessions:
             parent.event("child_session", session_id=child.id, pid=target.pid)
             target.ours = root.target is None or root.target.ours
             if target.pid is not None:
-                attaching.watch_stranger(target, target.pid)
+                attachment.watch_stranger(target, target.pid)
             child.target = target  # it may stop before anybody says that it runs
             return child.breakpoints.setup_for(target.import_path)
 
-        options = attaching.debug_options(attach)
+        options = attachment.debug_options(attach)
         try:
-            await attaching.take(target, options, create_child, Bring.IS_THERE)
+            await attachment.take(target, options, create_child, Bring.IS_THERE)
         except (errors.HoldfastError, Gone, asyncio.TimeoutError) as problem:
             if child is not None and not child.over:
                 child.fail_start(errors.AttachFailed(f"the child was let go: {problem}"))

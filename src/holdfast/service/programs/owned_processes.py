@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from holdfast.targets.program.listing import python_processes
-from holdfast.targets.program.processes import Spawned, Warden
+from holdfast.targets.program.process_spawner import Spawned, Warden
+from holdfast.targets.program.python_processes import python_processes
 
 __all__ = ["OwnedProcesses", "python_processes"]
 

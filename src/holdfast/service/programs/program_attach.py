@@ -9,9 +9,9 @@ from holdfast import errors
 from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Attach
-from holdfast.targets.program import attaching
-from holdfast.targets.program.attaching import Bring, Door
-from holdfast.targets.program.launching import Setup
+from holdfast.targets.program import attachment
+from holdfast.targets.program.attachment import Bring, Door
+from holdfast.targets.program.launcher import Setup
 from holdfast.targets.program.target import Target, Watcher
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def _reach(session: ProgramSession, attach: Attach, listener: Watcher) -> 
     await door.open()
     try:
         port = session.children.port
-        target = await attaching.reach(attach.pid, door, port, settings.attach_timeout)
+        target = await attachment.reach(attach.pid, door, port, settings.attach_timeout)
         await _take(session, attach, target, Bring.IS_THERE)
     finally:
         door.close()
@@ -90,7 +90,7 @@ async def _reach_by_address(session: ProgramSession, attach: Attach, listener: W
             field="debug_subprocesses",
         )
     seconds = session.settings.request_timeout
-    target = await attaching.connect(attach.host, attach.port, listener, request_timeout=seconds)
+    target = await attachment.connect(attach.host, attach.port, listener, request_timeout=seconds)
     await _take(session, attach, target, Bring.TEXT)
     return target
 
@@ -101,7 +101,7 @@ async def _take(session: ProgramSession, attach: Attach, target: Target, bring: 
         return session.breakpoints.setup_for(target.import_path)
 
     try:
-        await attaching.take(target, attaching.debug_options(attach), setup, bring)
+        await attachment.take(target, attachment.debug_options(attach), setup, bring)
     except BaseException as problem:
         # An adapter would not take another client before this one says goodbye.
         target.connection.post("disconnect", {"terminateDebuggee": False})

@@ -11,9 +11,9 @@ from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Launch
 from holdfast.service.programs.run_listener import RunListener
-from holdfast.targets.program import adapter, launching
-from holdfast.targets.program.launching import Place, Request
-from holdfast.targets.program.pool import environment_changes
+from holdfast.targets.program import adapter, launcher
+from holdfast.targets.program.interpreter_pool import environment_changes
+from holdfast.targets.program.launcher import Place, Request
 from holdfast.targets.program.target import Target
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 
 async def launch_program(session: ProgramSession, launch: Launch, signal: Signal) -> None:
     """Start the program. A mistake in the request leaves the session as it was."""
-    place = await launching.locate(launch, session.config.cwd)
+    place = await launcher.locate(launch, session.config.cwd)
     before, last = session.state, (session.launch, session.attached)
     await session.end_processes()
     listener = session.begin_run(starting=True)
@@ -77,11 +77,11 @@ async def _start_directly(
     warm = _take_warm_interpreter(session, request)
     if warm is not None:
         try:
-            return await launching.start(request, warm)
+            return await launcher.start(request, warm)
         except errors.LaunchFailed:
             listener.start_over()  # it died as it waited, before it could be told of any program
     try:
-        return await launching.start(request)
+        return await launcher.start(request)
     except errors.LaunchFailed as problem:
         if request.launch.route != "auto" or problem.details.get("exit_code") in _KILLED:
             raise

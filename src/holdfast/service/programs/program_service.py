@@ -29,11 +29,11 @@ from holdfast.service.programs.source_files import SourceFiles
 from holdfast.service.run_options import DEFAULT_INCLUDE, Wait, parse_wait
 from holdfast.service.settings import Settings
 from holdfast.store import Store
-from holdfast.targets.program import launching
-from holdfast.targets.program.attaching import Trusted
-from holdfast.targets.program.connection import body_of
-from holdfast.targets.program.pool import Pool
-from holdfast.targets.program.processes import Tags, Warden
+from holdfast.targets.program import launcher
+from holdfast.targets.program.attachment import Trusted
+from holdfast.targets.program.dap_connection import body_of
+from holdfast.targets.program.interpreter_pool import Pool
+from holdfast.targets.program.process_spawner import Tags, Warden
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import ProgramDetail
 
@@ -104,7 +104,7 @@ class Programs:
 
     async def _warm(self, python: str) -> Target:
         """Start an interpreter that waits for a program; it dies with us like any target."""
-        target = await launching.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
+        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
         self.warden.watch(target.process_of_ours().pid)
         assert target.hello is not None
         try:

@@ -14,7 +14,7 @@ from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.service.programs.breakpoint_set import BreakpointSet
 from holdfast.service.programs.source_files import SourceFiles, Stamp, stamp_of
-from holdfast.targets.program.launching import Place, Setup
+from holdfast.targets.program.launcher import Place, Setup
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import (
     BreakpointAnswer,

@@ -6,8 +6,8 @@ import os
 import stat
 from dataclasses import dataclass
 
-from holdfast.core import lines
-from holdfast.core.lines import SourceLines
+from holdfast.core import executable_lines
+from holdfast.core.executable_lines import SourceLines
 
 _KEPT = 500
 _MAX_BYTES = 20 * 1024 * 1024
@@ -52,7 +52,7 @@ class SourceFiles:
                 data = file.read()
         except OSError:
             return None
-        analysis = lines.analyse(data, path)
+        analysis = executable_lines.analyse(data, path)
         text = analysis.text or data.decode("utf-8", "replace")
         known = SourceFile(path, stamp, analysis, tuple(text.splitlines()))
         self._known.pop(path, None)

@@ -13,10 +13,10 @@ import sys
 from typing import Any
 
 from holdfast import errors
-from holdfast.targets.program.attaching import Bring, inject, wait_until_initialized
-from holdfast.targets.program.connection import body_of
-from holdfast.targets.program.launching import INITIALIZE, Request, debug_options, post_setup
-from holdfast.targets.program.processes import spawn
+from holdfast.targets.program.attachment import Bring, inject, wait_until_initialized
+from holdfast.targets.program.dap_connection import body_of
+from holdfast.targets.program.launcher import INITIALIZE, Request, debug_options, post_setup
+from holdfast.targets.program.process_spawner import spawn
 from holdfast.targets.program.target import Target
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from holdfast import errors
-from holdfast.core import hits, logpoints
+from holdfast.core import hit_conditions, logpoints
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop, ThrownException
-from holdfast.targets.program.connection import Connection, Gone, body_of
-from holdfast.targets.program.ending import kill_kin
-from holdfast.targets.program.processes import Spawned
-from holdfast.targets.program.streams import Input, Output
+from holdfast.targets.program.dap_connection import Connection, Gone, body_of
+from holdfast.targets.program.pipes import Input, Output
+from holdfast.targets.program.process_killer import kill_kin
+from holdfast.targets.program.process_spawner import Spawned
 
 STEPS = {"continue": "continue", "step-over": "next", "step-into": "stepIn", "step-out": "stepOut"}
 _REASONS = {"function breakpoint": "breakpoint", "goto": "step"}
@@ -59,7 +59,7 @@ class Target:
         """We started it, or it is the child of one that we started."""
         self.version: tuple[int, ...] = ()
         self.import_path: list[str] = []
-        self.mends: dict[str, bool] = {}
+        self.patches: dict[str, bool] = {}
         self.hello: asyncio.Future[dict[str, Any]] | None = None
         self.process: Spawned | None = None
         self.input: Input | None = None
@@ -171,7 +171,7 @@ class Target:
     def introduce(self, facts: dict[str, Any]) -> None:
         """What the probe says of the process that it is in."""
         self.pid, self.version = facts["pid"], tuple(facts["version"])
-        self.import_path, self.mends = list(facts["path"]), dict(facts["mends"])
+        self.import_path, self.patches = list(facts["path"]), dict(facts["patches"])
         self.parent_pid = facts["ppid"]
 
     def process_of_ours(self) -> Spawned:
@@ -366,7 +366,7 @@ def _rule(point: Breakpoint) -> dict[str, Any]:
     if point.condition:
         rule["condition"] = point.condition.strip()
     if point.hit_condition:
-        parsed = hits.parse(point.hit_condition)
+        parsed = hit_conditions.parse(point.hit_condition)
         rule["hit"] = [parsed.op, parsed.count]
     if point.log_message is not None:
         rule["log"] = [

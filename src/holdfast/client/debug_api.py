@@ -1,0 +1,240 @@
+"""The functions that an application calls: `with_debug`, `debug_call` and how they are set up."""
+
+from __future__ import annotations
+
+import atexit
+import inspect
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.client import discovery
+from holdfast.client.async_generators import steps
+from holdfast.client.client_settings import changed
+from holdfast.client.http_client import place
+from holdfast.client.proxy import (
+    is_async_generator_function,
+    is_coroutine_function,
+    stack_of,
+    wrap,
+)
+from holdfast.client.proxy_base import (
+    ProxyBase,
+    interception_off,
+    is_proxy,
+    target_of,
+    without_interception,
+)
+from holdfast.client.recorder import Recorder
+from holdfast.client.strict_call import Call, run_async, run_until_awaited
+from holdfast.client.switch import switch
+
+_lock = threading.RLock()
+
+
+class DebugInfo:
+    """Whether debugging is on, where the server is, and whether it answers."""
+
+    def __init__(self, recorder: Recorder | None) -> None:
+        self._recorder = recorder
+
+    def is_enabled(self) -> bool:
+        return self._recorder is not None and self._recorder is switch.recorder
+
+    def server_url(self) -> str | None:
+        return self._recorder.connection.url if self._recorder and self.is_enabled() else None
+
+    def session_id(self) -> str | None:
+        return self._recorder.session_id if self._recorder and self.is_enabled() else None
+
+    def connection_status(self) -> str:
+        """`connected`, `disconnected`, `error` or `disabled`."""
+        return self._recorder.status if self._recorder and self.is_enabled() else "disabled"
+
+    def __repr__(self) -> str:
+        return f"<DebugInfo {self.connection_status()} {self.server_url() or ''}".rstrip() + ">"
+
+
+def configure_debug(**options: Any) -> None:
+    """Set options for the next ON; `eq` applies at once. A wrong one is a ValueError.
+
+    server_url: where the server is, on this machine; None for the environment or the usual place
+    request_timeout: seconds for the server to answer
+    eq: "strict" (a proxy equals no other object) or "transparent" (what its target equals)
+    on_unpicklable: "raise", or "placeholder" to go on with a value that cannot be stored
+    mode: "strict" (the server is asked before every call), or "leased" (only where a breakpoint
+        could match; everything is recorded all the same, a few milliseconds later)
+    max_value_bytes: a value that takes more is recorded as too large
+    capture_locals: whether the variables of every frame are recorded with each call
+    """
+    with _lock:
+        switch.settings = changed(switch.settings, options)
+
+
+def with_debug(what: Any) -> Any:
+    """Turn debugging "ON" or "OFF", or wrap an object: alone, or as `("name", object)`."""
+    if type(what) is str:
+        return _switched(what)
+    recorder = switch.recorder
+    alias, target = what if _is_named(what) else (None, what)
+    if recorder is None:
+        return target
+    if is_proxy(target):
+        if alias is None:
+            return target
+        target = target_of(target)
+    with without_interception():
+        seen = recorder.snapshots.take(target)
+        if callable(target):
+            recorder.register(alias or name_of(target), target, alias, seen.cid)
+    return wrap(target, alias, seen)
+
+
+def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function here and now as through a proxy: `debug_call(f, x)`, `debug_call("a", f, x)`.
+
+    An asynchronous function gives its awaitable, and the call ends when that does; one with
+    `yield` gives its steps, and is called when the first is taken.
+    """
+    alias, function, args = _parsed(name_or_function, args)
+    recorder = switch.recorder
+    if recorder is None or interception_off.get():
+        return function(*args, **kwargs)
+    call = _inline(recorder, alias, function, args, kwargs, sys._getframe(1))
+    if is_coroutine_function(call.function):
+        call.stack = stack_of(recorder, sys._getframe(1))
+        return _asynchronously(recorder, call)
+    if is_async_generator_function(call.function):
+        call.stack = stack_of(recorder, sys._getframe(1))
+        return steps(lambda frame: _asynchronously(recorder, call))
+    if recorder.lease is not None:
+        return recorder.lease.run_until_awaited(
+            *(call.name, call.function, args, kwargs, alias, call.qualname, call.frame)
+        )
+    return run_until_awaited(recorder, call)
+
+
+def _asynchronously(recorder: Recorder, call: Call) -> Any:
+    if recorder.lease is None:
+        return run_async(recorder, call)
+    return recorder.lease.run_async(
+        *(None, call.name, call.function, call.args, call.kwargs, call.target, call.kind),
+        *(call.alias, call.qualname, call.frame, call.stack),
+    )
+
+
+async def async_debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """As `debug_call`, awaited; held, it blocks nothing else in its loop."""
+    alias, function, args = _parsed(name_or_function, args)
+    recorder = switch.recorder
+    if recorder is None or interception_off.get():
+        result = function(*args, **kwargs)
+        return await result if inspect.isawaitable(result) else result
+    call = _inline(recorder, alias, function, args, kwargs, sys._getframe(1))
+    return await _asynchronously(recorder, call)
+
+
+def name_of(function: Any) -> str:
+    """What a callable is registered and recorded under."""
+    name = getattr(function, "__name__", None)
+    return name if isinstance(name, str) and name else f"{type(function).__qualname__}.__call__"
+
+
+def _is_named(what: Any) -> bool:
+    return type(what) is tuple and len(what) == 2 and type(what[0]) is str
+
+
+def _parsed(
+    first: Any, args: tuple[Any, ...]
+) -> tuple[str | None, Callable[..., Any], tuple[Any, ...]]:
+    if isinstance(first, str) and not is_proxy(first):
+        if not args or not callable(args[0]):
+            raise TypeError("debug_call with alias requires a callable as second argument")
+        return first, args[0], args[1:]
+    if not callable(first):
+        raise TypeError("debug_call expects a callable or (alias_str, callable, ...)")
+    return None, first, args
+
+
+def _inline(
+    recorder: Recorder,
+    alias: str | None,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: Any,
+) -> Call:
+    function = target_of(function)
+    name = alias or name_of(function)
+    seen = None
+    if (name, id(function)) not in recorder.registered:
+        with without_interception():
+            seen = recorder.snapshots.take(function)
+            recorder.register(name, function, alias, seen.cid)
+    qualname = getattr(function, "__qualname__", None)
+    return Call(
+        name=name,
+        function=function,
+        args=args,
+        kwargs=kwargs,
+        target=function,
+        kind="inline",
+        frame=frame,
+        alias=alias,
+        qualname=qualname if type(qualname) is str else None,
+        seen=seen,
+    )
+
+
+def _switched(mode: str) -> DebugInfo:
+    match mode.upper():
+        case "ON":
+            return _on()
+        case "OFF":
+            return _off()
+    raise ValueError(
+        f'with_debug takes "ON", "OFF" or an object, not {mode!r}; '
+        'a string is wrapped with a name, as with_debug(("name", "text"))'
+    )
+
+
+def _on() -> DebugInfo:
+    if os.environ.get("HOLDFAST_CALLS", "").lower() == "off":
+        switch.asked = True
+        return _off()
+    with _lock:
+        url = discovery.server_url(switch.settings.server_url)
+        place(url)  # what the environment names must be on this machine, too
+        recorder = switch.recorder
+        if recorder is not None:
+            if recorder.connection.url == url and recorder.settings == switch.settings:
+                return DebugInfo(recorder)
+            _off()
+        recorder = Recorder(url, switch.settings)
+        with without_interception():
+            recorder.open()
+        switch.recorder = recorder
+        return DebugInfo(recorder)
+
+
+def _off() -> DebugInfo:
+    with _lock:
+        recorder, switch.recorder = switch.recorder, None
+        if recorder is not None:
+            with without_interception():
+                recorder.end()
+        return DebugInfo(None)
+
+
+atexit.register(_off)
+
+__all__ = [
+    "DebugInfo",
+    "ProxyBase",
+    "async_debug_call",
+    "configure_debug",
+    "debug_call",
+    "with_debug",
+]

@@ -1,0 +1,344 @@
+"""What a value unfolds into: items, entries, attributes, rows, columns.
+
+Each kind of value pages, finds and assigns its parts in its own way; `of` chooses the kind.
+Assigning goes through the object's own `__setitem__` or `__setattr__`, as the program would.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+
+from . import introspection, numpy_pandas, previews
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, List, Optional
+
+    from .bounded_calls import Budget
+
+
+class Part:
+    """One item, entry or attribute, under the name it is shown by."""
+
+    __slots__ = ("index", "name", "value")
+
+    def __init__(self, name: str, value: Any, index: Optional[int] = None) -> None:
+        self.name = name
+        self.value = value
+        self.index = index
+
+
+class Contents:
+    """Everything that can be unfolded answers to this."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def total(self) -> int:
+        raise NotImplementedError
+
+    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+        raise NotImplementedError
+
+    def find(self, name: str) -> Any:
+        raise NotImplementedError
+
+    def assign(self, name: str, new: Any) -> None:
+        raise NotImplementedError
+
+    def missing(self, name: str) -> KeyError:
+        return KeyError("%s has no item %s" % (introspection.type_name(type(self.value)), name))
+
+    def fixed(self) -> TypeError:
+        return TypeError("a %s cannot be changed" % introspection.type_name(type(self.value)))
+
+
+class Items(Contents):
+    """A list, tuple, deque, range, set or view."""
+
+    def total(self) -> int:
+        return introspection.length(self.value) or 0
+
+    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+        names = introspection.field_names(self.value)
+        found = introspection.sequence(self.value, start, stop)
+        return [
+            Part(names[index] if names else str(index), item, index)
+            for index, item in enumerate(found, start)
+        ]
+
+    def find(self, name: str) -> Any:
+        index = self._index(name)
+        found = introspection.sequence(self.value, index, index + 1)
+        if not found:
+            raise IndexError("index %d is gone" % index)
+        return found[0]
+
+    def assign(self, name: str, new: Any) -> None:
+        if issubclass(type(self.value), _FIXED):
+            raise self.fixed()
+        self.value[self._index(name)] = new
+
+    def _index(self, name: str) -> int:
+        names = introspection.field_names(self.value)
+        index = names.index(name) if name in names else as_index(name)
+        if index is None:
+            raise self.missing(name)
+        return in_range(index, self.total())
+
+
+class Entries(Contents):
+    """A dict, its entries named by the repr of their keys."""
+
+    def total(self) -> int:
+        return dict.__len__(self.value)
+
+    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+        found = introspection.pairs(self.value, start, stop)
+        return [Part(previews.label(key, budget), item) for key, item in found]
+
+    def find(self, name: str) -> Any:
+        return dict.__getitem__(self.value, self._key(name))
+
+    def assign(self, name: str, new: Any) -> None:
+        self.value[self._key(name)] = new
+
+    def _key(self, name: str) -> Any:
+        for guess in self._guesses(name):
+            if dict.__contains__(self.value, guess) and previews.label(guess) == name:
+                return guess
+        for key, _ in introspection.pairs(self.value, 0, sys.maxsize):
+            if previews.label(key) == name:
+                return key
+        if dict.__contains__(self.value, name):  # a string key, written without its quotes
+            return name
+        raise self.missing(name)
+
+    def _guesses(self, name: str) -> List[Any]:
+        """The keys that nearly every dict has, so that finding one need not walk it."""
+        number = as_index(name)
+        return [name[1:-1]] if number is None else [number]
+
+
+class Names(Contents):
+    """A scope: any mapping of plain names."""
+
+    def total(self) -> int:
+        return len(self.value)
+
+    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+        found = introspection.walk(self.value.items, start, stop)
+        return [Part(str(name), held) for name, held in found]
+
+    def find(self, name: str) -> Any:
+        if name not in self.value:
+            raise KeyError("there is no variable called %s here" % name)
+        return self.value[name]
+
+    def assign(self, name: str, new: Any) -> None:
+        self.find(name)
+        self.value[name] = new
+
+
+class Attributes(Contents):
+    """What an instance itself holds."""
+
+    def total(self) -> int:
+        return introspection.attribute_count(self.value)
+
+    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+        held = introspection.attributes(self.value)[start:stop]
+        return [Part(_attribute_name(name), item) for name, item in held]
+
+    def find(self, name: str) -> Any:
+        for held_name, held in introspection.attributes(self.value):
+            if _attribute_name(held_name) == name:
+                return held
+        owner = introspection.type_name(type(self.value))
+        raise AttributeError("%s object has no attribute %s of its own" % (owner, name))
+
+    def assign(self, name: str, new: Any) -> None:
+        self.find(name)
+        setattr(self.value, name, new)
+
+
+class Joined(Contents):
+    """Items, and then the attributes of a subclass that has both."""
+
+    def __init__(self, items: Contents, attributes: Contents) -> None:
+        super().__init__(items.value)
+        self._items = items
+        self._attributes = attributes
+
+    def total(self) -> int:
+        return self._items.total() + self._attributes.total()
+
+    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+        size = self._items.total()
+        found = self._items.page(start, min(stop, size), budget) if start < size else []
+        if stop > size:
+            found += self._attributes.page(max(0, start - size), stop - size, budget)
+        return found
+
+    def find(self, name: str) -> Any:
+        return self._holder(name).find(name)
+
+    def assign(self, name: str, new: Any) -> None:
+        self._holder(name).assign(name, new)
+
+    def _holder(self, name: str) -> Contents:
+        try:
+            self._attributes.find(name)
+        except AttributeError:
+            return self._items
+        return self._attributes
+
+
+class Rows(Contents):
+    """A numpy array, by its first dimension."""
+
+    def total(self) -> int:
+        return int(numpy_pandas.raw(self.value).shape[0])
+
+    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+        plain = numpy_pandas.raw(self.value)
+        wanted = range(start, min(stop, int(plain.shape[0])))
+        return [Part(str(index), plain[index], index) for index in wanted]
+
+    def find(self, name: str) -> Any:
+        return numpy_pandas.raw(self.value)[self._index(name)]
+
+    def assign(self, name: str, new: Any) -> None:
+        self.value[self._index(name)] = new
+
+    def _index(self, name: str) -> int:
+        index = as_index(name)
+        if index is None:
+            raise self.missing(name)
+        return in_range(index, self.total())
+
+
+class Columns(Contents):
+    """A DataFrame; each column is a Series."""
+
+    def total(self) -> int:
+        return int(self.value.shape[1])
+
+    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+        stop = min(stop, self.total())
+        names = numpy_pandas.column_labels(self.value, start, stop, previews.Preview(budget=budget))
+        return [
+            Part(name, self.value.iloc[:, index], index) for index, name in enumerate(names, start)
+        ]
+
+    def find(self, name: str) -> Any:
+        return self.value.iloc[:, self.position(name)]
+
+    def assign(self, name: str, new: Any) -> None:
+        position = self.position(name)
+        if hasattr(self.value, "isetitem"):  # from pandas 1.5 on; tells equal names apart
+            self.value.isetitem(position, new)
+        else:
+            self.value[self.value.columns[position]] = new
+
+    def position(self, name: str) -> int:
+        names = numpy_pandas.column_labels(self.value, 0, self.total(), previews.Preview())
+        if name in names:
+            return names.index(name)
+        index = as_index(name)
+        if index is None:
+            raise self.missing(name)
+        return in_range(index, self.total())
+
+
+class Cells(Contents):
+    """A Series, named by its index."""
+
+    def total(self) -> int:
+        return int(self.value.shape[0])
+
+    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+        stop = min(stop, self.total())
+        names = list(self.value.index[start:stop])
+        return [
+            Part(previews.label(name, budget), self.value.iloc[index], index)
+            for index, name in enumerate(names, start)
+        ]
+
+    def find(self, name: str) -> Any:
+        return self.value.iloc[self.position(name)]
+
+    def assign(self, name: str, new: Any) -> None:
+        self.value.iloc[self.position(name)] = new
+
+    def position(self, name: str) -> int:
+        for index, key in enumerate(self.value.index):
+            if previews.label(key) == name or (type(key) is str and key == name):
+                return index
+        index_given = as_index(name)
+        if index_given is None:
+            raise self.missing(name)
+        return in_range(index_given, self.total())
+
+
+_FIXED = (tuple, set, frozenset, range) + introspection.VIEWS
+_NOT_UNFOLDED = (
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    str,
+    bytes,
+    bytearray,
+    memoryview,
+)
+_ITEMS = (range,) + introspection.SLICED + introspection.WALKED
+
+
+def of(value: Any) -> Optional[Contents]:
+    """What the value unfolds into, or None when there is nothing in it."""
+    cls = type(value)
+    if issubclass(cls, _NOT_UNFOLDED) or introspection.is_enum(cls):
+        return None
+    found = _table(value) or _container(value)
+    return found if found.total() else None
+
+
+def _table(value: Any) -> Optional[Contents]:
+    kind = numpy_pandas.kind(type(value))
+    if kind == "array" and numpy_pandas.raw(value).ndim:
+        return Rows(value)
+    if kind == "frame":
+        return Columns(value)
+    return Cells(value) if kind == "series" else None
+
+
+def _container(value: Any) -> Contents:
+    cls = type(value)
+    attributes = Attributes(value)
+    if issubclass(cls, dict):
+        items: Contents = Entries(value)
+    elif issubclass(cls, _ITEMS):
+        items = Items(value)
+    else:
+        return attributes
+    return Joined(items, attributes) if attributes.total() else items
+
+
+def _attribute_name(name: Any) -> str:
+    return name if type(name) is str else previews.label(name)
+
+
+def as_index(name: str) -> Optional[int]:
+    try:
+        return int(name)
+    except ValueError:
+        return None
+
+
+def in_range(index: int, total: int) -> int:
+    if not 0 <= index < total:
+        raise IndexError("index %d is outside 0 to %d" % (index, total - 1))
+    return index

@@ -1,0 +1,288 @@
+"""Starting targets so that none outlives its owner.
+
+Every target is started in a session of its own and tagged (`tags`). Three ways end its tree:
+`kill_all` while the server runs (`ending`), the `Warden` when the server is gone, and
+`Spawned.detach` sets one free from both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import Any
+
+import psutil
+
+from holdfast.targets.program import warden
+from holdfast.targets.program.process_killer import kill_all, open_pidfd, release, send_signal
+from holdfast.targets.program.process_tags import Tags, set_tag, tagged, tagged_by, tags_work, untag
+
+__all__ = [
+    "Spawned",
+    "Tags",
+    "Warden",
+    "kill_all",
+    "set_tag",
+    "spawn",
+    "tagged",
+    "tagged_by",
+    "tags_work",
+    "untag",
+]
+
+log = logging.getLogger(__name__)
+
+SCRIPT = os.path.abspath(warden.__file__)
+
+# -- starting and waiting ------------------------------------------------------------------------
+
+
+class _Child(subprocess.Popen[bytes]):
+    def __del__(self) -> None:
+        """Stay silent: the pidfd reaps us, and a detached target may outlive the server."""
+
+
+class Spawned:
+    """A started process: its pid is also the id of its process group and of its session."""
+
+    def __init__(self, child: _Child, tag: int | None, pidfd: int | None) -> None:
+        self.pid = child.pid
+        self.tag = tag
+        self.detached = False
+        self._child = child
+        self._pidfd = pidfd
+        self._ended = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        if pidfd is not None:
+            self._loop.add_reader(pidfd, self._reap)
+        else:
+            threading.Thread(target=self._wait_in_thread, daemon=True).start()
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, a negative signal number, or None while it runs."""
+        return self._child.returncode
+
+    async def wait(self) -> int:
+        """Wait for the end of the process itself, not of its children; any number may wait."""
+        await self._ended.wait()
+        code = self.returncode
+        assert code is not None
+        return code
+
+    async def kill_tree(self, grace: float | None = None) -> list[int]:
+        """End it and all that it started; the pids that would not die. A detached one is left."""
+        if self.detached:
+            return []
+        left = await kill_all(self.tag, self._group(), grace)
+        if self.pid not in left:
+            await self.wait()
+        return left
+
+    def retag(self, tag: int | None) -> None:
+        """Hand a process that waited in a pool, and has no children yet, to a session."""
+        if tag is not None:
+            self.tag = tag if set_tag(self.pid, tag) else None
+
+    async def detach(self) -> None:
+        """Let it and all that it started outlive us. The warden must `forget` it as well."""
+        self.detached = True
+        await asyncio.to_thread(release, self.tag, self.pid)
+
+    def _group(self) -> int | None:
+        # Once we reaped the leader, a process of that pid is a stranger with a group of its own.
+        recycled = self.returncode is not None and psutil.pid_exists(self.pid)
+        return None if recycled else self.pid
+
+    def _reap(self) -> None:
+        if self._child.poll() is None:
+            return
+        if self._pidfd is not None:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = None
+        self._ended.set()
+
+    def _wait_in_thread(self) -> None:
+        self._child.wait()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._reap)
+
+
+async def spawn(
+    argv: Sequence[str],
+    *,
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: int | None = subprocess.DEVNULL,
+    stdout: int | None = subprocess.DEVNULL,
+    stderr: int | None = subprocess.DEVNULL,
+    pass_fds: Sequence[int] = (),
+    tag: int | None = None,
+) -> Spawned:
+    """Start a process in a session of its own, with `tag` or with none.
+
+    The streams are descriptors (or DEVNULL, STDOUT, or None to inherit) and stay the caller's.
+    """
+    if subprocess.PIPE in (stdin, stdout, stderr):
+        raise ValueError("give the end of a pipe, not PIPE")
+    streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+    start = partial(_start, list(argv), tag, cwd=cwd, env=env, pass_fds=tuple(pass_fds), **streams)
+    started = asyncio.get_running_loop().run_in_executor(_starter(), start)
+    try:
+        await asyncio.wait([started])
+    except asyncio.CancelledError:
+        # Wait all the same: the caller will close descriptors that the thread is about to use.
+        started.add_done_callback(_discard)
+        await asyncio.wait([started])
+        raise
+    return Spawned(*started.result())
+
+
+@cache
+def _starter() -> ThreadPoolExecutor:
+    # One thread for the life of the server: PR_SET_PDEATHSIG in a child follows the thread.
+    return ThreadPoolExecutor(1, thread_name_prefix="holdfast-spawn")
+
+
+def _start(
+    argv: list[str], tag: int | None, **options: Any
+) -> tuple[_Child, int | None, int | None]:
+    child = _Child(argv, start_new_session=True, **options)
+    if tag is None:
+        untag(child.pid)  # we may be the target of another server, and carry its tag
+    elif not set_tag(child.pid, tag):
+        tag = None
+    return child, tag, open_pidfd(child.pid)
+
+
+def _discard(started: asyncio.Future[tuple[_Child, int | None, int | None]]) -> None:
+    """Kill what nobody waits for any more; its reader stays with the loop and reaps it."""
+    if started.cancelled() or started.exception() is not None:
+        return
+    send_signal(Spawned(*started.result()).pid, signal.SIGKILL)
+
+
+# -- when the server is gone ---------------------------------------------------------------------
+
+
+class Warden:
+    """Keeps one warden process alive for as long as the server lives.
+
+    The pipe to it is ours alone. Closing it, in order or by dying, ends every tagged process.
+    """
+
+    def __init__(self, nonce: int) -> None:
+        self._nonce = nonce
+        self._groups: set[int] = set()
+        self._process: Spawned | None = None
+        self._pipe: int | None = None
+        self._keeper: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
+    async def start(self) -> None:
+        process = await self._post()
+        self._keeper = asyncio.create_task(self._keep(process), name="holdfast-warden")
+        _wardens.add(self)
+
+    def watch(self, pgid: int) -> None:
+        """End this group, too, when the server dies."""
+        self._groups.add(pgid)
+        self._tell(f"+{pgid}\n")
+
+    def forget(self, pgid: int) -> None:
+        """The group has ended (its id may be used again), or is detached."""
+        self._groups.discard(pgid)
+        self._tell(f"-{pgid}\n")
+
+    async def close(self, timeout: float = 10.0) -> None:
+        """Let the warden end all that is left, and wait until it has."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.wait([self._keeper])
+            self._keeper = None
+        self.drop_pipe()
+        if self._process is None:
+            return
+        try:
+            await asyncio.wait_for(self._process.wait(), timeout)
+        except (TimeoutError, asyncio.TimeoutError):
+            send_signal(self._process.pid, signal.SIGKILL)
+            await self._process.wait()
+
+    def drop_pipe(self) -> None:
+        if self._pipe is not None:
+            os.close(self._pipe)
+            self._pipe = None
+
+    async def _post(self) -> Spawned:
+        """Start a warden process and tell it the groups there are."""
+        its, ours = os.pipe()
+        try:
+            argv = [sys.executable, "-I", "-S", SCRIPT, str(self._nonce)]
+            process = await spawn(argv, cwd="/", stdin=its)
+        except BaseException:
+            os.close(ours)
+            raise
+        finally:
+            os.close(its)
+        os.set_blocking(ours, False)
+        self.drop_pipe()
+        self._process, self._pipe = process, ours
+        self._tell("".join(f"+{pgid}\n" for pgid in self._groups))
+        return process
+
+    async def _keep(self, process: Spawned) -> None:
+        pause = 0.0
+        while True:
+            born = time.monotonic()
+            code = await process.wait()
+            # A warden that cannot live here must not keep the server busy.
+            pause = 0.0 if time.monotonic() - born > 1 else min(2 * pause + 0.1, 30.0)
+            log.warning("the warden ended with %s; starting another", code)
+            await asyncio.sleep(pause)
+            process = await self._replace(pause)
+
+    async def _replace(self, pause: float) -> Spawned:
+        while True:
+            try:
+                return await self._post()
+            except OSError as error:
+                log.error("cannot start a warden: %s", error)
+                await asyncio.sleep(pause + 1)
+
+    def _tell(self, lines: str) -> None:
+        if self._pipe is None or self._process is None:
+            return
+        try:
+            os.write(self._pipe, lines.encode())
+        except BrokenPipeError:
+            pass  # it ended; its successor will hear of all groups
+        except BlockingIOError:
+            send_signal(self._process.pid, signal.SIGKILL)  # it does not listen; replace it
+
+
+_wardens: weakref.WeakSet[Warden] = weakref.WeakSet()
+
+
+def _drop_pipes() -> None:
+    for each in _wardens:
+        each.drop_pipe()
+
+
+# A fork of the server (embedded in an application) must not keep the pipe open after us.
+os.register_at_fork(after_in_child=_drop_pipes)

@@ -1,0 +1,148 @@
+"""Calls into the program's code: in one helper thread, for a bounded time."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from holdfast.probe import bounded_calls, variables
+from holdfast.probe.variables import Handles
+
+
+def shown(value: Any) -> dict[str, Any]:
+    return variables.describe(value, "v", Handles(), 1)
+
+
+def stuck_type() -> tuple[type, threading.Event, list[int]]:
+    """A class whose repr waits until the event is set, and how often it was tried."""
+    release, tried = threading.Event(), list[int]()
+
+    class Stuck:
+        def __repr__(self) -> str:
+            tried.append(1)
+            release.wait()
+            return "late"
+
+    return Stuck, release, tried
+
+
+def test_calls_share_one_helper_thread_that_the_debugger_ignores() -> None:
+    first = bounded_calls.call(threading.current_thread, 5)
+    second = bounded_calls.call(threading.current_thread, 5)
+    assert first is second
+    assert first is not threading.current_thread()
+    assert first.daemon
+    assert (first.is_pydev_daemon_thread, first.pydev_do_not_trace) == (True, True)
+
+
+def test_the_caller_s_context_is_seen_but_not_changed() -> None:
+    setting = contextvars.ContextVar("setting", default="default")
+    setting.set("the caller's")
+
+    def look() -> str:
+        seen = setting.get()
+        setting.set("changed")
+        return seen
+
+    assert bounded_calls.call(look, 5) == "the caller's"
+    assert setting.get() == "the caller's"
+
+
+def test_a_call_that_raises_is_a_failure_and_the_helper_lives_on() -> None:
+    def fail() -> None:
+        raise KeyboardInterrupt
+
+    helper = bounded_calls.call(threading.current_thread, 5)
+    with pytest.raises(bounded_calls.Failed, match="KeyboardInterrupt"):
+        bounded_calls.call(fail, 5)
+    assert bounded_calls.call(threading.current_thread, 5) is helper
+
+
+def test_a_late_call_is_abandoned_and_its_thread_ends_when_it_can() -> None:
+    release = threading.Event()
+    held: list[threading.Thread] = []
+
+    def wait() -> None:
+        held.append(threading.current_thread())
+        release.wait()
+
+    with pytest.raises(bounded_calls.TooLate):
+        bounded_calls.call(wait, 0.2)
+    assert bounded_calls.call(threading.current_thread, 5) is not held[0]
+    release.set()
+    held[0].join(10)
+    assert not held[0].is_alive()
+
+
+def test_calls_at_once_do_not_wait_for_each_other() -> None:
+    meet = threading.Barrier(2, timeout=10)
+    answers: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(bounded_calls.call(meet.wait, 10)))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [0, 1]
+
+
+def test_a_budget_is_spent_by_all_its_calls_together() -> None:
+    release = threading.Event()
+    budget = bounded_calls.Budget(0.2)
+    assert budget.call(lambda: 3) == 3
+    with pytest.raises(bounded_calls.TooLate):
+        budget.call(release.wait)
+    with pytest.raises(bounded_calls.OutOfTime):
+        budget.call(lambda: 3)
+    release.set()
+
+
+def test_a_slow_repr_is_given_up_and_its_type_not_tried_again() -> None:
+    stuck, release, tried = stuck_type()
+    item = shown(stuck())
+    assert item["value"] == "<Stuck object: repr took too long>"
+    assert item["truncated"] is True
+    assert shown([stuck(), stuck()])["value"] == "[%s, %s]" % ((item["value"],) * 2)
+    assert len(tried) == 1
+    release.set()
+
+
+def test_slow_neighbours_cost_one_budget_and_the_healthy_are_not_blamed() -> None:
+    first, release_first, _ = stuck_type()
+    second, release_second, tried_second = stuck_type()
+
+    class Healthy:
+        def __repr__(self) -> str:
+            return "healthy"
+
+    text = shown([first(), second(), Healthy()])["value"]
+    assert "<Healthy object: repr skipped, no time was left>" in text
+    assert tried_second == []
+    assert shown(Healthy())["value"] == "healthy"
+    release_first.set()
+    release_second.set()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_gets_a_helper_of_its_own() -> None:
+    bounded_calls.prepare()
+    status = _in_fork(lambda: bounded_calls.call(lambda: 42, 5) == 42)
+    assert status == 0
+
+
+def _in_fork(check: Callable[[], bool]) -> int:
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if check() else 1)
+        finally:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
