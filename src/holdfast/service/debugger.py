@@ -14,7 +14,7 @@ from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind
 from holdfast.recording.directories import agents_dir
 from holdfast.service.agents.agent_registry import AgentRegistry
-from holdfast.service.calls.call_service import Calls
+from holdfast.service.calls.call_service import CallService
 from holdfast.service.event_reader import EventReader
 from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import Holds
@@ -36,7 +36,7 @@ class Debugger:
         ledger = Ledger()
         shared = (ledger, self._stream, lambda: self.settings)
         self.programs = Programs(self.store, *shared, trusted, pool_size)
-        self.calls = Calls(self.store, *shared, data_dir)
+        self.calls = CallService(self.store, *shared, data_dir)
         self.agents = AgentRegistry(agents_dir(data_dir), *shared)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)
         self.holds = Holds(ledger, self.sessions)
@@ -51,7 +51,7 @@ class Debugger:
             self.settings = self.settings.changed(self.store.settings())
         except errors.HoldfastError as problem:
             self._warn("SETTINGS_IGNORED", f"stored settings ignored: {problem.message}")
-        for error in self.calls.start_up():
+        for error in self.calls.start():
             self._warn("BREAKPOINT_IGNORED", f"stored call breakpoint ignored: {error.message}")
         for record in self.store.sessions():
             self._restore(record)
@@ -62,7 +62,7 @@ class Debugger:
 
     def _restore(self, record: SessionRecord) -> None:
         if record.kind == Kind.CALLS.value:
-            self.calls.recover(record)
+            self.calls.sessions.restore(record)
             return
         try:
             self.programs.restore(record)

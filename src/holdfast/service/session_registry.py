@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from holdfast import errors
 from holdfast.service.agents.agent_registry import AgentRegistry
-from holdfast.service.calls.call_service import Calls
+from holdfast.service.calls.call_service import CallService
 from holdfast.service.programs.program_service import Programs
 from holdfast.service.session import Session
 
 
 class SessionRegistry:
-    def __init__(self, programs: Programs, calls: Calls, agents: AgentRegistry) -> None:
+    def __init__(self, programs: Programs, calls: CallService, agents: AgentRegistry) -> None:
         self._programs = programs
         self._calls = calls
         self._agents = agents

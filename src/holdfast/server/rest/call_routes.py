@@ -6,15 +6,25 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 from fastapi import Request, Response
 
 import holdfast
 from holdfast import errors
 from holdfast.server.error_answers import status_of
-from holdfast.server.rest.shared import router, seconds_of, shows
+from holdfast.server.rest.shared import render, router, seconds_of, shows
 from holdfast.service.debugger import Debugger
-from holdfast.wire import batch_format, rest
-from holdfast.wire import call_requests as wire
+from holdfast.wire import batch_format, call_requests, rest
+from holdfast.wire.call_answers import (
+    BatchReceipt,
+    CompleteAnswer,
+    Lease,
+    OpenedSession,
+    PollAnswer,
+    Receipt,
+    StartAnswer,
+)
+from holdfast.wire.call_requests import build_flat_error
 
 Json = dict[str, Any]
 routes = router()
@@ -36,18 +46,18 @@ def said(shown: Json, status: int = 200) -> Response:
     return Response(rest.encode(shown), status, media_type="application/json")
 
 
-async def flat(work: Callable[[], Awaitable[Json]]) -> Response:
+async def flat(work: Callable[[], Awaitable[msgspec.Struct]]) -> Response:
     """The answer; an error that the application can act on is said flat, as it knows them."""
     try:
-        return said(await work())
+        return render(await work())
     except errors.CidNotFound as problem:
-        return said(wire.flat_error(problem.short, problem.message, problem.details), 404)
+        return said(build_flat_error(problem.short, problem.message, problem.details), 404)
     except errors.HoldfastError as problem:
         status = status_of(problem)
         if status >= 500:
             raise  # one of ours, said and logged as everywhere
         details = {"error_code": problem.short, "hint": problem.hint, **problem.details}
-        return said(wire.flat_error(problem.short, problem.message, details), status)
+        return said(build_flat_error(problem.short, problem.message, details), status)
 
 
 _START = {
@@ -82,10 +92,10 @@ async def start(request: Request) -> Response:
     service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
-    async def work() -> Json:
-        given = wire.start_of(wire.body_of(await request.body()), limit)
-        await service.calls.room()
-        return service.calls.start(given)
+    async def work() -> StartAnswer:
+        start = call_requests.parse_start(call_requests.parse_body(await request.body()), limit)
+        await service.calls.wait_for_room()
+        return service.calls.recorder.start(start)
 
     return await flat(work)
 
@@ -101,10 +111,12 @@ async def complete(request: Request) -> Response:
     service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
-    async def work() -> Json:
-        given = wire.complete_of(wire.body_of(await request.body()), limit)
-        await service.calls.room()
-        return service.calls.complete(given)
+    async def work() -> CompleteAnswer:
+        complete = call_requests.parse_complete(
+            call_requests.parse_body(await request.body()), limit
+        )
+        await service.calls.wait_for_room()
+        return service.calls.recorder.complete(complete)
 
     return await flat(work)
 
@@ -114,8 +126,8 @@ async def poll(request: Request, call_id: str, wait: str | None = None) -> Respo
     """What was decided about a held call; with `wait` the answer comes as soon as there is one."""
     service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        return await service.calls.poll(call_id, seconds_of(wait, service))
+    async def work() -> PollAnswer:
+        return await service.calls.holds.poll(call_id, seconds_of(wait, service))
 
     return await flat(work)
 
@@ -125,9 +137,9 @@ async def give_up(request: Request, call_id: str) -> Response:
     """The application waits no longer: whoever called was cancelled, or had no more time."""
     service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        service.calls.give_up(call_id)
-        return {"status": "ok"}
+    async def work() -> Receipt:
+        service.calls.holds.give_up(call_id)
+        return Receipt()
 
     return await flat(work)
 
@@ -142,10 +154,11 @@ async def answer(request: Request, call_id: str) -> Response:
     """What an expression came to that the poll asked for."""
     service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        body = wire.body_of(await request.body())
-        taken = service.calls.answer(call_id, *wire.answer_of(body))
-        return {"status": "ok" if taken else "late"}
+    async def work() -> Receipt:
+        body = call_requests.parse_body(await request.body())
+        answer = call_requests.parse_evaluation(body)
+        is_awaited = service.calls.holds.answer_evaluation(call_id, answer)
+        return Receipt("ok" if is_awaited else "late")
 
     return await flat(work)
 
@@ -168,10 +181,10 @@ async def records(request: Request) -> Response:
     service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
-    async def work() -> Json:
+    async def work() -> BatchReceipt:
         body = await request.body()
-        await service.calls.room()
-        return service.calls.leased.take(body, limit)
+        await service.calls.wait_for_room()
+        return service.calls.batches.record(body, limit)
 
     return await flat(work)
 
@@ -185,8 +198,8 @@ async def rules(request: Request, session_id: str | None = None) -> Response:
     """What a leased application must ask about before it calls, and where it sees that change."""
     service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        return service.calls.lease(session_id)
+    async def work() -> Lease:
+        return service.calls.leases.renew(session_id)
 
     return await flat(work)
 
@@ -204,14 +217,18 @@ async def begin_session(request: Request) -> Response:
     """An application begins to report its calls."""
     service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        session = service.calls.begin(wire.about_of(wire.body_of(await request.body())))
-        return {
-            "session_id": session.id,
-            "server_pid": os.getpid(),
-            "version": holdfast.__version__,
-            **(service.calls.lease(session.id) if session.is_leased else {}),
-        }
+    async def work() -> OpenedSession:
+        body = call_requests.parse_body(await request.body())
+        session = service.calls.sessions.open(call_requests.parse_application(body))
+        lease = {}
+        if session.is_leased:
+            lease = msgspec.structs.asdict(service.calls.leases.renew(session.id))
+        return OpenedSession(
+            session_id=session.id,
+            server_pid=os.getpid(),
+            version=holdfast.__version__,
+            **lease,
+        )
 
     return await flat(work)
 
@@ -226,10 +243,11 @@ async def end_session(request: Request) -> Response:
     """An application reports no more calls."""
     service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        body = wire.body_of(await request.body())
-        service.calls.end(wire.text_of(body, "session_id"))
-        return {"status": "ok"}
+    async def work() -> Receipt:
+        body = call_requests.parse_body(await request.body())
+        calls = service.calls
+        calls.sessions.end(calls.sessions.require(call_requests.parse_text(body, "session_id")))
+        return Receipt()
 
     return await flat(work)
 
@@ -244,8 +262,9 @@ async def register(request: Request) -> Response:
     """A callable that may be called, or stand in for another; never pauses."""
     service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        service.calls.register(*wire.registration_of(wire.body_of(await request.body())))
-        return {"status": "ok"}
+    async def work() -> Receipt:
+        body = call_requests.parse_body(await request.body())
+        service.calls.recorder.register(call_requests.parse_registration(body))
+        return Receipt()
 
     return await flat(work)

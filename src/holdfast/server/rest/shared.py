@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, cast
 
 import msgspec
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
 from holdfast.service.debugger import Debugger
@@ -17,14 +17,26 @@ from holdfast.wire import rest
 Json = dict[str, Any]
 
 
+_encode = msgspec.json.Encoder().encode
+
+
+def encode_answer(answer: Any) -> bytes:
+    """JSON as bytes; text that is not valid Unicode is escaped rather than refused."""
+    try:
+        return _encode(answer)
+    except (TypeError, ValueError):
+        return rest.encode(msgspec.to_builtins(answer, enc_hook=str))
+
+
 class Answer(JSONResponse):
     """JSON of typed answers, and of plain values."""
 
     def render(self, content: Any) -> bytes:
-        try:
-            return msgspec.json.encode(content)
-        except (TypeError, ValueError):  # text that is not valid Unicode, unusual keys
-            return rest.encode(msgspec.to_builtins(content, enc_hook=str, str_keys=False))
+        return encode_answer(content)
+
+
+def render(answer: Any, status: int = 200) -> Response:
+    return Response(encode_answer(answer), status, media_type="application/json")
 
 
 def router() -> APIRouter:
