@@ -22,8 +22,8 @@ from holdfast.core.ledger import Ledger
 from holdfast.model.call import Application
 from holdfast.service.calls.batch_recorder import build_rows
 from holdfast.service.calls.call_service import CallService
+from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
-from holdfast.service.stream import Stream
 from holdfast.store import open_store
 from holdfast.store.sqlite import value_uses
 from holdfast.store.sqlite.call_buffer import INSERT_PACKED
@@ -92,7 +92,7 @@ def ingest(calls: int) -> Ratio:
 
 async def _through_the_service(bodies: list[bytes], folder: Path) -> float:
     store = open_store(folder)
-    calls = CallService(store, Ledger(), Stream(), Settings, folder)
+    calls = CallService(store, Ledger(), EventStream(), Settings, folder)
     session = calls.sessions.open(Application(name="bench"))
     number = int(session.id.rpartition("_")[2], 16).to_bytes(4, "little")
     at = 12  # where a batch names its session

@@ -12,8 +12,8 @@ from fastapi import Request, Response
 import holdfast
 from holdfast import errors
 from holdfast.server.error_answers import status_of
-from holdfast.server.rest.shared import patience_of, render, router, shows
-from holdfast.service.service import Service
+from holdfast.server.rest.shared import render, router, seconds_of, shows
+from holdfast.service.debugger import Debugger
 from holdfast.wire import batch_format, call_requests, rest
 from holdfast.wire.call_answers import (
     BatchReceipt,
@@ -89,7 +89,7 @@ _START = {
 )
 async def start(request: Request) -> Response:
     """A call is about to be made: what shall become of it? `continue`, `poll`, `skip`, `raise`…"""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
     async def work() -> StartAnswer:
@@ -108,7 +108,7 @@ async def start(request: Request) -> Response:
 )
 async def complete(request: Request) -> Response:
     """A call has ended, with a result or an exception."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
     async def work() -> CompleteAnswer:
@@ -124,10 +124,10 @@ async def complete(request: Request) -> Response:
 @routes.get("/poll/{call_id}", responses=shows({"status": "waiting"}), response_model=None)
 async def poll(request: Request, call_id: str, wait: str | None = None) -> Response:
     """What was decided about a held call; with `wait` the answer comes as soon as there is one."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> PollAnswer:
-        return await service.calls.holds.poll(call_id, patience_of(wait, service.settings, 0.0))
+        return await service.calls.holds.poll(call_id, seconds_of(wait, service))
 
     return await flat(work)
 
@@ -135,7 +135,7 @@ async def poll(request: Request, call_id: str, wait: str | None = None) -> Respo
 @routes.delete("/poll/{call_id}", responses=shows({"status": "ok"}), response_model=None)
 async def give_up(request: Request, call_id: str) -> Response:
     """The application waits no longer: whoever called was cancelled, or had no more time."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Receipt:
         service.calls.holds.give_up(call_id)
@@ -152,7 +152,7 @@ async def give_up(request: Request, call_id: str) -> Response:
 )
 async def answer(request: Request, call_id: str) -> Response:
     """What an expression came to that the poll asked for."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Receipt:
         body = call_requests.parse_body(await request.body())
@@ -178,7 +178,7 @@ async def answer(request: Request, call_id: str) -> Response:
 )
 async def records(request: Request) -> Response:
     """Calls of a leased application after the fact, in batches; kept whole or not at all."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
     async def work() -> BatchReceipt:
@@ -196,7 +196,7 @@ async def records(request: Request) -> Response:
 )
 async def rules(request: Request, session_id: str | None = None) -> Response:
     """What a leased application must ask about before it calls, and where it sees that change."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Lease:
         return service.calls.leases.renew(session_id)
@@ -215,7 +215,7 @@ _ABOUT = {"pid": 4321, "argv": ["main.py"], "cwd": "/code", "python": "3.12.1", 
 )
 async def begin_session(request: Request) -> Response:
     """An application begins to report its calls."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> OpenedSession:
         body = call_requests.parse_body(await request.body())
@@ -241,7 +241,7 @@ async def begin_session(request: Request) -> Response:
 )
 async def end_session(request: Request) -> Response:
     """An application reports no more calls."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Receipt:
         body = call_requests.parse_body(await request.body())
@@ -260,7 +260,7 @@ async def end_session(request: Request) -> Response:
 )
 async def register(request: Request) -> Response:
     """A callable that may be called, or stand in for another; never pauses."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
     async def work() -> Receipt:
         body = call_requests.parse_body(await request.body())

@@ -15,7 +15,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ from holdfast.recording import liveness, wakeup_fifo
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from holdfast.service.agents.agent_session import AgentHold, AgentSession
 from holdfast.service.agents.recording_scan import CRASHED, RecordingScan, scan_recording
-from holdfast.service.stream import Stream
+from holdfast.service.event_stream import EventStream
+from holdfast.service.settings import Settings
 
 log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.25
@@ -35,7 +36,10 @@ _SAME_TICK = 0.1  # seconds in which a directory may change twice and look the s
 
 
 class AgentRegistry:
-    def __init__(self, root: Path, ledger: Ledger, stream: Stream) -> None:
+    def __init__(
+        self, root: Path, ledger: Ledger, stream: EventStream, settings: Callable[[], Settings]
+    ) -> None:
+        self.settings = settings
         self.sessions: dict[str, AgentSession] = {}
         self.problem: str | None = None
         self._agents = AgentsDirectory(root)
@@ -181,7 +185,7 @@ class AgentRegistry:
                     self._forget(session, "its files are gone")
 
     def _take_up(self, home: SessionDirectory, seen: RecordingScan) -> AgentSession:
-        session = AgentSession(home, self._ledger, self._stream)
+        session = AgentSession(home, self._ledger, self._stream, self)
         try:
             session.begin(seen)
             while session.read_on():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from holdfast import errors
 from holdfast.core.ledger import Ledger
@@ -12,13 +14,21 @@ from holdfast.model.agent_commands import ACTIONS
 from holdfast.model.decision import AGENT_MOMENTS, Decision, Moment
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind, State
+from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
+from holdfast.service.agents import answer_builder, command_exchange
 from holdfast.service.agents.event_log import EventCounts, EventLog, parse_event, parse_head
 from holdfast.service.agents.recording_scan import RecordingScan, parse_moment
+from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import new_hold_id
-from holdfast.service.stream import Stream
-from holdfast.service.waiting import Waiting
+from holdfast.service.run_options import RunOptions, parse_wait
+from holdfast.service.session import DecisionRequest, Session
+from holdfast.service.settings import Settings
+from holdfast.wire.session_answers import EventList
+
+if TYPE_CHECKING:
+    from holdfast.service.agents.agent_registry import AgentRegistry
 
 Json = dict[str, Any]
 _SLICE = 256 * 1024
@@ -42,18 +52,24 @@ class AgentHold:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class AgentSession(Waiting):
+class AgentSession(Session):
     """It runs while its process does; it is paused while its bridge holds something."""
 
     kind = Kind.AGENT
+    over: bool = False
 
-    def __init__(self, home: SessionDirectory, ledger: Ledger, stream: Stream) -> None:
+    def __init__(
+        self,
+        home: SessionDirectory,
+        ledger: Ledger,
+        stream: EventStream,
+        registry: AgentRegistry,
+    ) -> None:
         super().__init__()
         self.id = home.id
         self.home = home
         self.about: Json = {}
         self.created_at = 0.0
-        self.over = False
         self.reason: str | None = None
         self.iteration = 0
         self.last_event: str | None = None
@@ -67,6 +83,7 @@ class AgentSession(Waiting):
         self.tail = Tail(home.events, most=_SLICE)
         self._ledger = ledger
         self._stream = stream
+        self._registry = registry
 
     # -- what is said of it -----------------------------------------------------------------
 
@@ -102,6 +119,148 @@ class AgentSession(Waiting):
                 state=self.state.value,
                 possible=["events", "delete"],
             )
+
+    # -- operations -------------------------------------------------------------------------
+
+    @property
+    def agent(self) -> AgentSession:
+        return self
+
+    def not_a_program(self) -> errors.WrongState:
+        return errors.WrongState(
+            f"session {self.id} is of kind {self.kind.value}: it has no program to look into",
+            hint="GET its /state, POST its /command, /pause, /continue or /step-over; what it "
+            "holds is at GET /api/holds.",
+            session_id=self.id,
+            kind=self.kind.value,
+            state=self.state.value,
+            possible=["events", "delete"]
+            if self.over
+            else ["state", "command", "pause", "continue", "step-over", "events"],
+        )
+
+    @property
+    def _settings(self) -> Settings:
+        return self._registry.settings()
+
+    def _seconds(self, options: RunOptions, default: float = 0.0) -> float:
+        return parse_wait(options.wait, self._settings.max_wait, default)
+
+    async def _settle_within(self, seconds: float) -> None:
+        if seconds:
+            await self.wait_until(lambda: self.settled, seconds)
+
+    def summary(self) -> Json:
+        return answer_builder.summary_json(self)
+
+    async def detail(self) -> Json:
+        return await answer_builder.detail_json(self)
+
+    async def status(self, options: RunOptions) -> Json:
+        await self._settle_within(self._seconds(options))
+        return answer_builder.state_json(self)
+
+    @property
+    def last_seq(self) -> int:
+        return self.log.seq
+
+    async def read_events(
+        self, since: int, limit: int, types: frozenset[str] | None = None
+    ) -> EventList:
+        page = await asyncio.to_thread(self.log.span(since).read, limit, types)
+        events = [answer_builder.event_json(self.id, event) for event in page.events]
+        return EventList(events, page.last, page.has_more)
+
+    async def delete(self) -> None:
+        await self._registry.delete(self)
+
+    async def resume(self, options: RunOptions) -> Json:
+        """Continue everything that it holds."""
+        seconds = self._seconds(options)
+        if len(self.held) > 1:
+            await self.continue_holds(options.by)
+        else:
+            held = command_exchange.get_only_hold(self, "continue")
+            await self._decide(held, "continue", options.by)
+        await self._settle_within(seconds)
+        return answer_builder.state_json(self)
+
+    async def step(self, action: str, options: RunOptions) -> Json:
+        """One iteration: an agent has no lines to step over, into or out of."""
+        if action != "step-over":
+            raise self.not_a_program()
+        held = command_exchange.get_only_hold(self, action)
+        seconds = self._seconds(options, self._settings.step_wait)
+        await self._decide(held, "step", options.by)
+        await self._settle_within(seconds)
+        return answer_builder.state_json(self)
+
+    async def _decide(self, held: AgentHold, action: str, by: str) -> None:
+        limit = self._settings.request_timeout
+        await command_exchange.decide(self._registry, self._ledger, held.id, action, by, {}, limit)
+
+    async def pause(self, options: RunOptions) -> Json:
+        """Stop before its next model call."""
+        seconds = self._seconds(options, self._settings.step_wait)
+        is_paused = await command_exchange.pause(self, self._settings.request_timeout, seconds)
+        answer = answer_builder.state_json(self)
+        if not is_paused and not self.over:
+            answer["pause_pending"] = True
+            answer["message"] = (
+                "It stops before its next model call; GET its /status?wait= to wait."
+            )
+        return answer
+
+    async def decide(self, hold: Hold, request: DecisionRequest) -> Json:
+        by, fields = request.options.by, request.fields
+        limit = command_exchange.parse_timeout(fields, self._settings.request_timeout)
+        _, held = await command_exchange.decide(
+            self._registry, self._ledger, hold.id, request.action, by, fields, limit
+        )
+        await self._settle_within(self._seconds(request.options))
+        decided = {"hold_id": hold.id, "action": request.action, "stop": held.stop}
+        return {**answer_builder.state_json(self), **decided}
+
+    async def continue_holds(self, by: str) -> list[str]:
+        limit = self._settings.request_timeout
+        return await command_exchange.continue_all(self._registry, self._ledger, self.id, by, limit)
+
+    def describe_hold(self, hold: Hold, *, brief: bool) -> Json:
+        return answer_builder.held_json(self._registry.held(hold.id)[1], whole=not brief)
+
+    async def command(self, kind: str, data: Json, timeout: float | None = None) -> Json:
+        """Send a command and wait for its answer."""
+        limit = self._settings.request_timeout if timeout is None else timeout
+        outcome = await command_exchange.send_command(self, kind, data, limit)
+        answer: Json = {
+            "command_id": outcome.command_id,
+            "type": kind,
+            "status": outcome.status,
+            "response": outcome.response,
+            "session": answer_builder.state_json(self),
+        }
+        if outcome.note is not None:
+            answer["note"] = outcome.note
+        return answer
+
+    async def inspect(self, what: str) -> Json:
+        """What the agent says of itself: messages, context, tools, or all of it."""
+        limit = self._settings.request_timeout
+        state = await command_exchange.inspect(self, what, limit)
+        return {**answer_builder.state_json(self), "state": state}
+
+    async def read_content(self, cid: str) -> tuple[bytes, bool]:
+        """A body that an event names by its content id, and whether it is JSON."""
+        try:
+            body = await asyncio.to_thread(ContentFiles(self.home.contents).get, cid)
+        except (KeyError, OSError):
+            raise errors.CidNotFound(
+                f"no content {cid[:100]} in session {self.id}",
+                hint="Content ids are those of `$cid` and `…Pickle` in this session's events.",
+                cid=cid[:100],
+                session_id=self.id,
+            ) from None
+        return body, await asyncio.to_thread(_is_json, body)
 
     # -- how it was found -------------------------------------------------------------------
 
@@ -244,3 +403,11 @@ class AgentSession(Waiting):
             before = await asyncio.to_thread(EventCounts.of, self.home.events, self.followed_from)
             self.counts_before = before
         return self.counts_before + self.counts
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        orjson.loads(body)
+    except ValueError:
+        return False
+    return True

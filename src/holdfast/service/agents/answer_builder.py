@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.model.session import State
-from holdfast.service.agents.agent_session import AgentHold, AgentSession
 from holdfast.service.agents.event_log import EventCounts
 from holdfast.wire import rest
+
+if TYPE_CHECKING:
+    from holdfast.service.agents.agent_session import AgentHold, AgentSession
 
 Json = dict[str, Any]
 _ABOUT = ("cwd", "provider", "model", "parent", "replayOf", "mode", "forkAt")

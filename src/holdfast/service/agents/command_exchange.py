@@ -8,15 +8,17 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.agent_commands import COMMANDS, EXPIRED, REJECTED, ROLES
 from holdfast.model.session import State
 from holdfast.recording import command_sender
-from holdfast.service.agents.agent_registry import AgentRegistry
-from holdfast.service.agents.agent_session import AgentHold, AgentSession
+
+if TYPE_CHECKING:
+    from holdfast.service.agents.agent_registry import AgentRegistry
+    from holdfast.service.agents.agent_session import AgentHold, AgentSession
 
 Json = dict[str, Any]
 
@@ -49,7 +51,7 @@ async def send_command(
             raise errors.NotStored(
                 f"the command cannot be written: {problem}", session_id=session.id
             ) from None
-        await session.until(lambda: _is_answered(kind, said) or session.over, patience)
+        await session.wait_until(lambda: _is_answered(kind, said) or session.over, patience)
         return _outcome(session, kind, command_id, said, patience)
     finally:
         session.answers.pop(command_id, None)
@@ -147,7 +149,15 @@ async def decide(
 
 async def _told(session: AgentSession, held: AgentHold, patience: float) -> bool:
     """Wait until its events say that it is held no more."""
-    return await session.until(lambda: held.stop not in session.held, patience)
+    return await session.wait_until(lambda: held.stop not in session.held, patience)
+
+
+def parse_timeout(options: Mapping[str, Any], default: float) -> float:
+    """How long the agent may take, as a decision says it."""
+    seconds = options.get("timeout", default)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 300:
+        raise errors.InvalidInput("timeout is a number of seconds, up to 300", field="timeout")
+    return float(seconds)
 
 
 def parse_decision(action: str, options: Mapping[str, Any]) -> Json:
@@ -265,7 +275,7 @@ async def pause(session: AgentSession, patience: float, wait: float) -> bool:
     """Ask it to stop before its next model call; True once it has."""
     await send_command(session, "pause", {}, patience)
     if wait:
-        await session.until(lambda: session.settled, wait)
+        await session.wait_until(lambda: session.settled, wait)
     return session.state is State.PAUSED
 
 

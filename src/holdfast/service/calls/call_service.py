@@ -24,8 +24,8 @@ from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.lease_board import LeaseBoard
 from holdfast.service.calls.running_calls import RunningCalls
 from holdfast.service.calls.stack_cache import StackCache
+from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
-from holdfast.service.stream import Stream
 from holdfast.store import Store
 
 
@@ -36,7 +36,7 @@ class CallService:
         self,
         store: Store,
         ledger: Ledger,
-        stream: Stream,
+        stream: EventStream,
         settings: Callable[[], Settings],
         folder: Path,
     ) -> None:
@@ -47,9 +47,10 @@ class CallService:
         stacks = StackCache(tables)
         running = RunningCalls(tables)
         actions = ActionBuilder(contents, settings)
+        renderer = CallRenderer(contents, stacks, functions)
         self.holds = holds = CallHolds(ledger, tables, stacks, actions, settings)
         self.sessions = sessions = CallSessions(
-            store, stream, settings, board, functions, running, holds
+            store, stream, settings, board, functions, running, holds, renderer
         )
         self.breakpoints = CallBreakpoints(tables, board, sessions, functions, actions)
         interceptor = CallInterceptor(self.breakpoints, holds, actions, contents)
@@ -58,8 +59,7 @@ class CallService:
         )
         self.batches = BatchRecorder(tables, sessions, functions, contents, stacks)
         self.leases = CallLeases(board, sessions, self.breakpoints)
-        self.renderer = CallRenderer(contents, stacks, functions)
-        self.reader = CallReader(tables, sessions, functions, contents, self.renderer)
+        self.reader = CallReader(tables, sessions, functions, contents, renderer)
         self._pruner = CallPruner(tables, contents, stacks, self.batches, settings)
 
     def start(self) -> list[errors.HoldfastError]:

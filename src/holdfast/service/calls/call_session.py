@@ -5,37 +5,45 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.model.call import IMPLICIT_SESSION, Application, Function
+from holdfast.model.hold import Hold
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
 from holdfast.service.calls.process_watch import ProcessWatch
-from holdfast.service.journal import Journal
-from holdfast.service.stream import Stream
-from holdfast.service.waiting import Waiting
+from holdfast.service.event_journal import EventJournal
+from holdfast.service.event_stream import EventStream
+from holdfast.service.session import DecisionRequest, Session
 from holdfast.store import Store
 from holdfast.wire import rest
-from holdfast.wire.call_answers import CallSessionAnswer
+from holdfast.wire.call_answers import CallDecisionAnswer, CallEvaluation, CallSessionAnswer
+from holdfast.wire.session_answers import EventList
+
+if TYPE_CHECKING:
+    from holdfast.service.calls.call_sessions import CallSessions
 
 _MAX_SAVED = 1000
 _APPLICATION_FIELDS = frozenset(field.name for field in dataclasses.fields(Application))
 
 
-class CallSession(Waiting):
+class CallSession(Session):
     """Runs while its process does, and is paused while one of its calls is held."""
 
     kind = Kind.CALLS
+    over: bool = False
 
     def __init__(
         self,
+        sessions: CallSessions,
         session_id: str,
         store: Store,
-        stream: Stream,
+        stream: EventStream,
         application: Application,
         created_at: float | None = None,
     ) -> None:
@@ -43,7 +51,6 @@ class CallSession(Waiting):
         self.id = session_id
         self.application = application
         self.created_at = time.time() if created_at is None else created_at
-        self.over = False
         self.reason: str | None = None
         self.watched = True
         self.calls = 0
@@ -51,16 +58,19 @@ class CallSession(Waiting):
         self.holds: set[str] = set()
         self.functions: list[int] = []
         self.registered: dict[str, list[str | None]] = {}  # signatures by name
-        self.journal = Journal(session_id, store, stream)
+        self.journal = EventJournal(session_id, store, stream)
+        self._sessions = sessions
         self._store = store
         self._watch: ProcessWatch | None = None
 
     @classmethod
-    def from_record(cls, record: SessionRecord, store: Store, stream: Stream) -> CallSession:
+    def from_record(
+        cls, sessions: CallSessions, record: SessionRecord, store: Store, stream: EventStream
+    ) -> CallSession:
         """A session of the last server. `reason` is None unless that server had ended it."""
         document = record.document
         application = _parse_application(document.get("about") or {})
-        session = cls(record.id, store, stream, application, record.created_at)
+        session = cls(sessions, record.id, store, stream, application, record.created_at)
         session.calls = int(document.get("calls") or 0)
         session.registered = dict(document.get("registered") or {})
         session.functions = list(document.get("functions") or [])
@@ -96,7 +106,68 @@ class CallSession(Waiting):
         self.journal.add(kind, **body)
         self.wake()
 
-    def to_answer(self) -> CallSessionAnswer:
+    # -- operations -------------------------------------------------------------------------
+
+    def not_a_program(self) -> errors.WrongState:
+        return errors.WrongState(
+            f"session {self.id} is of kind {self.kind.value}: it has no program to steer",
+            hint="Its calls are at GET /api/calls?session=…, what it holds at GET /api/holds.",
+            session_id=self.id,
+            kind=self.kind.value,
+            state=self.state.value,
+            possible=["evaluate", "events", "delete"],
+        )
+
+    async def detail(self) -> CallSessionAnswer:
+        return self.summary()
+
+    @property
+    def last_seq(self) -> int:
+        return self.journal.seq
+
+    async def read_events(
+        self, since: int, limit: int, types: frozenset[str] | None = None
+    ) -> EventList:
+        return self.journal.page(since, limit, types)
+
+    async def delete(self) -> None:
+        await self._sessions.delete(self)
+
+    async def decide(self, hold: Hold, request: DecisionRequest) -> CallDecisionAnswer:
+        holds, by = self._sessions.holds, request.options.by
+        held = holds.decide(hold.id, request.action, by, request.fields)
+        return CallDecisionAnswer(
+            session_id=self.id,
+            status=self.state.value,
+            hold_id=hold.id,
+            action=request.action,
+            call_id=held.record.id,
+        )
+
+    async def continue_holds(self, by: str) -> list[str]:
+        return self._sessions.holds.continue_all(self, by)
+
+    def describe_hold(self, hold: Hold, *, brief: bool) -> Mapping[str, Any]:
+        held = self._sessions.holds.require_open(hold.id)
+        renderer = self._sessions.renderer
+        build = renderer.build_held_summary if brief else renderer.build_held_detail
+        return cast(Mapping[str, Any], msgspec.to_builtins(build(held)))
+
+    async def evaluate(
+        self,
+        expression: str,
+        *,
+        hold_id: str | None = None,
+        frame_id: int = 0,
+        context: str | None = None,
+        timeout: float | None = None,
+    ) -> CallEvaluation:
+        """The value in the frame of whoever makes the held call."""
+        holds = self._sessions.holds
+        held = holds.require_open(hold_id) if hold_id else holds.newest_of(self)
+        return await holds.evaluate(held, expression, timeout)
+
+    def summary(self) -> CallSessionAnswer:
         application = self.application
         return CallSessionAnswer(
             session_id=self.id,

@@ -10,12 +10,13 @@ from holdfast import errors
 from holdfast.model.call import IMPLICIT_SESSION, Application
 from holdfast.model.records import SessionRecord
 from holdfast.service.calls.call_holds import CallHolds
+from holdfast.service.calls.call_renderer import CallRenderer
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.lease_board import LeaseBoard
 from holdfast.service.calls.running_calls import RunningCalls
+from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
-from holdfast.service.stream import Stream
 from holdfast.store import Store
 
 _WITHDRAWN_BECAUSE = {
@@ -32,12 +33,13 @@ class CallSessions(Mapping[str, CallSession]):
     def __init__(
         self,
         store: Store,
-        stream: Stream,
+        stream: EventStream,
         settings: Callable[[], Settings],
         board: LeaseBoard,
         functions: FunctionCatalog,
         running: RunningCalls,
         holds: CallHolds,
+        renderer: CallRenderer,
     ) -> None:
         self._store = store
         self._stream = stream
@@ -45,7 +47,8 @@ class CallSessions(Mapping[str, CallSession]):
         self._board = board
         self._functions = functions
         self._running = running
-        self._holds = holds
+        self.holds = holds
+        self.renderer = renderer
         self._sessions: dict[str, CallSession] = {}
 
     def __getitem__(self, session_id: str) -> CallSession:
@@ -72,7 +75,7 @@ class CallSessions(Mapping[str, CallSession]):
         return self._open(session_id, application)
 
     def _open(self, session_id: str, application: Application) -> CallSession:
-        session = CallSession(session_id, self._store, self._stream, application)
+        session = CallSession(self, session_id, self._store, self._stream, application)
         self._forget_oldest()
         self._sessions[session_id] = session
         self._activate(session, "session_started")
@@ -117,7 +120,7 @@ class CallSessions(Mapping[str, CallSession]):
         It goes on if its process is alive. Otherwise it is over, unless its application reports
         again.
         """
-        session = CallSession.from_record(record, self._store, self._stream)
+        session = CallSession.from_record(self, record, self._store, self._stream)
         self._functions.recall(session.id, session.functions)
         if session.reason is None:  # the last server had no time to write how far it came
             session.reason = "server_stopped"
@@ -137,7 +140,7 @@ class CallSessions(Mapping[str, CallSession]):
     def end(self, session: CallSession, reason: str = "ended") -> None:
         if session.over:
             return
-        self._holds.withdraw_all(session, _WITHDRAWN_BECAUSE.get(reason, reason))
+        self.holds.withdraw_all(session, _WITHDRAWN_BECAUSE.get(reason, reason))
         session.end(reason)
         self._board.release(session.id)
         if reason != "server_stopped":

@@ -11,7 +11,7 @@ from holdfast import errors
 from holdfast.model.call import CallRecord, When
 from holdfast.model.decision import Moment, names_at
 from holdfast.service.calls.running_calls import RunningCall
-from holdfast.service.waiting import Waiting
+from holdfast.service.waitable import Waitable
 from holdfast.wire.call_answers import CallInstruction, PollAnswer
 from holdfast.wire.call_requests import EvaluationAnswer
 
@@ -26,7 +26,7 @@ class PendingEvaluation:
     id: str = field(default_factory=lambda: f"eval_{secrets.token_hex(4)}")
 
 
-class HeldCall(Waiting):
+class HeldCall(Waitable):
     """One hold of one call. A decision or an evaluation wakes the application's poll."""
 
     def __init__(
@@ -57,7 +57,7 @@ class HeldCall(Waiting):
     async def poll(self, seconds: float) -> PollAnswer:
         """The decision, an expression to evaluate, or after so many seconds neither."""
         if seconds > 0:
-            await self.until(self._has_news, seconds)
+            await self.wait_until(self._has_news, seconds)
         if self._instruction is not None:
             return PollAnswer(status="ready", action=self._instruction)
         if self._withdrawn_because is not None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.service import sources
-from holdfast.service.sources import Sources
+from holdfast.service.programs import source_files
+from holdfast.service.programs.source_files import SourceFiles
 
 
 def test_a_file_is_read_again_when_it_changed(tmp_path: Path) -> None:
-    known, file = Sources(), tmp_path / "a.py"
+    known, file = SourceFiles(), tmp_path / "a.py"
     file.write_text("x = 1\n")
     first = known.get(str(file))
     assert known.get(str(file)) is first
@@ -24,8 +24,8 @@ def test_a_file_is_read_again_when_it_changed(tmp_path: Path) -> None:
 def test_the_oldest_go_when_there_are_too_many_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "_KEPT_BYTES", 2500)
-    known = Sources()
+    monkeypatch.setattr(source_files, "_KEPT_BYTES", 2500)
+    known = SourceFiles()
     files = [str(tmp_path / f"{name}.py") for name in "abc"]
     for file in files:
         Path(file).write_text("#" * 1000 + "\n")

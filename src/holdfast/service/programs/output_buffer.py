@@ -6,9 +6,12 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-_ENTRY_LIMIT = 64 * 1024
+from holdfast.wire import rest
+from holdfast.wire.program_answers import OutputEntry
+
+_MAX_ENTRY = 64 * 1024
 _ENTRY_COST = 100
 PAGE_BYTES = 2 * 1024 * 1024
 """What one answer carries at most: it is in memory until the last byte of it was taken."""
@@ -21,6 +24,13 @@ class Entry:
     text: str
     at: float
     place: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def to_json(self) -> OutputEntry:
+        entry = OutputEntry(
+            type=self.type, text=self.text, timestamp=rest.timestamp(self.at), seq=self.seq
+        )
+        entry.update(cast(OutputEntry, self.place))
+        return entry
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,7 @@ class OutputBuffer:
         self._bytes = 0
         self._seq = 0
         self._last_line: dict[str, str] = {}
+        self._mark = 0
 
     @property
     def cursor(self) -> int:
@@ -47,7 +58,7 @@ class OutputBuffer:
     def add(self, kind: str, text: str, **place: Any) -> None:
         now = time.time()
         # In parts that can go one by one: a single write may be longer than all that is kept.
-        longest = max(1, min(_ENTRY_LIMIT, self.limit_bytes // 16))
+        longest = max(1, min(_MAX_ENTRY, self.limit_bytes // 16))
         for start in range(0, len(text), longest):
             part = text[start : start + longest]
             self._seq += 1
@@ -97,6 +108,14 @@ class OutputBuffer:
         for index, entry in enumerate(self._entries):
             if index >= skip:
                 yield entry
+
+    def mark(self) -> None:
+        """The program runs on: what comes now is new."""
+        self._mark = self._seq
+
+    def new_entries(self, limit: int) -> list[Entry]:
+        """What was written since the program last ran on."""
+        return self.page(self._mark, limit).entries
 
     def clear(self) -> None:
         """Forget all; cursors given out before stay valid."""

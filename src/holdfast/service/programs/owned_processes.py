@@ -7,10 +7,10 @@ import asyncio
 from holdfast.targets.program.process_spawner import Spawned, Warden
 from holdfast.targets.program.python_processes import python_processes
 
-__all__ = ["Processes", "python_processes"]
+__all__ = ["OwnedProcesses", "python_processes"]
 
 
-class Processes:
+class OwnedProcesses:
     """A program may be over and its children not: they are ended with the session, or a restart."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from holdfast import errors
 from holdfast.core import conditions, executable_lines, function_finder, hit_conditions, logpoints
 from holdfast.model.breakpoint import Breakpoint
-from holdfast.service.sources import Sources
+from holdfast.service.programs.source_files import SourceFiles
 
 PENDING = "Source file not found. Breakpoint pending."
 _STORED = ("id", "file", "line", "function", "condition", "hit_condition", "log_message", "enabled")
@@ -20,7 +20,7 @@ _STORED = ("id", "file", "line", "function", "condition", "hit_condition", "log_
 class BreakpointSet:
     """Breakpoints in the order they were set, each with an id that is never used again."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: SourceFiles) -> None:
         self._sources = sources
         self._all: dict[str, Breakpoint] = {}
         self._waiting: set[str] = set()  # ids of those whose file was not there

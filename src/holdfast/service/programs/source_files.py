@@ -27,7 +27,7 @@ class SourceFile:
         return self.text[number - 1] if 1 <= number <= len(self.text) else None
 
 
-class Sources:
+class SourceFiles:
     """A small cache; a file that changed is read again."""
 
     def __init__(self) -> None:

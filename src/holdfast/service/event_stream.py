@@ -10,7 +10,7 @@ from collections import deque
 from itertools import islice
 from typing import NamedTuple
 
-from holdfast.service.waiting import Waiting
+from holdfast.service.waitable import Waitable
 
 _KEPT = 20_000
 
@@ -21,7 +21,7 @@ class Mention(NamedTuple):
     type: str
 
 
-class Stream(Waiting):
+class EventStream(Waitable):
     """`number` counts every event; a cursor is such a number, of this server."""
 
     def __init__(self) -> None:

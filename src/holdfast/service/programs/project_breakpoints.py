@@ -12,7 +12,7 @@ Document = dict[str, Any]
 Key = frozenset[tuple[str, Any]]
 
 
-class Projects:
+class ProjectBreakpoints:
     """Sessions of one project share its breakpoints by their changes, not by their whole lists:
     a session that has none must not take away those that another one set."""
 
@@ -47,7 +47,7 @@ class Projects:
         written.add_done_callback(check)
         return written
 
-    def try_again(self) -> None:
+    def retry(self) -> None:
         """Write what the disk did not take before."""
         for project in self.unsaved.copy():
             self._write(project)

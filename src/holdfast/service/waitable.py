@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 
-CALLER: ContextVar[asyncio.Future[None] | None] = ContextVar("caller", default=None)
+CLIENT_DISCONNECT: ContextVar[asyncio.Future[None] | None] = ContextVar("caller", default=None)
 """Done when whoever made the request that is being answered has hung up."""
 
 
-def nobody_asks() -> bool:
+def client_disconnected() -> bool:
     """Whether the request that is being answered is nobody's any more."""
-    caller = CALLER.get()
+    caller = CLIENT_DISCONNECT.get()
     return caller is not None and caller.done()
 
 
-class Waiting:
+class Waitable:
     """Whoever waits is woken by every change, looks, and waits on; nobody polls."""
 
     def __init__(self) -> None:
@@ -30,21 +30,21 @@ class Waiting:
             if not waiter.done():
                 waiter.set_result(None)
 
-    async def until(self, reached: Callable[[], bool], seconds: float) -> bool:
+    async def wait_until(self, reached: Callable[[], bool], seconds: float) -> bool:
         """Wait until it is so; False when time is up, all waiting ends, or nobody wants to know."""
-        caller = CALLER.get()
+        caller = CLIENT_DISCONNECT.get()
         if caller is None:
-            return await self._until(reached, seconds)
+            return await self._wait_until(reached, seconds)
         caller.add_done_callback(self._wake_one)
         try:
-            return await self._until(lambda: reached() or caller.done(), seconds) and reached()
+            return await self._wait_until(lambda: reached() or caller.done(), seconds) and reached()
         finally:
             caller.remove_done_callback(self._wake_one)
 
     def _wake_one(self, _caller: asyncio.Future[None]) -> None:
         self.wake()
 
-    async def _until(self, reached: Callable[[], bool], seconds: float) -> bool:
+    async def _wait_until(self, reached: Callable[[], bool], seconds: float) -> bool:
         deadline = time.monotonic() + seconds
         while not reached() and not self.stopping:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
