@@ -51,7 +51,7 @@ def test_members_of_sets_have_no_place_of_their_own() -> None:
 
 
 def test_what_differs_in_no_part_differs_as_a_whole() -> None:
-    assert compare((1, 2), tuple([1, 2])) == [("", "changed")]
+    assert compare((1, 2), tuple(range(1, 3))) == [("", "changed")]
     assert compare((1, 2), (1, 3)) == [("[1]", "changed")]
 
 
