@@ -19,21 +19,21 @@ if TYPE_CHECKING:  # typing is not cheap to import, and the target may not have 
 # Kept from before the program could replace them (gevent does).
 _Lock = threading.Lock
 
-SECONDS = 0.5
+DEFAULT_SECONDS = 0.5
 # Starting a call with less than this would blame a healthy type for its neighbours.
-_WORTH_TRYING = 0.05
-_ERROR_CHARACTERS = 200
+_MIN_SECONDS = 0.05
+_MAX_ERROR_CHARACTERS = 200
 
 
-class TooLate(Exception):
+class CallTimedOut(Exception):
     """The call did not come back in time."""
 
 
-class OutOfTime(Exception):
+class BudgetSpent(Exception):
     """Earlier calls spent the budget; this one was not tried."""
 
 
-class Failed(Exception):
+class CallFailed(Exception):
     """The call raised; `error` is what, as text."""
 
     def __init__(self, error: str) -> None:
@@ -44,16 +44,16 @@ class Failed(Exception):
 class Budget:
     """The time that the calls for one answer may take together."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
         self._left = seconds
 
     def call(self, fn: Callable[[], Any]) -> Any:
-        if self._left < _WORTH_TRYING:
-            raise OutOfTime
+        if self._left < _MIN_SECONDS:
+            raise BudgetSpent
         started = monotonic()
         try:
             return call(fn, self._left)
-        except TooLate:
+        except CallTimedOut:
             self._left = 0.0  # said outright, since a test's frozen clock would not
             raise
         finally:
@@ -63,7 +63,7 @@ class Budget:
 def call(fn: Callable[[], Any], timeout: float) -> Any:
     """What `fn()` returns; raises TooLate or Failed, and nothing of the program's own."""
     job = _Job(fn)
-    helper = _take()
+    helper = _take_helper()
     helper.give(job)
     try:
         in_time = job.done.acquire(timeout=timeout)
@@ -72,23 +72,23 @@ def call(fn: Callable[[], Any], timeout: float) -> Any:
         raise
     if not in_time:
         helper.retire()
-        raise TooLate
-    _give_back(helper)
+        raise CallTimedOut
+    _return_helper(helper)
     if job.error is not None:
-        raise Failed(job.error)
+        raise CallFailed(job.error)
     return job.value
 
 
-def prepare() -> None:
+def start_helper() -> None:
     """Start the helper now, so that no later call depends on threading's own locks being free."""
-    _give_back(_take())
+    _return_helper(_take_helper())
 
 
-def error_text(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """`ValueError: boom`, even when the exception's own `__str__` fails."""
     name = type(error).__name__
     try:
-        said = str.__getitem__(str(error), slice(0, _ERROR_CHARACTERS))
+        said = str.__getitem__(str(error), slice(0, _MAX_ERROR_CHARACTERS))
     except BaseException:
         return name
     return "%s: %s" % (name, said) if said else name
@@ -109,7 +109,7 @@ class _Job:
         try:
             self.value = self._context.run(self._fn)
         except BaseException as error:  # SystemExit and KeyboardInterrupt are only failures here
-            self.error = error_text(error)
+            self.error = describe_error(error)
         finally:
             self.done.release()
 
@@ -149,7 +149,7 @@ _idle: List[_Helper] = []
 _slow: Dict[int, type] = {}
 
 
-def _take() -> _Helper:
+def _take_helper() -> _Helper:
     with _guard:
         if _idle:
             return _idle.pop()
@@ -157,11 +157,11 @@ def _take() -> _Helper:
     try:
         helper.start()
     except RuntimeError as error:  # out of threads, or the interpreter is shutting down
-        raise Failed(error_text(error)) from None
+        raise CallFailed(describe_error(error)) from None
     return helper
 
 
-def _give_back(helper: _Helper) -> None:
+def _return_helper(helper: _Helper) -> None:
     with _guard:
         if not _idle:
             _idle.append(helper)

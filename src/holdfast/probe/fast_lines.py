@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from typing import Any, Dict
 
-_RUNS, _NO_STEP = 1, -1  # pydevd's STATE_RUN, and what it has for "no step under way"
-_ANSWERS: Dict[int, bool] = {}  # by a thread's ident: what the breakpoint said that it is at
+_STATE_RUN, _NO_STEP = 1, -1  # pydevd's STATE_RUN, and what it has for "no step under way"
+_DECISIONS: Dict[int, bool] = {}  # by a thread's ident: what the breakpoint said that it is at
 
 
-def quick_lines(pydevd: Any) -> None:
+def skip_quiet_lines(pydevd: Any) -> None:
     from _pydevd_bundle import pydevd_trace_dispatch
     from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
     from _pydevd_bundle.pydevd_frame import PyDBFrame
@@ -29,7 +29,7 @@ def quick_lines(pydevd: Any) -> None:
             return original(self, frame, event, arg)
         db, paths, info, _thread, known, key = self._args
         here = db.breakpoints.get(paths[1])
-        if not here or not _simply_runs(db, info):
+        if not here or not _is_just_running(db, info):
             return original(self, frame, event, arg)
         line = frame.f_lineno
         point = here.get(line)
@@ -44,28 +44,28 @@ def quick_lines(pydevd: Any) -> None:
             answer = ask(db, info, point, frame)
         finally:
             info.is_tracing -= 1
-        if not answer and _simply_runs(db, info):
+        if not answer and _is_just_running(db, info):
             return self.trace_dispatch
         ident = threading.get_ident()
-        _ANSWERS[ident] = answer
+        _DECISIONS[ident] = answer
         try:
             return original(self, frame, event, arg)
         finally:
-            _ANSWERS.pop(ident, None)
+            _DECISIONS.pop(ident, None)
 
     def handle_breakpoint_condition(db: Any, info: Any, point: Any, frame: Any) -> bool:
         """A breakpoint counts when it is asked, so it is asked once."""
-        answer = _ANSWERS.pop(threading.get_ident(), None) if _ANSWERS else None
+        answer = _DECISIONS.pop(threading.get_ident(), None) if _DECISIONS else None
         return bool(ask(db, info, point, frame) if answer is None else answer)
 
     PyDBFrame.trace_dispatch = trace_dispatch
     pydevd.PyDB.handle_breakpoint_condition = handle_breakpoint_condition
 
 
-def _simply_runs(db: Any, info: Any) -> bool:
+def _is_just_running(db: Any, info: Any) -> bool:
     return (
         info.pydev_step_cmd == _NO_STEP
-        and info.pydev_state == _RUNS
+        and info.pydev_state == _STATE_RUN
         and not db.pydb_disposed
         and not db.quitting
         and not db.has_plugin_line_breaks

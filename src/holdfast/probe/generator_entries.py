@@ -13,12 +13,12 @@ import sys
 import types
 from typing import Any, Iterator, Optional
 
-_PAUSING = 0xA0  # CO_GENERATOR or CO_COROUTINE
+_GENERATOR_FLAGS = 0xA0  # CO_GENERATOR or CO_COROUTINE
 # Kept with a frame's locals, which live as long as the frame (pydevd keeps return values so).
-ENTERED = "__holdfast_entered"
+ENTERED_MARK = "__holdfast_entered"
 
 
-class Entry:
+class GeneratorEntry:
     """The first instruction of a generator's or coroutine's own code."""
 
     def __init__(self, code: Any) -> None:
@@ -33,12 +33,12 @@ class Entry:
             return False
         if not self.is_looped_to:
             return True
-        entered = ENTERED in frame.f_locals
-        frame.f_locals[ENTERED] = True
+        entered = ENTERED_MARK in frame.f_locals
+        frame.f_locals[ENTERED_MARK] = True
         return not entered
 
 
-def find(file: str, name: str, first_line: int) -> Optional[Entry]:
+def find_entry(file: str, name: str, first_line: int) -> Optional[GeneratorEntry]:
     """The entry of the function there, if it is one that needs it on this Python."""
     if sys.version_info >= (3, 12):
         return None
@@ -47,17 +47,20 @@ def find(file: str, name: str, first_line: int) -> Optional[Entry]:
             module = compile(opened.read(), file, "exec", dont_inherit=True)
     except (OSError, SyntaxError, ValueError):
         return None
-    for code in _codes(module):
-        if (code.co_name, code.co_firstlineno) == (name, first_line) and code.co_flags & _PAUSING:
-            return Entry(code)
+    for code in _walk_code(module):
+        if (code.co_name, code.co_firstlineno) == (
+            name,
+            first_line,
+        ) and code.co_flags & _GENERATOR_FLAGS:
+            return GeneratorEntry(code)
     return None
 
 
-def _codes(code: Any) -> Iterator[Any]:
+def _walk_code(code: Any) -> Iterator[Any]:
     yield code
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
-            yield from _codes(inner)
+            yield from _walk_code(inner)
 
 
 def _first_offset(code: Any) -> int:

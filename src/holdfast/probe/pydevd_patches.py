@@ -15,18 +15,18 @@ from typing import Any, Callable, Dict, FrozenSet
 
 APPLIED: Dict[str, bool] = {}
 
-_FRAMES = 64  # how many frames pydevd itself keeps for a stop; `stops` walks on from the last
+_MAX_FRAMES = 64  # how many frames pydevd itself keeps for a stop; `stops` walks on from the last
 _PYDEVD_TOOL = 4  # of Python's six, one that has no settled use
-_TRACED = 16  # so many traced frames in a row, and the rest was traced before
+_MAX_TRACED_IN_A_ROW = 16  # so many traced frames in a row, and the rest was traced before
 
 
-def apply(pydevd: Any) -> None:
-    mends = (quiet, quick_start, quick_exit, few_frames, quick_parents)
-    for mend in (*mends, whole_comprehensions, told_first):
-        attempt(mend, pydevd)
+def apply_all(pydevd: Any) -> None:
+    mends = (silence_logs, skip_start_delay, skip_exit_delay, limit_frames, skip_traced_parents)
+    for mend in (*mends, step_over_comprehensions, receive_lines_first):
+        apply_one(mend, pydevd)
 
 
-def attempt(mend: Callable[[Any], None], pydevd: Any) -> None:
+def apply_one(mend: Callable[[Any], None], pydevd: Any) -> None:
     try:
         mend(pydevd)
         APPLIED[mend.__name__] = True
@@ -34,7 +34,7 @@ def attempt(mend: Callable[[Any], None], pydevd: Any) -> None:
         APPLIED[mend.__name__] = False
 
 
-def quiet(_pydevd: Any) -> None:
+def silence_logs(_pydevd: Any) -> None:
     """What pydevd has to say of its own troubles is not the program's output."""
     import pydevd_tracing
     from _pydev_bundle import pydev_log
@@ -44,7 +44,7 @@ def quiet(_pydevd: Any) -> None:
     pydevd_tracing.TracingFunctionHolder._warn = False
 
 
-def quick_start(pydevd: Any) -> None:
+def skip_start_delay(pydevd: Any) -> None:
     """`initialize_network` sleeps 0.1 s "to give threads time to start"; nothing needs it."""
     original = pydevd.PyDB.initialize_network
     real = pydevd.time
@@ -63,7 +63,7 @@ def quick_start(pydevd: Any) -> None:
     pydevd.PyDB.initialize_network = initialize_network
 
 
-def quick_exit(pydevd: Any) -> None:
+def skip_exit_delay(pydevd: Any) -> None:
     """pydevd polls ten times a second for its threads to end, up to half a second, twice.
 
     Only the writer matters: what it holds must reach the server. The reader stays blocked in
@@ -81,7 +81,7 @@ def quick_exit(pydevd: Any) -> None:
     setattr(pydevd.PyDB, name, wait)
 
 
-def few_frames(_pydevd: Any) -> None:
+def limit_frames(_pydevd: Any) -> None:
     """At every stop pydevd makes an entry for each frame of the stack, however deep it is."""
     from _pydevd_bundle import pydevd_frame_utils
 
@@ -90,7 +90,7 @@ def few_frames(_pydevd: Any) -> None:
 
     def create_frames_list_from_frame(frame: Any) -> Any:
         found = pydevd_frame_utils.FramesList()
-        while frame is not None and len(found) < _FRAMES:
+        while frame is not None and len(found) < _MAX_FRAMES:
             found.append(frame)
             frame = frame.f_back
         return found
@@ -98,7 +98,7 @@ def few_frames(_pydevd: Any) -> None:
     pydevd_frame_utils.create_frames_list_from_frame = create_frames_list_from_frame
 
 
-def quick_parents(pydevd: Any) -> None:
+def skip_traced_parents(pydevd: Any) -> None:
     """At every step pydevd enables tracing in each frame of the stack, though it was before."""
     from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
 
@@ -114,7 +114,7 @@ def quick_parents(pydevd: Any) -> None:
     pydevd.PyDB.set_trace_for_frame_and_parents = set_trace_for_frame_and_parents
 
 
-def whole_comprehensions(_pydevd: Any) -> None:
+def step_over_comprehensions(_pydevd: Any) -> None:
     """From 3.12 on a comprehension is a loop in its function's own code, on a single line.
 
     pydevd takes each jump back in it for a new line, so that a step over it took one step for
@@ -129,7 +129,7 @@ def whole_comprehensions(_pydevd: Any) -> None:
     original = monitoring.FuncCodeInfo.get_line_of_offset
 
     def get_line_of_offset(self: Any, offset: int) -> int:
-        if offset in _jumps_in_comprehensions(self.code_obj):
+        if offset in _find_comprehension_jumps(self.code_obj):
             return -1
         line: int = original(self, offset)
         return line
@@ -137,7 +137,7 @@ def whole_comprehensions(_pydevd: Any) -> None:
     monitoring.FuncCodeInfo.get_line_of_offset = get_line_of_offset
 
 
-def told_first(_pydevd: Any) -> None:
+def receive_lines_first(_pydevd: Any) -> None:
     """Python tells the tool with the highest number first, and pydevd has the lowest.
 
     It must hear of a line before our monitor does: it may hold the thread there for a step, and
@@ -159,7 +159,7 @@ def told_first(_pydevd: Any) -> None:
 
 
 @functools.lru_cache(maxsize=1000)
-def _jumps_in_comprehensions(code: Any) -> FrozenSet[int]:
+def _find_comprehension_jumps(code: Any) -> FrozenSet[int]:
     """The offsets of jumps back to an iteration that collects items."""
     instructions = list(dis.get_instructions(code))
     collectors = ("LIST_APPEND", "SET_ADD", "MAP_ADD")
@@ -193,7 +193,7 @@ def _enable_frames(db: Any, _ident: Any, frame: Any) -> None:
     """Before 3.12: each frame has its own; below many that have it, all do."""
     traced = 0
     dispatch = db.trace_dispatch
-    while frame is not None and traced < _TRACED:
+    while frame is not None and traced < _MAX_TRACED_IN_A_ROW:
         if isinstance(frame, FrameType) and db.get_file_type(frame) is None:
             if frame.f_trace is dispatch or frame.f_trace == dispatch:
                 traced += 1

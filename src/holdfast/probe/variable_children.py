@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .bounded_calls import Budget
 
 
-class Part:
+class Child:
     """One item, entry or attribute, under the name it is shown by."""
 
     __slots__ = ("index", "name", "value")
@@ -29,7 +29,7 @@ class Part:
         self.index = index
 
 
-class Contents:
+class Children:
     """Everything that can be unfolded answers to this."""
 
     def __init__(self, value: Any) -> None:
@@ -38,7 +38,7 @@ class Contents:
     def total(self) -> int:
         raise NotImplementedError
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         raise NotImplementedError
 
     def find(self, name: str) -> Any:
@@ -54,49 +54,49 @@ class Contents:
         return TypeError("a %s cannot be changed" % introspection.type_name(type(self.value)))
 
 
-class Items(Contents):
+class Items(Children):
     """A list, tuple, deque, range, set or view."""
 
     def total(self) -> int:
         return introspection.length(self.value) or 0
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         names = introspection.field_names(self.value)
-        found = introspection.sequence(self.value, start, stop)
+        found = introspection.slice_sequence(self.value, start, stop)
         return [
-            Part(names[index] if names else str(index), item, index)
+            Child(names[index] if names else str(index), item, index)
             for index, item in enumerate(found, start)
         ]
 
     def find(self, name: str) -> Any:
         index = self._index(name)
-        found = introspection.sequence(self.value, index, index + 1)
+        found = introspection.slice_sequence(self.value, index, index + 1)
         if not found:
             raise IndexError("index %d is gone" % index)
         return found[0]
 
     def assign(self, name: str, new: Any) -> None:
-        if issubclass(type(self.value), _FIXED):
+        if issubclass(type(self.value), _IMMUTABLE):
             raise self.fixed()
         self.value[self._index(name)] = new
 
     def _index(self, name: str) -> int:
         names = introspection.field_names(self.value)
-        index = names.index(name) if name in names else as_index(name)
+        index = names.index(name) if name in names else parse_index(name)
         if index is None:
             raise self.missing(name)
-        return in_range(index, self.total())
+        return check_index(index, self.total())
 
 
-class Entries(Contents):
+class Entries(Children):
     """A dict, its entries named by the repr of their keys."""
 
     def total(self) -> int:
         return dict.__len__(self.value)
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
-        found = introspection.pairs(self.value, start, stop)
-        return [Part(previews.label(key, budget), item) for key, item in found]
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
+        found = introspection.slice_items(self.value, start, stop)
+        return [Child(previews.render_label(key, budget), item) for key, item in found]
 
     def find(self, name: str) -> Any:
         return dict.__getitem__(self.value, self._key(name))
@@ -106,10 +106,10 @@ class Entries(Contents):
 
     def _key(self, name: str) -> Any:
         for guess in self._guesses(name):
-            if dict.__contains__(self.value, guess) and previews.label(guess) == name:
+            if dict.__contains__(self.value, guess) and previews.render_label(guess) == name:
                 return guess
-        for key, _ in introspection.pairs(self.value, 0, sys.maxsize):
-            if previews.label(key) == name:
+        for key, _ in introspection.slice_items(self.value, 0, sys.maxsize):
+            if previews.render_label(key) == name:
                 return key
         if dict.__contains__(self.value, name):  # a string key, written without its quotes
             return name
@@ -117,19 +117,19 @@ class Entries(Contents):
 
     def _guesses(self, name: str) -> List[Any]:
         """The keys that nearly every dict has, so that finding one need not walk it."""
-        number = as_index(name)
+        number = parse_index(name)
         return [name[1:-1]] if number is None else [number]
 
 
-class Names(Contents):
+class Names(Children):
     """A scope: any mapping of plain names."""
 
     def total(self) -> int:
         return len(self.value)
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
-        found = introspection.walk(self.value.items, start, stop)
-        return [Part(str(name), held) for name, held in found]
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
+        found = introspection.copy_slice(self.value.items, start, stop)
+        return [Child(str(name), held) for name, held in found]
 
     def find(self, name: str) -> Any:
         if name not in self.value:
@@ -141,15 +141,15 @@ class Names(Contents):
         self.value[name] = new
 
 
-class Attributes(Contents):
+class Attributes(Children):
     """What an instance itself holds."""
 
     def total(self) -> int:
         return introspection.attribute_count(self.value)
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         held = introspection.attributes(self.value)[start:stop]
-        return [Part(_attribute_name(name), item) for name, item in held]
+        return [Child(_attribute_name(name), item) for name, item in held]
 
     def find(self, name: str) -> Any:
         for held_name, held in introspection.attributes(self.value):
@@ -163,10 +163,10 @@ class Attributes(Contents):
         setattr(self.value, name, new)
 
 
-class Joined(Contents):
+class ItemsAndAttributes(Children):
     """Items, and then the attributes of a subclass that has both."""
 
-    def __init__(self, items: Contents, attributes: Contents) -> None:
+    def __init__(self, items: Children, attributes: Children) -> None:
         super().__init__(items.value)
         self._items = items
         self._attributes = attributes
@@ -174,7 +174,7 @@ class Joined(Contents):
     def total(self) -> int:
         return self._items.total() + self._attributes.total()
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         size = self._items.total()
         found = self._items.page(start, min(stop, size), budget) if start < size else []
         if stop > size:
@@ -187,7 +187,7 @@ class Joined(Contents):
     def assign(self, name: str, new: Any) -> None:
         self._holder(name).assign(name, new)
 
-    def _holder(self, name: str) -> Contents:
+    def _holder(self, name: str) -> Children:
         try:
             self._attributes.find(name)
         except AttributeError:
@@ -195,41 +195,41 @@ class Joined(Contents):
         return self._attributes
 
 
-class Rows(Contents):
+class Rows(Children):
     """A numpy array, by its first dimension."""
 
     def total(self) -> int:
-        return int(numpy_pandas.raw(self.value).shape[0])
+        return int(numpy_pandas.as_ndarray(self.value).shape[0])
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
-        plain = numpy_pandas.raw(self.value)
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
+        plain = numpy_pandas.as_ndarray(self.value)
         wanted = range(start, min(stop, int(plain.shape[0])))
-        return [Part(str(index), plain[index], index) for index in wanted]
+        return [Child(str(index), plain[index], index) for index in wanted]
 
     def find(self, name: str) -> Any:
-        return numpy_pandas.raw(self.value)[self._index(name)]
+        return numpy_pandas.as_ndarray(self.value)[self._index(name)]
 
     def assign(self, name: str, new: Any) -> None:
         self.value[self._index(name)] = new
 
     def _index(self, name: str) -> int:
-        index = as_index(name)
+        index = parse_index(name)
         if index is None:
             raise self.missing(name)
-        return in_range(index, self.total())
+        return check_index(index, self.total())
 
 
-class Columns(Contents):
+class Columns(Children):
     """A DataFrame; each column is a Series."""
 
     def total(self) -> int:
         return int(self.value.shape[1])
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         stop = min(stop, self.total())
         names = numpy_pandas.column_labels(self.value, start, stop, previews.Preview(budget=budget))
         return [
-            Part(name, self.value.iloc[:, index], index) for index, name in enumerate(names, start)
+            Child(name, self.value.iloc[:, index], index) for index, name in enumerate(names, start)
         ]
 
     def find(self, name: str) -> Any:
@@ -246,23 +246,23 @@ class Columns(Contents):
         names = numpy_pandas.column_labels(self.value, 0, self.total(), previews.Preview())
         if name in names:
             return names.index(name)
-        index = as_index(name)
+        index = parse_index(name)
         if index is None:
             raise self.missing(name)
-        return in_range(index, self.total())
+        return check_index(index, self.total())
 
 
-class Cells(Contents):
+class Cells(Children):
     """A Series, named by its index."""
 
     def total(self) -> int:
         return int(self.value.shape[0])
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         stop = min(stop, self.total())
         names = list(self.value.index[start:stop])
         return [
-            Part(previews.label(name, budget), self.value.iloc[index], index)
+            Child(previews.render_label(name, budget), self.value.iloc[index], index)
             for index, name in enumerate(names, start)
         ]
 
@@ -274,16 +274,16 @@ class Cells(Contents):
 
     def position(self, name: str) -> int:
         for index, key in enumerate(self.value.index):
-            if previews.label(key) == name or (type(key) is str and key == name):
+            if previews.render_label(key) == name or (type(key) is str and key == name):
                 return index
-        index_given = as_index(name)
+        index_given = parse_index(name)
         if index_given is None:
             raise self.missing(name)
-        return in_range(index_given, self.total())
+        return check_index(index_given, self.total())
 
 
-_FIXED = (tuple, set, frozenset, range) + introspection.VIEWS
-_NOT_UNFOLDED = (
+_IMMUTABLE = (tuple, set, frozenset, range) + introspection.VIEWS
+_WITHOUT_CHILDREN = (
     type,
     types.ModuleType,
     types.FunctionType,
@@ -294,51 +294,51 @@ _NOT_UNFOLDED = (
     bytearray,
     memoryview,
 )
-_ITEMS = (range,) + introspection.SLICED + introspection.WALKED
+_ITEMS = (range,) + introspection.SLICEABLE + introspection.ITERABLE
 
 
-def of(value: Any) -> Optional[Contents]:
+def children_of(value: Any) -> Optional[Children]:
     """What the value unfolds into, or None when there is nothing in it."""
     cls = type(value)
-    if issubclass(cls, _NOT_UNFOLDED) or introspection.is_enum(cls):
+    if issubclass(cls, _WITHOUT_CHILDREN) or introspection.is_enum(cls):
         return None
-    found = _table(value) or _container(value)
+    found = _table_children(value) or _container_children(value)
     return found if found.total() else None
 
 
-def _table(value: Any) -> Optional[Contents]:
-    kind = numpy_pandas.kind(type(value))
-    if kind == "array" and numpy_pandas.raw(value).ndim:
+def _table_children(value: Any) -> Optional[Children]:
+    kind = numpy_pandas.table_kind(type(value))
+    if kind == "array" and numpy_pandas.as_ndarray(value).ndim:
         return Rows(value)
     if kind == "frame":
         return Columns(value)
     return Cells(value) if kind == "series" else None
 
 
-def _container(value: Any) -> Contents:
+def _container_children(value: Any) -> Children:
     cls = type(value)
     attributes = Attributes(value)
     if issubclass(cls, dict):
-        items: Contents = Entries(value)
+        items: Children = Entries(value)
     elif issubclass(cls, _ITEMS):
         items = Items(value)
     else:
         return attributes
-    return Joined(items, attributes) if attributes.total() else items
+    return ItemsAndAttributes(items, attributes) if attributes.total() else items
 
 
 def _attribute_name(name: Any) -> str:
-    return name if type(name) is str else previews.label(name)
+    return name if type(name) is str else previews.render_label(name)
 
 
-def as_index(name: str) -> Optional[int]:
+def parse_index(name: str) -> Optional[int]:
     try:
         return int(name)
     except ValueError:
         return None
 
 
-def in_range(index: int, total: int) -> int:
+def check_index(index: int, total: int) -> int:
     if not 0 <= index < total:
         raise IndexError("index %d is outside 0 to %d" % (index, total - 1))
     return index

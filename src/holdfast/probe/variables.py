@@ -22,9 +22,9 @@ __all__ = [
     "Handle",
     "Handles",
     "Limits",
-    "child",
     "describe",
     "expand",
+    "get_child",
     "set_child",
 ]
 
@@ -41,19 +41,22 @@ def describe(
 ) -> Dict[str, Any]:
     """One value. A `budget` shared between values bounds the time they take together."""
     shown: Dict[str, Any] = {
-        "name": introspection.clean(name),
+        "name": introspection.escape_surrogates(name),
         "type": introspection.type_name(type(value)),
     }
-    ancestor = _ancestor(value, handles, parent)
+    ancestor = _find_ancestor(value, handles, parent)
     if ancestor is not None:
-        return _circular(shown, ancestor, summary)
+        return _describe_circular(shown, ancestor, summary)
     try:
-        shown.update(_size(value))
+        shown.update(_describe_size(value))
         if not summary:
-            shown.update(_rendered(value, previews.Preview(limits, budget)))
-        unfolds = variable_children.of(value) is not None
+            shown.update(_render(value, previews.Preview(limits, budget)))
+        unfolds = variable_children.children_of(value) is not None
     except Exception as error:  # whatever the object is up to, the reader gets an answer
-        shown["value"] = "<%s object: %s>" % (shown["type"], introspection.clean(_said(error)))
+        shown["value"] = "<%s object: %s>" % (
+            shown["type"],
+            introspection.escape_surrogates(_failure_text(error)),
+        )
         unfolds = False
     ref = handles.add(owner, value, shown["name"], parent) if unfolds else 0
     shown.update(expandable=unfolds, variable_reference=ref, reference=ref)
@@ -69,8 +72,8 @@ def expand(
     limits: Limits = DEFAULT_LIMITS,
 ) -> Dict[str, Any]:
     """One page of what the reference holds. KeyError when there is no such reference."""
-    handle = _handle(handles, ref)
-    held = _contents(handle)
+    handle = _require_handle(handles, ref)
+    held = _children(handle)
     budget = bounded_calls.Budget()
     start = max(0, start)
     total = held.total() if held is not None else 0
@@ -84,19 +87,19 @@ def expand(
     return {"items": items, "total": total, "has_more": start + len(items) < total}
 
 
-def child(handles: Handles, ref: int, name: str) -> Any:
+def get_child(handles: Handles, ref: int, name: str) -> Any:
     """The part of that name (or index), as it is now."""
-    handle = _handle(handles, ref)
-    return _unfolded(handle).find(str(name))
+    handle = _require_handle(handles, ref)
+    return _require_children(handle).find(str(name))
 
 
 def set_child(handles: Handles, ref: int, name: str, new_value: Any) -> None:
     """Assign the part of that name (or index); the error says why that cannot be done."""
-    handle = _handle(handles, ref)
-    held = _unfolded(handle)
+    handle = _require_handle(handles, ref)
+    held = _require_children(handle)
     table = handles.get(handle.parent) if handle.parent is not None else None
     if isinstance(held, variable_children.Cells) and table is not None:
-        frame = _contents(table)
+        frame = _children(table)
         if isinstance(
             frame, variable_children.Columns
         ):  # the column may be a copy: write to the frame
@@ -105,36 +108,36 @@ def set_child(handles: Handles, ref: int, name: str, new_value: Any) -> None:
     held.assign(str(name), new_value)
 
 
-def _handle(handles: Handles, ref: int) -> Handle:
+def _require_handle(handles: Handles, ref: int) -> Handle:
     handle = handles.get(ref)
     if handle is None:
         raise KeyError("there is no reference %s" % ref)
     return handle
 
 
-def _contents(handle: Handle) -> Optional[variable_children.Contents]:
+def _children(handle: Handle) -> Optional[variable_children.Children]:
     if handle.kind == "scope":
         return variable_children.Names(handle.value)
-    return variable_children.of(handle.value)
+    return variable_children.children_of(handle.value)
 
 
-def _unfolded(handle: Handle) -> variable_children.Contents:
-    held = _contents(handle)
+def _require_children(handle: Handle) -> variable_children.Children:
+    held = _children(handle)
     if held is None:
         raise KeyError("%s is empty" % handle.name)
     return held
 
 
-def _ancestor(value: Any, handles: Handles, parent: Optional[int]) -> Optional[Handle]:
+def _find_ancestor(value: Any, handles: Handles, parent: Optional[int]) -> Optional[Handle]:
     for handle in handles.lineage(parent):
         if handle.value is value and handle.kind != "scope":
             return handle
     return None
 
 
-def _circular(shown: Dict[str, Any], ancestor: Handle, summary: bool) -> Dict[str, Any]:
+def _describe_circular(shown: Dict[str, Any], ancestor: Handle, summary: bool) -> Dict[str, Any]:
     if not summary:
-        shown["value"] = "<circular: %s>" % introspection.clean(ancestor.name)
+        shown["value"] = "<circular: %s>" % introspection.escape_surrogates(ancestor.name)
     shown.update(
         circular=True,
         expandable=True,
@@ -144,16 +147,16 @@ def _circular(shown: Dict[str, Any], ancestor: Handle, summary: bool) -> Dict[st
     return shown
 
 
-def _size(value: Any) -> Dict[str, Any]:
+def _describe_size(value: Any) -> Dict[str, Any]:
     size = None if introspection.is_enum(type(value)) else introspection.length(value)
-    return numpy_pandas.shape(value) if size is None else {"length": size}
+    return numpy_pandas.describe_shape(value) if size is None else {"length": size}
 
 
-def _rendered(value: Any, preview: previews.Preview) -> Dict[str, Any]:
-    if previews.shows_bytes(type(value)):
-        return _bytes(value, preview.limits.max_bytes)
+def _render(value: Any, preview: previews.Preview) -> Dict[str, Any]:
+    if previews.is_binary(type(value)):
+        return _render_bytes(value, preview.limits.max_bytes)
     shown: Dict[str, Any] = {"value": preview.text(value)}
-    shown.update(numpy_pandas.details(value, preview))
+    shown.update(numpy_pandas.describe_details(value, preview))
     if preview.cut:
         shown["truncated"] = True
     if preview.error is not None:
@@ -161,15 +164,15 @@ def _rendered(value: Any, preview: previews.Preview) -> Dict[str, Any]:
     return shown
 
 
-def _bytes(value: Any, most: int) -> Dict[str, Any]:
+def _render_bytes(value: Any, most: int) -> Dict[str, Any]:
     """Bytes travel as base64: a repr of binary data helps nobody."""
     if issubclass(type(value), memoryview):
-        return _viewed(value, most)
+        return _render_memoryview(value, most)
     base = bytes if issubclass(type(value), bytes) else bytearray
-    return _encoded(bytes(base.__getitem__(value, slice(0, most))), base.__len__(value))
+    return _encode_base64(bytes(base.__getitem__(value, slice(0, most))), base.__len__(value))
 
 
-def _viewed(value: memoryview, most: int) -> Dict[str, Any]:
+def _render_memoryview(value: memoryview, most: int) -> Dict[str, Any]:
     """The first bytes of a view, without copying the rest."""
     try:
         size = value.nbytes
@@ -182,10 +185,10 @@ def _viewed(value: memoryview, most: int) -> Dict[str, Any]:
             head = value.cast("B")[:most].tobytes()
     except (TypeError, ValueError):  # neither sliceable nor contiguous: say only how much it is
         return {"value": "<memoryview of %d bytes>" % size, "length": size, "truncated": True}
-    return _encoded(head[:most], size)
+    return _encode_base64(head[:most], size)
 
 
-def _encoded(data: bytes, size: int) -> Dict[str, Any]:
+def _encode_base64(data: bytes, size: int) -> Dict[str, Any]:
     text = binascii.b2a_base64(data, newline=False).decode("ascii")
     shown = {"value": text, "encoding": "base64", "length": size}
     if size > len(data):
@@ -193,5 +196,5 @@ def _encoded(data: bytes, size: int) -> Dict[str, Any]:
     return shown
 
 
-def _said(error: BaseException) -> str:
-    return "cannot be shown: " + bounded_calls.error_text(error)
+def _failure_text(error: BaseException) -> str:
+    return "cannot be shown: " + bounded_calls.describe_error(error)
