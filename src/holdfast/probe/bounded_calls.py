@@ -1,8 +1,8 @@
-"""Calls into the program's own code that never wait on it for ever.
+"""Calls into the program's own code with a time limit.
 
 A `__repr__` is the user's code: it may sleep, deadlock, recurse or raise. It runs in a helper
-thread that the debugger ignores, while the caller waits a bounded time. A helper that does not
-come back is abandoned (it is a daemon) and the next call gets a fresh one.
+thread that the debugger ignores, while the caller waits a limited time. A helper that does not
+return is abandoned (it is a daemon), and the next call gets a new one.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing is not cheap to import, and the target may not have asked for it
     from typing import Any, Callable, Dict, List, Optional
 
-# Kept from before the program could replace them (gevent does).
+# Kept, since the program may replace it (gevent does).
 _Lock = threading.Lock
 
 DEFAULT_SECONDS = 0.5
-# Starting a call with less than this would blame a healthy type for its neighbours.
+# With less than this left, a call would time out because of earlier ones.
 _MIN_SECONDS = 0.05
 _MAX_ERROR_CHARACTERS = 200
 
 
 class CallTimedOut(Exception):
-    """The call did not come back in time."""
+    """The call did not return in time."""
 
 
 class BudgetSpent(Exception):
-    """Earlier calls spent the budget; this one was not tried."""
+    """Earlier calls used up the time; this one was not tried."""
 
 
 class CallFailed(Exception):
-    """The call raised; `error` is what, as text."""
+    """The call raised; `error` describes the exception."""
 
     def __init__(self, error: str) -> None:
         super().__init__(error)
@@ -42,35 +42,35 @@ class CallFailed(Exception):
 
 
 class Budget:
-    """The time that the calls for one answer may take together."""
+    """How long the calls for one answer may take together."""
 
     def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
-        self._left = seconds
+        self._remaining = seconds
 
     def call(self, fn: Callable[[], Any]) -> Any:
-        if self._left < _MIN_SECONDS:
+        if self._remaining < _MIN_SECONDS:
             raise BudgetSpent
         started = monotonic()
         try:
-            return call(fn, self._left)
+            return call(fn, self._remaining)
         except CallTimedOut:
-            self._left = 0.0  # said outright, since a test's frozen clock would not
+            self._remaining = 0.0  # set here: a program may freeze the clock
             raise
         finally:
-            self._left -= monotonic() - started
+            self._remaining -= monotonic() - started
 
 
 def call(fn: Callable[[], Any], timeout: float) -> Any:
-    """What `fn()` returns; raises TooLate or Failed, and nothing of the program's own."""
+    """Return `fn()`; raises CallTimedOut or CallFailed, never an exception of the program's."""
     job = _Job(fn)
     helper = _take_helper()
-    helper.give(job)
+    helper.start_job(job)
     try:
-        in_time = job.done.acquire(timeout=timeout)
+        is_done = job.done.acquire(timeout=timeout)
     except BaseException:  # a Ctrl-C meant for the program
         helper.retire()
         raise
-    if not in_time:
+    if not is_done:
         helper.retire()
         raise CallTimedOut
     _return_helper(helper)
@@ -80,7 +80,7 @@ def call(fn: Callable[[], Any], timeout: float) -> Any:
 
 
 def start_helper() -> None:
-    """Start the helper now, so that no later call depends on threading's own locks being free."""
+    """Start the helper now, while no other thread can hold a lock that starting one needs."""
     _return_helper(_take_helper())
 
 
@@ -88,10 +88,10 @@ def describe_error(error: BaseException) -> str:
     """`ValueError: boom`, even when the exception's own `__str__` fails."""
     name = type(error).__name__
     try:
-        said = str.__getitem__(str(error), slice(0, _MAX_ERROR_CHARACTERS))
+        message = str.__getitem__(str(error), slice(0, _MAX_ERROR_CHARACTERS))
     except BaseException:
         return name
-    return "%s: %s" % (name, said) if said else name
+    return "%s: %s" % (name, message) if message else name
 
 
 class _Job:
@@ -124,7 +124,7 @@ class _Helper(threading.Thread):
         self._job: Optional[_Job] = None
         self._retired = False
 
-    def give(self, job: _Job) -> None:
+    def start_job(self, job: _Job) -> None:
         self._job = job
         self._wake.release()
 
@@ -141,7 +141,7 @@ class _Helper(threading.Thread):
             job, self._job = self._job, None
             if job is not None:
                 job.run()
-            del job  # the program's value must not live on here
+            del job  # or the program's value would stay alive here
 
 
 _guard = _Lock()
@@ -179,7 +179,7 @@ def is_slow(cls: type) -> bool:
 
 
 def _forget_helpers() -> None:
-    """A forked child has none of its parent's threads, and maybe a lock held by one of them."""
+    """A forked child has no threads of its parent, but perhaps a lock that one of them held."""
     global _guard
     _guard = _Lock()
     _idle.clear()

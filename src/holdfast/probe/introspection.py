@@ -1,7 +1,7 @@
-"""Looking at objects without running any of their code.
+"""Inspecting objects without running any of their code.
 
 `isinstance`, `obj.__dict__`, `cls.__name__` and `==` may all be overridden by the program or its
-metaclasses. These look at the real type and at the raw descriptors instead.
+metaclasses. These functions read the real type and the raw descriptors instead.
 """
 
 from __future__ import annotations
@@ -24,15 +24,19 @@ _RAW_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 _DICTS: Tuple[Any, ...] = ({}, collections.OrderedDict())
 VIEWS: Tuple[Any, ...] = tuple(
-    type(view) for held in _DICTS for view in (held.keys(), held.values(), held.items())
+    type(view) for plain in _DICTS for view in (plain.keys(), plain.values(), plain.items())
 )
-SLICEABLE: Tuple[Any, ...] = (list, tuple, array.array)  # these slice in O(count)
-ITERABLE: Tuple[Any, ...] = (set, frozenset, collections.deque) + VIEWS  # walked from the start
+SLICEABLE: Tuple[Any, ...] = (
+    list,
+    tuple,
+    array.array,
+)  # a slice of these takes time by its own length
+ITERABLE: Tuple[Any, ...] = (set, frozenset, collections.deque) + VIEWS  # read from the start
 _SIZED = (str, bytes, bytearray, dict) + SLICEABLE + ITERABLE
 
 
 def escape_surrogates(text: str) -> str:
-    """The same text, with lone surrogates written out so that it encodes as UTF-8."""
+    """The same text, with lone surrogates escaped so that it encodes as UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -58,11 +62,11 @@ def own_attribute(cls: type, name: str) -> Any:
 
 
 def loaded_class(module: str, name: str) -> Optional[type]:
-    """A class of a module that the program itself has imported (it may be half way through)."""
-    found = sys.modules.get(module)
-    if type(found) is not types.ModuleType:
+    """A class of a module that the program itself has imported (perhaps only in part)."""
+    imported = sys.modules.get(module)
+    if type(imported) is not types.ModuleType:
         return None
-    cls = found.__dict__.get(name)
+    cls = imported.__dict__.get(name)
     return cls if issubclass(type(cls), type) else None
 
 
@@ -133,15 +137,15 @@ def instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
         # `in` would compare with ==, which a metaclass may answer.
         if any(type(descriptor) is raw for raw in _RAW_DESCRIPTORS):
             try:
-                found = descriptor.__get__(value)
+                own_dict = descriptor.__get__(value)
             except Exception:
                 return None
-            return found if issubclass(type(found), dict) else None
+            return own_dict if issubclass(type(own_dict), dict) else None
     return None
 
 
 def read_slot(value: Any, name: str) -> Tuple[bool, Any]:
-    """Whether the slot is filled, and with what."""
+    """Whether the slot is set, and its value."""
     descriptor = find_in_mro(type(value), name)[1]
     if type(descriptor) is types.MemberDescriptorType:
         try:
@@ -163,33 +167,33 @@ def _slot_names(cls: type) -> List[str]:
 
 
 def attributes(value: Any) -> List[Tuple[Any, Any]]:
-    """What the instance itself holds, public names first. Properties are not evaluated."""
-    found: List[Tuple[Any, Any]] = []
+    """The instance's own attributes, public names first. Properties are not evaluated."""
+    pairs: List[Tuple[Any, Any]] = []
     if issubclass(type(value), BaseException):
-        found.append(("args", exception_args(value)))
+        pairs.append(("args", exception_args(value)))
     for name in _slot_names(type(value)):
-        filled, held = read_slot(value, name)
-        if filled:
-            found.append((name, held))
+        is_set, attribute = read_slot(value, name)
+        if is_set:
+            pairs.append((name, attribute))
     own_dict = instance_dict(value)
     if own_dict is not None:
-        found.extend(slice_items(own_dict, 0, sys.maxsize))
-    return sorted(found, key=lambda pair: type(pair[0]) is str and pair[0].startswith("_"))
+        pairs.extend(slice_items(own_dict, 0, sys.maxsize))
+    return sorted(pairs, key=lambda pair: type(pair[0]) is str and pair[0].startswith("_"))
 
 
 def attribute_count(value: Any) -> int:
     """How many `attributes` there are, without listing a large `__dict__`."""
     own_dict = instance_dict(value)
-    filled = sum(read_slot(value, name)[0] for name in _slot_names(type(value)))
+    slots = sum(read_slot(value, name)[0] for name in _slot_names(type(value)))
     return (
         issubclass(type(value), BaseException)
-        + filled
+        + slots
         + (dict.__len__(own_dict) if own_dict is not None else 0)
     )
 
 
 def read_attribute(value: Any, name: str) -> Tuple[bool, Any]:
-    """Whether the instance itself holds `name`, and its value."""
+    """Whether the instance itself has the attribute, and its value."""
     own_dict = instance_dict(value)
     if own_dict is not None and dict.__contains__(own_dict, name):
         return True, dict.__getitem__(own_dict, name)
@@ -197,8 +201,8 @@ def read_attribute(value: Any, name: str) -> Tuple[bool, Any]:
 
 
 def exception_args(value: BaseException) -> Tuple[Any, ...]:
-    found: Tuple[Any, ...] = BaseException.__dict__["args"].__get__(value)
-    return found
+    args: Tuple[Any, ...] = BaseException.__dict__["args"].__get__(value)
+    return args
 
 
 def is_enum(cls: type) -> bool:

@@ -1,4 +1,4 @@
-"""numpy arrays and pandas tables, by their shape and their first few elements.
+"""Previews of numpy arrays and pandas tables: their shape and their first elements.
 
 Neither library is imported: a value can only be one of theirs if the program has loaded them.
 """
@@ -23,17 +23,17 @@ _MAX_PREVIEW_CHARACTERS = 4000
 
 
 def table_kind(cls: type) -> str:
-    """`array`, `frame`, `series` or nothing."""
+    """`array`, `frame`, `series`, or an empty string."""
     if "numpy" not in sys.modules:
         return ""
-    for module, name, found in (
+    for module, name, kind in (
         ("numpy", "ndarray", "array"),
         ("pandas", "DataFrame", "frame"),
         ("pandas", "Series", "series"),
     ):
         base = introspection.loaded_class(module, name)
         if base is not None and issubclass(cls, base):
-            return found
+            return kind
     return ""
 
 
@@ -45,23 +45,23 @@ def is_scalar(cls: type, repr_function: Any) -> bool:
     """A numpy number, whose repr is written in C and short."""
     if type(repr_function) is types.FunctionType:
         return False
-    found = (introspection.loaded_class("numpy", name) for name in ("number", "bool_"))
-    return any(base is not None and issubclass(cls, base) for base in found)
+    bases = (introspection.loaded_class("numpy", name) for name in ("number", "bool_"))
+    return any(base is not None and issubclass(cls, base) for base in bases)
 
 
 def as_ndarray(value: Any) -> Any:
-    """The same array as a plain ndarray, past any override of a subclass."""
+    """The same array as a plain ndarray, without the overrides of a subclass."""
     ndarray: Any = introspection.loaded_class("numpy", "ndarray")
     return ndarray.view(value, ndarray)
 
 
 def render(value: Any, preview: Preview, depth: int) -> str:
-    found = table_kind(type(value))
+    kind = table_kind(type(value))
     try:
-        if found == "array":
+        if kind == "array":
             return _render_array(value, preview, depth)
         name = introspection.type_name(type(value))
-        if found == "frame":
+        if kind == "frame":
             return "%s(%d rows x %d columns)" % ((name,) + tuple(value.shape))
         return "%s(%d items, dtype=%s)" % (name, value.shape[0], str(value.dtype)[:80])
     except Exception as error:
@@ -72,28 +72,28 @@ def render(value: Any, preview: Preview, depth: int) -> str:
 
 
 def describe_shape(value: Any) -> Dict[str, Any]:
-    """The size of the value, read off without touching its elements."""
-    found = table_kind(type(value))
-    if not found:
+    """The size of the value, read without touching its elements."""
+    kind = table_kind(type(value))
+    if not kind:
         return {}
-    plain = as_ndarray(value) if found == "array" else value
+    plain = as_ndarray(value) if kind == "array" else value
     sizes = [int(size) for size in plain.shape]
     facts: Dict[str, Any] = {"shape": sizes}
     if sizes:
         facts["length"] = sizes[0]
-    if found != "frame":
+    if kind != "frame":
         facts["dtype"] = introspection.escape_surrogates(str(plain.dtype)[:200])
     return facts
 
 
 def describe_details(value: Any, preview: Preview) -> Dict[str, Any]:
-    """What a reader wants beside the text: column names and the first rows."""
-    found = table_kind(type(value))
+    """What is shown beside the text: column names and the first rows."""
+    kind = table_kind(type(value))
     facts: Dict[str, Any] = {}
-    if found == "frame":
+    if kind == "frame":
         facts["columns"] = column_labels(value, 0, _MAX_HEAD_COLUMNS, preview)
-    if found in ("frame", "series"):
-        head = _render_head(value, found, preview)
+    if kind in ("frame", "series"):
+        head = _render_head(value, kind, preview)
         if head is not None:
             facts["preview"] = head
         if value.shape[0] > _MAX_HEAD_ROWS:
@@ -109,11 +109,11 @@ def _render_label(name: Any, preview: Preview) -> str:
     return introspection.escape_surrogates(name) if type(name) is str else preview.text(name)
 
 
-def _render_head(value: Any, found: str, preview: Preview) -> Optional[str]:
+def _render_head(value: Any, kind: str, preview: Preview) -> Optional[str]:
     """The first rows as pandas prints them; bounded, since cells may be the program's objects."""
 
     def draw() -> str:
-        if found == "frame":
+        if kind == "frame":
             corner = value.iloc[:_MAX_HEAD_ROWS, :_MAX_HEAD_COLUMNS]
             return str(corner.to_string(max_colwidth=_MAX_COLUMN_WIDTH))
         return str(value.iloc[:_MAX_HEAD_ROWS].to_string())
@@ -150,12 +150,12 @@ def _render_elements(plain: Any, preview: Preview) -> str:
 def _render_rows(rows: Any, sizes: List[int], preview: Preview) -> str:
     if not sizes:
         return preview.text(rows, 1)
-    shown = []
+    texts = []
     for row in rows:
         if not preview.has_room():
             break
-        shown.append(_render_rows(row, sizes[1:], preview))
-    if len(shown) < sizes[0]:
-        preview.cut = True
-        shown.append("...")
-    return "[" + ", ".join(shown) + "]"
+        texts.append(_render_rows(row, sizes[1:], preview))
+    if len(texts) < sizes[0]:
+        preview.is_truncated = True
+        texts.append("...")
+    return "[" + ", ".join(texts) + "]"

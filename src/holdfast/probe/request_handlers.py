@@ -115,7 +115,7 @@ def _exceptions(db: Any, args: Dict[str, Any]) -> Any:
 
 
 def _resume_thread(_db: Any, args: Dict[str, Any]) -> Any:
-    """Let one thread run on while the others stay held (DAP's own way resumes them all)."""
+    """Resume one thread while the others stay suspended (DAP's own request resumes all)."""
     from _pydevd_bundle.pydevd_api import PyDevdAPI
 
     PyDevdAPI().request_resume_thread(thread_id_of(args["thread"]))

@@ -1,7 +1,7 @@
-"""What a value unfolds into: items, entries, attributes, rows, columns.
+"""The children of a value: its items, entries, attributes, rows or columns.
 
-Each kind of value pages, finds and assigns its parts in its own way; `of` chooses the kind.
-Assigning goes through the object's own `__setitem__` or `__setattr__`, as the program would.
+Each kind of value pages, finds and assigns its children in its own way; `children_of` chooses the
+kind. Assigning goes through the object's own `__setitem__` or `__setattr__`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Child:
-    """One item, entry or attribute, under the name it is shown by."""
+    """One item, entry or attribute, under the name that it is shown by."""
 
     __slots__ = ("index", "name", "value")
 
@@ -30,7 +30,7 @@ class Child:
 
 
 class Children:
-    """Everything that can be unfolded answers to this."""
+    """The children of one value; a subclass for each kind of value."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -44,13 +44,13 @@ class Children:
     def find(self, name: str) -> Any:
         raise NotImplementedError
 
-    def assign(self, name: str, new: Any) -> None:
+    def assign(self, name: str, new_value: Any) -> None:
         raise NotImplementedError
 
-    def missing(self, name: str) -> KeyError:
+    def missing_error(self, name: str) -> KeyError:
         return KeyError("%s has no item %s" % (introspection.type_name(type(self.value)), name))
 
-    def fixed(self) -> TypeError:
+    def immutable_error(self) -> TypeError:
         return TypeError("a %s cannot be changed" % introspection.type_name(type(self.value)))
 
 
@@ -62,29 +62,29 @@ class Items(Children):
 
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         names = introspection.field_names(self.value)
-        found = introspection.slice_sequence(self.value, start, stop)
+        items = introspection.slice_sequence(self.value, start, stop)
         return [
             Child(names[index] if names else str(index), item, index)
-            for index, item in enumerate(found, start)
+            for index, item in enumerate(items, start)
         ]
 
     def find(self, name: str) -> Any:
         index = self._index(name)
-        found = introspection.slice_sequence(self.value, index, index + 1)
-        if not found:
+        items = introspection.slice_sequence(self.value, index, index + 1)
+        if not items:
             raise IndexError("index %d is gone" % index)
-        return found[0]
+        return items[0]
 
-    def assign(self, name: str, new: Any) -> None:
+    def assign(self, name: str, new_value: Any) -> None:
         if issubclass(type(self.value), _IMMUTABLE):
-            raise self.fixed()
-        self.value[self._index(name)] = new
+            raise self.immutable_error()
+        self.value[self._index(name)] = new_value
 
     def _index(self, name: str) -> int:
         names = introspection.field_names(self.value)
         index = names.index(name) if name in names else parse_index(name)
         if index is None:
-            raise self.missing(name)
+            raise self.missing_error(name)
         return check_index(index, self.total())
 
 
@@ -95,14 +95,14 @@ class Entries(Children):
         return dict.__len__(self.value)
 
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
-        found = introspection.slice_items(self.value, start, stop)
-        return [Child(previews.render_label(key, budget), item) for key, item in found]
+        pairs = introspection.slice_items(self.value, start, stop)
+        return [Child(previews.render_label(key, budget), item) for key, item in pairs]
 
     def find(self, name: str) -> Any:
         return dict.__getitem__(self.value, self._key(name))
 
-    def assign(self, name: str, new: Any) -> None:
-        self.value[self._key(name)] = new
+    def assign(self, name: str, new_value: Any) -> None:
+        self.value[self._key(name)] = new_value
 
     def _key(self, name: str) -> Any:
         for guess in self._guesses(name):
@@ -111,9 +111,9 @@ class Entries(Children):
         for key, _ in introspection.slice_items(self.value, 0, sys.maxsize):
             if previews.render_label(key) == name:
                 return key
-        if dict.__contains__(self.value, name):  # a string key, written without its quotes
+        if dict.__contains__(self.value, name):  # a string key, given without its quotes
             return name
-        raise self.missing(name)
+        raise self.missing_error(name)
 
     def _guesses(self, name: str) -> List[Any]:
         """The keys that nearly every dict has, so that finding one need not walk it."""
@@ -128,39 +128,39 @@ class Names(Children):
         return len(self.value)
 
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
-        found = introspection.copy_slice(self.value.items, start, stop)
-        return [Child(str(name), held) for name, held in found]
+        pairs = introspection.copy_slice(self.value.items, start, stop)
+        return [Child(str(name), item) for name, item in pairs]
 
     def find(self, name: str) -> Any:
         if name not in self.value:
             raise KeyError("there is no variable called %s here" % name)
         return self.value[name]
 
-    def assign(self, name: str, new: Any) -> None:
+    def assign(self, name: str, new_value: Any) -> None:
         self.find(name)
-        self.value[name] = new
+        self.value[name] = new_value
 
 
 class Attributes(Children):
-    """What an instance itself holds."""
+    """The attributes of an instance itself."""
 
     def total(self) -> int:
         return introspection.attribute_count(self.value)
 
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
-        held = introspection.attributes(self.value)[start:stop]
-        return [Child(_attribute_name(name), item) for name, item in held]
+        pairs = introspection.attributes(self.value)[start:stop]
+        return [Child(_attribute_name(name), item) for name, item in pairs]
 
     def find(self, name: str) -> Any:
-        for held_name, held in introspection.attributes(self.value):
-            if _attribute_name(held_name) == name:
-                return held
+        for attribute, item in introspection.attributes(self.value):
+            if _attribute_name(attribute) == name:
+                return item
         owner = introspection.type_name(type(self.value))
         raise AttributeError("%s object has no attribute %s of its own" % (owner, name))
 
-    def assign(self, name: str, new: Any) -> None:
+    def assign(self, name: str, new_value: Any) -> None:
         self.find(name)
-        setattr(self.value, name, new)
+        setattr(self.value, name, new_value)
 
 
 class ItemsAndAttributes(Children):
@@ -176,16 +176,16 @@ class ItemsAndAttributes(Children):
 
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         size = self._items.total()
-        found = self._items.page(start, min(stop, size), budget) if start < size else []
+        children = self._items.page(start, min(stop, size), budget) if start < size else []
         if stop > size:
-            found += self._attributes.page(max(0, start - size), stop - size, budget)
-        return found
+            children += self._attributes.page(max(0, start - size), stop - size, budget)
+        return children
 
     def find(self, name: str) -> Any:
         return self._holder(name).find(name)
 
-    def assign(self, name: str, new: Any) -> None:
-        self._holder(name).assign(name, new)
+    def assign(self, name: str, new_value: Any) -> None:
+        self._holder(name).assign(name, new_value)
 
     def _holder(self, name: str) -> Children:
         try:
@@ -203,19 +203,19 @@ class Rows(Children):
 
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         plain = numpy_pandas.as_ndarray(self.value)
-        wanted = range(start, min(stop, int(plain.shape[0])))
-        return [Child(str(index), plain[index], index) for index in wanted]
+        indexes = range(start, min(stop, int(plain.shape[0])))
+        return [Child(str(index), plain[index], index) for index in indexes]
 
     def find(self, name: str) -> Any:
         return numpy_pandas.as_ndarray(self.value)[self._index(name)]
 
-    def assign(self, name: str, new: Any) -> None:
-        self.value[self._index(name)] = new
+    def assign(self, name: str, new_value: Any) -> None:
+        self.value[self._index(name)] = new_value
 
     def _index(self, name: str) -> int:
         index = parse_index(name)
         if index is None:
-            raise self.missing(name)
+            raise self.missing_error(name)
         return check_index(index, self.total())
 
 
@@ -235,12 +235,12 @@ class Columns(Children):
     def find(self, name: str) -> Any:
         return self.value.iloc[:, self.position(name)]
 
-    def assign(self, name: str, new: Any) -> None:
+    def assign(self, name: str, new_value: Any) -> None:
         position = self.position(name)
         if hasattr(self.value, "isetitem"):  # from pandas 1.5 on; tells equal names apart
-            self.value.isetitem(position, new)
+            self.value.isetitem(position, new_value)
         else:
-            self.value[self.value.columns[position]] = new
+            self.value[self.value.columns[position]] = new_value
 
     def position(self, name: str) -> int:
         names = numpy_pandas.column_labels(self.value, 0, self.total(), previews.Preview())
@@ -248,7 +248,7 @@ class Columns(Children):
             return names.index(name)
         index = parse_index(name)
         if index is None:
-            raise self.missing(name)
+            raise self.missing_error(name)
         return check_index(index, self.total())
 
 
@@ -269,17 +269,17 @@ class Cells(Children):
     def find(self, name: str) -> Any:
         return self.value.iloc[self.position(name)]
 
-    def assign(self, name: str, new: Any) -> None:
-        self.value.iloc[self.position(name)] = new
+    def assign(self, name: str, new_value: Any) -> None:
+        self.value.iloc[self.position(name)] = new_value
 
     def position(self, name: str) -> int:
         for index, key in enumerate(self.value.index):
             if previews.render_label(key) == name or (type(key) is str and key == name):
                 return index
-        index_given = parse_index(name)
-        if index_given is None:
-            raise self.missing(name)
-        return check_index(index_given, self.total())
+        number = parse_index(name)
+        if number is None:
+            raise self.missing_error(name)
+        return check_index(number, self.total())
 
 
 _IMMUTABLE = (tuple, set, frozenset, range) + introspection.VIEWS
@@ -298,12 +298,12 @@ _ITEMS = (range,) + introspection.SLICEABLE + introspection.ITERABLE
 
 
 def children_of(value: Any) -> Optional[Children]:
-    """What the value unfolds into, or None when there is nothing in it."""
+    """The children of a value, or None when it has none."""
     cls = type(value)
     if issubclass(cls, _WITHOUT_CHILDREN) or introspection.is_enum(cls):
         return None
-    found = _table_children(value) or _container_children(value)
-    return found if found.total() else None
+    children = _table_children(value) or _container_children(value)
+    return children if children.total() else None
 
 
 def _table_children(value: Any) -> Optional[Children]:
