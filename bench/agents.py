@@ -24,8 +24,8 @@ from bench.http import Http
 from bench.server import Server
 from holdfast.bridge import Bridge, start
 from holdfast.bridge.command_listener import POLL
-from holdfast.recording.layout import Home
-from holdfast.wire import agents as wire
+from holdfast.recording.directories import SessionDirectory
+from holdfast.wire import agent_lines as wire
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def recorded(root: Path | None = None) -> Iterator[Bridge]:
             dbg.close()
 
 
-def _home(dbg: Bridge) -> Home:
+def _home(dbg: Bridge) -> SessionDirectory:
     assert dbg.home is not None
     return dbg.home
 
@@ -109,7 +109,7 @@ class _Held:
     def say(self, kind: str, **data: Any) -> None:
         """As `echo` would: a line, and nobody is rung for."""
         with open(self._home.commands, "ab", buffering=0) as file:
-            file.write(wire.command(kind, f"bench-{time.monotonic_ns()}", data, time.time()))
+            file.write(wire.encode_command(kind, f"bench-{time.monotonic_ns()}", data, time.time()))
 
     def stop(self) -> str:
         """The stop that it is held at, when it is."""

@@ -19,13 +19,14 @@ from bench.calls import Ratio
 from bench.http import Http
 from bench.server import Server
 from holdfast.core.ledger import Ledger
-from holdfast.service.calls.batch_recorder import rows_of
-from holdfast.service.calls.call_service import Calls
+from holdfast.model.call import Application
+from holdfast.service.calls.batch_recorder import build_rows
+from holdfast.service.calls.call_service import CallService
+from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
-from holdfast.service.stream import Stream
 from holdfast.store import open_store
 from holdfast.store.sqlite import value_uses
-from holdfast.store.sqlite.sqlite_calls import INSERT_PACKED
+from holdfast.store.sqlite.call_buffer import INSERT_PACKED
 from holdfast.wire import batch_format, batch_parser
 
 _BATCH = 1000
@@ -91,16 +92,16 @@ def ingest(calls: int) -> Ratio:
 
 async def _through_the_service(bodies: list[bytes], folder: Path) -> float:
     store = open_store(folder)
-    calls = Calls(store, Ledger(), Stream(), Settings, folder)
-    session = calls.begin({"name": "bench"})
+    calls = CallService(store, Ledger(), EventStream(), Settings, folder)
+    session = calls.sessions.open(Application(name="bench"))
     number = int(session.id.rpartition("_")[2], 16).to_bytes(4, "little")
     at = 12  # where a batch names its session
     sent = [body[:at] + number + body[at + 4 :] for body in bodies]
     began = time.perf_counter()
     for body in sent:
-        await calls.room()
-        calls.leased.take(body, 1 << 24)
-    await asyncio.to_thread(calls.tables.functions)
+        await calls.wait_for_room()
+        calls.batches.record(body, 1 << 24)
+    await asyncio.to_thread(store.calls.functions)
     taken = time.perf_counter() - began
     calls.close()
     await asyncio.to_thread(store.close)
@@ -114,8 +115,8 @@ def _bare(bodies: list[bytes]) -> float:
         store.close()
         rows = []
         for body in bodies:
-            batch = batch_parser.read(body)
-            rows.append(rows_of(batch, lambda site: (site + 1, "proxy", 1, _DOCUMENT), 1))
+            batch = batch_parser.parse_batch(body)
+            rows.append(build_rows(batch, lambda site: (site + 1, "proxy", 1, _DOCUMENT), 1))
         connection = sqlite3.connect(Path(folder) / "holdfast.db", isolation_level=None)
         with contextlib.closing(connection):
             connection.execute("PRAGMA journal_mode = WAL").fetchall()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.server.app import create_app
-from holdfast.service.service import Service
+from holdfast.service.debugger import Debugger
 
 PAGE = Path(__file__).with_name("api.md")
 _WIDTH = 90
@@ -36,7 +36,7 @@ Every error has this shape; `hint` says what to do next:
 
 def document() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        service = Service(Path(folder), trusted=lambda _peer, _local: False)
+        service = Debugger(Path(folder), trusted=lambda _peer, _local: False)
         return create_app(service).openapi()
 
 

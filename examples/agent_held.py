@@ -13,7 +13,7 @@ import json
 from typing import Any
 
 from holdfast.bridge import start
-from holdfast.recording import sending
+from holdfast.recording import command_sender
 
 dbg = start("cleaner")
 removed: list[str] = []
@@ -61,7 +61,7 @@ class Watcher:
 
     def say(self, kind: str, **data: Any) -> None:
         assert dbg.home is not None
-        sending.send(dbg.home, kind, data)
+        command_sender.send_command(dbg.home, kind, data)
 
     async def prevent(self) -> None:
         stop = await self.until("paused")

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +14,11 @@ from typing import Any
 
 from applications import started
 from holdfast.bridge import Bridge, start
-from holdfast.recording import sending
-from holdfast.recording.layout import Agents, Home
+from holdfast.recording import command_sender
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from holdfast.recording.tail import Tail
-from holdfast.wire import agents
+from holdfast.wire import agent_lines
+from polling import wait_until
 
 Event = dict[str, Any]
 PATIENCE = 30.0
@@ -28,12 +28,12 @@ PROGRAM = Path(__file__).parent / "programs" / "agent_loop.py"
 class Files:
     """What is to be read of a session, and what can be said to it."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: SessionDirectory) -> None:
         self.home = home
 
     @property
     def events(self) -> list[Event]:
-        found = [agents.parsed(line) for _, line in Tail(self.home.events).all()]
+        found = [agent_lines.parse_event(line) for _, line in Tail(self.home.events).all()]
         return [event for event in found if event is not None]
 
     def of(self, *types: str) -> list[dict[str, Any]]:
@@ -45,20 +45,19 @@ class Files:
 
     def until(self, kind: str, count: int = 1, **fields: Any) -> dict[str, Any]:
         """The data of the event of that type and those fields, the `count`th, when it is there."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            found = [
+
+        def look() -> dict[str, Any] | None:
+            matches = [
                 data
                 for data in self.of(kind)
                 if all(data.get(name) == value for name, value in fields.items())
             ]
-            if len(found) >= count:
-                return found[count - 1]
-            assert time.monotonic() < deadline, f"no {kind} {fields}: {self.types}"
-            time.sleep(0.005)
+            return matches[count - 1] if len(matches) >= count else None
+
+        return wait_until(look, lambda: f"{kind} {fields}: {self.types}")
 
     def send(self, kind: str, _id: str | None = None, **data: Any) -> str:
-        return sending.send(self.home, kind, data, _id)
+        return command_sender.send_command(self.home, kind, data, _id)
 
     def executed(self, command_id: str) -> dict[str, Any]:
         return self.until("command_executed", commandId=command_id)
@@ -164,7 +163,7 @@ class Process(Files):
     """`tests/programs/agent_loop.py`, in a process of its own."""
 
     def __init__(self, root: Path, *args: str, **environment: str) -> None:
-        self.root = Agents(root)
+        self.root = AgentsDirectory(root)
         self.process = subprocess.Popen(
             [sys.executable, str(PROGRAM), *args],
             env={**os.environ, "HOLDFAST_AGENT_DIR": str(root), **environment},
@@ -175,7 +174,9 @@ class Process(Files):
         )
         assert self.process.stdout is not None
         session_id = self.process.stdout.readline().strip()
-        super().__init__(self.root.home(session_id) if session_id else Home(root / "nowhere"))
+        super().__init__(
+            self.root.home(session_id) if session_id else SessionDirectory(root / "nowhere")
+        )
 
     def go(self) -> None:
         """What one that was started with WAIT waits for."""

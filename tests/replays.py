@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.bridge import Bridge, start
-from holdfast.recording.layout import Home
-from holdfast.wire import agents
+from holdfast.recording.directories import SessionDirectory
+from holdfast.wire import agent_lines
 
 Event = dict[str, Any]
 
 
-def events_of(home: Home) -> list[Event]:
-    found = [agents.parsed(line) for line in home.events.read_bytes().splitlines()]
+def events_of(home: SessionDirectory) -> list[Event]:
+    found = [agent_lines.parse_event(line) for line in home.events.read_bytes().splitlines()]
     return [event for event in found if event is not None]
 
 
-def data_of(home: Home, *types: str) -> list[dict[str, Any]]:
+def data_of(home: SessionDirectory, *types: str) -> list[dict[str, Any]]:
     return [event["data"] for event in events_of(home) if event["type"] in types]
 
 

@@ -17,12 +17,17 @@ import pytest
 import holdfast
 from harness import Server
 from holdfast.client.client_settings import Settings
-from holdfast.core.agents import ON
-from holdfast.model.agent import ACTIONS, COMMANDS, EVENTS
+from holdfast.core.agent_breakpoints import KINDS
+from holdfast.model.agent_commands import ACTIONS, COMMANDS
+from holdfast.model.agent_events import EVENTS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ELIDED = re.compile(r"(?:, )?…(?=[}\]])")
+
+
+SESSION = "sess_0123456789"
+"""The id in the README; whoever follows it types the one that the server gave."""
 
 
 def walk() -> str:
@@ -30,7 +35,7 @@ def walk() -> str:
     return str(block)
 
 
-def shown(block: str) -> list[Any]:
+def written_answers(block: str) -> list[Any]:
     """The answers in the comments, in order; an ellipsis stands for what is left out."""
     lines = [line[2:] for line in block.splitlines() if line.startswith("# {")]
     return [json.loads(ELIDED.sub("", line)) for line in lines]
@@ -58,21 +63,32 @@ def agrees(told: Any, real: Any) -> bool:
             return bool(told == real)
 
 
-@pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="needs curl")
-def test_the_walk_goes_as_it_is_told(server: Server, tmp_path: Path) -> None:
+def run(script: str, folder: Path) -> list[Any]:
+    """Run lines of bash, and give back the JSON documents that they print."""
     ran = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", walk()],
-        env={**os.environ, "URL": server.url, "TMPDIR": str(tmp_path), "NO_PROXY": "*"},
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env={**os.environ, "NO_PROXY": "*"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         timeout=60,
     )
-
     assert ran.returncode == 0, ran.stdout
-    told, real = shown(walk()), documents(ran.stdout)
-    assert len(told) == len(real)
-    assert [pair for pair in zip(told, real, strict=True) if not agrees(*pair)] == []
+    return documents(ran.stdout)
+
+
+@pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="needs curl")
+def test_the_walk_gives_the_answers_that_it_shows(server: Server, tmp_path: Path) -> None:
+    block = walk().replace("localhost:5000", server.url)
+    create, rest = block.split("S=", 1)
+    answers = run(create, tmp_path)
+    session_id = answers[0]["session_id"]
+    answers += run(f"S={rest}".replace(SESSION, session_id), tmp_path)
+
+    written = written_answers(block.replace(SESSION, session_id))
+    assert len(written) == len(answers)
+    assert [pair for pair in zip(written, answers, strict=True) if not agrees(*pair)] == []
 
 
 def test_it_begins_with_the_two_commands() -> None:
@@ -92,7 +108,7 @@ def test_its_links_lead_somewhere(name: str) -> None:
 
 def test_the_page_of_agents_has_every_decision_and_every_way_to_break() -> None:
     page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
-    names = [*ACTIONS, *ON]
+    names = [*ACTIONS, *KINDS]
     assert [name for name in names if f"`{name}`" not in page and f'"{name}"' not in page] == []
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import PROGRAMS, Server
-from holdfast.recording.layout import Agents, Home
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
 
 class Agent:
@@ -30,7 +30,7 @@ class Agent:
         )
         self.id = self.said().split()[1]
         root = Path(arguments[0]) if arguments else data_dir / "agents"
-        self.home: Home = Agents(root).home(self.id)
+        self.home: SessionDirectory = AgentsDirectory(root).home(self.id)
 
     def tell(self, line: str) -> None:
         """Begin something, and do not wait for its end."""

@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.loop_control import Control
-from holdfast.core.agents import Moment
-from holdfast.model.agent import Command
+from holdfast.core.agent_breakpoints import Moment
+from holdfast.model.agent_commands import Command
 
 MODEL = Moment("model", "m", 1, 0, {}, lambda: "{}")
 TOOL = Moment("tool", "write", 1, 0, {}, lambda: "{}")

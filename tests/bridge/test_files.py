@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.bridge import start
-from holdfast.recording import index, liveness
-from holdfast.recording.layout import Agents
+from holdfast.recording import liveness, session_index
+from holdfast.recording.directories import AgentsDirectory
 from loops import PROGRAM, Files, Loop, Process, session, writes
+from polling import wait_until
 
 
 def test_two_agents_of_one_name_keep_out_of_each_others_way(tmp_path: Path) -> None:
@@ -29,12 +30,12 @@ def test_two_agents_of_one_name_keep_out_of_each_others_way(tmp_path: Path) -> N
         assert {"id", "pid", "startTime", "cwd", "name"} <= set(listed[0])
 
         first.kill()
-        assert [each["id"] for each in index.active(first.root)] == [second.home.id]
+        assert [each["id"] for each in session_index.list_active(first.root)] == [second.home.id]
         assert first.home.events.exists()
         second.go()
         second.result()
     assert json.loads((tmp_path / "index.json").read_text())["sessions"] == []
-    assert second.home.described()["status"] == "ended"
+    assert second.home.read_metadata()["status"] == "ended"
     assert not second.home.bell.exists()
 
 
@@ -225,7 +226,7 @@ print(dbg.id)
         text=True,
         check=True,
     )
-    found = Files(Agents(tmp_path).home(done.stdout.strip()))
+    found = Files(AgentsDirectory(tmp_path).home(done.stdout.strip()))
     assert len(found.of("tool_call_end")) == 2
     assert [event["seq"] for event in found.events] == list(range(1, len(found.events) + 1))
 
@@ -249,8 +250,5 @@ def test_old_recordings_go_when_a_new_session_begins(
         with session(tmp_path) as dbg:
             ids.append(dbg.id)
     with session(tmp_path) as dbg:
-        deadline = time.monotonic() + 30
-        while len(os.listdir(tmp_path / "sessions")) > 3:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: len(os.listdir(tmp_path / "sessions")) <= 3)
         assert set(os.listdir(tmp_path / "sessions")) == {*ids[2:], dbg.id}

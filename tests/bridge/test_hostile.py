@@ -19,7 +19,7 @@ import pytest
 from applications import started
 from holdfast.bridge import Bridge, ToolCancelled
 from holdfast.bridge.redaction import Redaction
-from holdfast.recording.layout import Agents
+from holdfast.recording.directories import AgentsDirectory
 from loops import Files, Loop, session, writes
 
 
@@ -395,5 +395,5 @@ print(dbg.id, flush=True)
 {ending}
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    found = Files(Agents(tmp_path).home(done.stdout.strip()))
+    found = Files(AgentsDirectory(tmp_path).home(done.stdout.strip()))
     assert found.of("session_end") == [{"reason": reason}]

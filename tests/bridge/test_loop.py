@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from holdfast.bridge import Bridge, ModelCall
-from holdfast.wire import agents
+from holdfast.wire import agent_lines
 from loops import Files, Loop, session, writes
 
 
@@ -204,7 +204,7 @@ def test_a_large_body_is_whole_behind_a_content_id(dbg: Bridge) -> None:
     [result] = found.of("tool_result")
     assert result["result"]["size"] == len(text) + 2
     assert dbg.values.contents is not None
-    body = dbg.values.contents.get(result["result"][agents.CID])
+    body = dbg.values.contents.get(result["result"][agent_lines.CID])
     assert json.loads(body) == text
     assert max(len(json.dumps(event)) for event in found.events) < 10_000
 

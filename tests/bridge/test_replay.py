@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 import uuid
 from collections import deque
 from collections.abc import Callable
@@ -16,10 +15,11 @@ import pytest
 
 from applications import started
 from holdfast.bridge import Bridge, Diverged, start
-from holdfast.recording import sending
-from holdfast.recording.layout import Home
+from holdfast.recording import command_sender
+from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
-from holdfast.wire import agents
+from holdfast.wire import agent_lines
+from polling import wait_until
 from replays import Counted, bridge, data_of, edits, write
 
 PATIENCE = 30.0
@@ -39,7 +39,7 @@ def replayed(loop: Counted, **environment: str) -> Counted:
     return again
 
 
-def diverged(home: Home) -> dict[str, Any]:
+def diverged(home: SessionDirectory) -> dict[str, Any]:
     (found,) = data_of(home, "replay_diverged")
     return found
 
@@ -47,26 +47,27 @@ def diverged(home: Home) -> dict[str, Any]:
 class Debugger:
     """Holds an agent that runs in a thread, and decides."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: SessionDirectory) -> None:
         self.home = home
         self._tail = Tail(home.events)
         self._lines: deque[bytes] = deque()
 
     def until(self, kind: str) -> dict[str, Any]:
         """The next event of that type."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
+
+        def look() -> dict[str, Any] | None:
             self._lines.extend(line for _, line in self._tail.lines())
             while self._lines:
-                event = agents.parsed(self._lines.popleft())
+                event = agent_lines.parse_event(self._lines.popleft())
                 if event is not None and event["type"] == kind:
                     data: dict[str, Any] = event["data"]
                     return data
-            assert time.monotonic() < deadline, f"no {kind}"
-            time.sleep(0.002)
+            return None
+
+        return wait_until(look, kind, pause=0.002)
 
     def send(self, kind: str, **data: Any) -> str:
-        return sending.send(self.home, kind, data)
+        return command_sender.send_command(self.home, kind, data)
 
     def breakpoint(self, **data: Any) -> None:
         self.send("breakpoint", action="add", **data)
@@ -431,7 +432,7 @@ def test_a_loop_that_survives_errors_does_not_survive_this(tmp_path: Path) -> No
 # -- the recording of a killed agent ------------------------------------------------------------
 
 
-def cut(home: Home, after: int) -> None:
+def cut(home: SessionDirectory, after: int) -> None:
     """As a killed agent leaves it: so many whole lines, and half of one."""
     lines = home.events.read_bytes().splitlines(keepends=True)
     home.events.write_bytes(b"".join(lines[:after]) + lines[after][:20])
@@ -447,7 +448,7 @@ def cut(home: Home, after: int) -> None:
 )
 def test_half_a_recording_is_played_to_where_it_ends(tmp_path: Path, last: str, said: str) -> None:
     loop = recorded(tmp_path, [write("a"), write("b"), write("c")])
-    types = [agents.parsed(line) for line in loop.home.events.read_bytes().splitlines()]
+    types = [agent_lines.parse_event(line) for line in loop.home.events.read_bytes().splitlines()]
     places = [at for at, event in enumerate(types) if event and event["type"] == last]
     cut(loop.home, places[1] + 1)
 
@@ -470,7 +471,7 @@ def test_a_fork_plays_so_many_iterations_and_goes_on_live(tmp_path: Path) -> Non
     assert again.messages == loop.messages
     started_as = data_of(again.home, "session_start")[0]
     assert (started_as["parent"], started_as["forkAt"]) == (loop.home.id, 2)
-    assert again.home.described()["parent"] == loop.home.id
+    assert again.home.read_metadata()["parent"] == loop.home.id
 
 
 def test_a_fork_may_say_something_else(tmp_path: Path) -> None:

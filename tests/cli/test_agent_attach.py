@@ -19,9 +19,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
-from holdfast.cli.agents import telling
-from holdfast.cli.agents.screen import Ask, Screen
-from holdfast.recording import sending
+from holdfast.cli.agents import command_parser
+from holdfast.cli.agents.agent_screen import AgentScreen, PromptDialog
+from holdfast.recording import command_sender
+from polling import wait_until
 from replays import data_of
 from told_agents import Agent, agent
 
@@ -38,8 +39,8 @@ def looper(tmp_path: Path) -> Iterator[Agent]:
 # -- the screen ---------------------------------------------------------------------------------
 
 
-def on_screen(looper: Agent, steps: Callable[[Watched], Awaitable[None]]) -> Screen:
-    app = Screen(looper.home)
+def on_screen(looper: Agent, steps: Callable[[Watched], Awaitable[None]]) -> AgentScreen:
+    app = AgentScreen(looper.home)
 
     async def watched() -> None:
         async with app.run_test(size=(120, 40)) as pilot:
@@ -68,7 +69,9 @@ def seen(pilot: Watched, text: str) -> Callable[[], bool]:
 
 
 def asks(pilot: Watched) -> Callable[[], bool]:
-    return lambda: isinstance(pilot.app.screen, Ask) and bool(pilot.app.screen.query("#answer"))
+    return lambda: (
+        isinstance(pilot.app.screen, PromptDialog) and bool(pilot.app.screen.query("#answer"))
+    )
 
 
 async def answer(pilot: Watched, key: str, text: str) -> None:
@@ -87,9 +90,9 @@ async def answer(pilot: Watched, key: str, text: str) -> None:
 
 def held(looper: Agent, **on: Any) -> None:
     """Stopped at a breakpoint, before anybody attaches."""
-    tail = sending.end_of(looper.home)
-    command = sending.send(looper.home, "breakpoint", {"action": "add", **on})
-    assert sending.answered(tail, looper.home, command, PATIENCE, _is_response)
+    tail = command_sender.tail_from_end(looper.home)
+    command = command_sender.send_command(looper.home, "breakpoint", {"action": "add", **on})
+    assert command_sender.collect_answers(tail, looper.home, command, PATIENCE, _is_response)
     looper.tell("turn 2")
     until_said(looper, "paused")
 
@@ -99,10 +102,7 @@ def _is_response(event: Any) -> bool:
 
 
 def until_said(looper: Agent, kind: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not data_of(looper.home, kind):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: data_of(looper.home, kind), kind)
 
 
 def results(looper: Agent) -> list[Any]:
@@ -248,7 +248,7 @@ def test_the_stream_is_filtered(looper: Agent) -> None:
 def test_keys_that_mean_nothing_now_do_nothing(looper: Agent) -> None:
     async def steps(pilot: Watched) -> None:
         await pilot.press("c", "e", "r", "x", "k", "d", "n")
-        assert not isinstance(pilot.app.screen, Ask)
+        assert not isinstance(pilot.app.screen, PromptDialog)
 
     on_screen(looper, steps)
     assert looper.home.commands.read_bytes() == b""
@@ -334,7 +334,7 @@ def test_what_is_not_understood_is_said_and_the_rest_is_done(looper: Agent) -> N
     assert "there is no command 'dance'; `help` lists them" in err
     assert "no tool call 'nothing' is under way" in out
     assert "pause accepted" in out
-    assert telling.HELP in out
+    assert command_parser.HELP in out
 
 
 def test_with_json_it_prints_the_events(looper: Agent) -> None:
@@ -400,7 +400,7 @@ def test_without_an_agent_it_says_how_to_have_one(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_is_a_command(line: str, kind: str, data: dict[str, Any]) -> None:
-    found = telling.told(line)
+    found = command_parser.parse_command(line)
     found.data.pop("by", None)
     assert (found.kind, found.data) == (kind, data)
 
@@ -409,5 +409,5 @@ def test_a_line_is_a_command(line: str, kind: str, data: dict[str, Any]) -> None
     "line", ["set a", "set a b", "edit [1]", "break", "break iteration x", "inspect soul", "inject"]
 )
 def test_a_line_that_lacks_something_says_so(line: str) -> None:
-    with pytest.raises(telling.NotUnderstood):
-        telling.told(line)
+    with pytest.raises(command_parser.CommandSyntaxError):
+        command_parser.parse_command(line)

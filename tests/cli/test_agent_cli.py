@@ -7,16 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.recording import sending
+from holdfast.recording import command_sender
 from holdfast.recording.tail import Tail
-from holdfast.wire import agents as wire
+from holdfast.wire import agent_lines as wire
+from polling import wait_until
 from told_agents import Agent, agent
 
 Typed = subprocess.CompletedProcess[str]
@@ -51,12 +51,12 @@ def looper(tmp_path: Path) -> Iterator[Agent]:
 def until(running: Agent, kind: str) -> dict[str, Any]:
     """The first event of a type, once it is in the file."""
     tail = Tail(running.home.events)
-    while True:
-        for _, line in tail.lines():
-            event = wire.parsed(line)
-            if event is not None and event["type"] == kind:
-                return event
-        time.sleep(0.01)
+
+    def look() -> dict[str, Any] | None:
+        events = (wire.parse_event(line) for _, line in tail.lines())
+        return next((event for event in events if event and event["type"] == kind), None)
+
+    return wait_until(look, kind)
 
 
 def held_at_double(running: Agent) -> str:
@@ -291,7 +291,7 @@ def test_holds_are_seen_as_they_come_and_go(looper: Agent) -> None:
     watching = Watching(looper.data_dir, "--filter", "paused,resumed")
     stop = held_at_double(looper)
     assert f"Agent paused before tool double (breakpoint, {stop})" in watching.line()
-    sending.send(looper.home, "resume", {"by": "ann"})
+    command_sender.send_command(looper.home, "resume", {"by": "ann"})
     assert f"Agent resumed: continue, by ann ({stop})" in watching.line()
     watching.process.send_signal(signal.SIGINT)
     shown, _ = watching.rest()

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from collecting import Collector, collector
-from holdfast.cli.agents.replaying import paced, pause
-from holdfast.recording.layout import Agents, Home
+from holdfast.cli.agents.recording_commands import paced, pause
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from replays import data_of, events_of
 
 SHOPPER = str(Path(__file__).parents[2] / "examples" / "agent_loop.py")
@@ -27,7 +27,7 @@ class Desk:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.data = directory / "data"
-        self.agents = Agents(self.data / "agents")
+        self.agents = AgentsDirectory(self.data / "agents")
         known = {name: each for name, each in os.environ.items() if "HOLDFAST" not in name}
         self.environment = {**known, "HOLDFAST_HOME": str(self.data), "COLUMNS": "250"}
 
@@ -41,7 +41,7 @@ class Desk:
             timeout=60,
         )
 
-    def recorded(self, program: str = SHOPPER) -> Home:
+    def recorded(self, program: str = SHOPPER) -> SessionDirectory:
         ran = self.ran(sys.executable, program)
         assert ran.returncode == 0, ran.stderr
         return self.latest
@@ -53,8 +53,8 @@ class Desk:
         return json.loads(self.typed(*words, "--json").stdout)
 
     @property
-    def latest(self) -> Home:
-        found = self.agents.latest()
+    def latest(self) -> SessionDirectory:
+        found = self.agents.current_session()
         assert found is not None
         return found
 
@@ -65,7 +65,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
 
 
 @pytest.fixture(scope="module")
-def shopping(desk: Desk) -> Home:
+def shopping(desk: Desk) -> SessionDirectory:
     return desk.recorded()
 
 
@@ -81,7 +81,7 @@ def program(desk: Desk, name: str, change: tuple[str, str]) -> str:
 # -- showing ------------------------------------------------------------------------------------
 
 
-def test_a_recording_is_shown_at_once(desk: Desk, shopping: Home) -> None:
+def test_a_recording_is_shown_at_once(desk: Desk, shopping: SessionDirectory) -> None:
     shown = desk.typed("replay", shopping.id)
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = shown.stdout.splitlines()
@@ -89,19 +89,19 @@ def test_a_recording_is_shown_at_once(desk: Desk, shopping: Home) -> None:
     assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] tool_call_end +✓ price \(\d+ms\)", lines[7])
 
 
-def test_it_is_named_by_its_path_as_well(desk: Desk, shopping: Home) -> None:
+def test_it_is_named_by_its_path_as_well(desk: Desk, shopping: SessionDirectory) -> None:
     expected = desk.typed("replay", shopping.id).stdout
     for named in (str(shopping.events), str(shopping.path)):
         assert desk.typed("replay", named).stdout == expected
     assert desk.typed("replay", "-s", shopping.id).stdout == expected
 
 
-def test_with_json_it_is_the_events_themselves(desk: Desk, shopping: Home) -> None:
+def test_with_json_it_is_the_events_themselves(desk: Desk, shopping: SessionDirectory) -> None:
     lines = desk.typed("replay", shopping.id, "--json").stdout.splitlines()
     assert [json.loads(line) for line in lines] == events_of(shopping)
 
 
-def test_a_pace_changes_nothing_but_the_pace(desk: Desk, shopping: Home) -> None:
+def test_a_pace_changes_nothing_but_the_pace(desk: Desk, shopping: SessionDirectory) -> None:
     expected = desk.typed("replay", shopping.id).stdout
     assert desk.typed("replay", shopping.id, "--timed").stdout == expected
     assert desk.typed("replay", shopping.id, "--speed", "4x").stdout == expected
@@ -118,13 +118,13 @@ def test_the_pace_is_that_of_the_recording() -> None:
 
 
 @pytest.mark.parametrize("speed", ["fast", "0", "-1", "4xx"])
-def test_a_speed_is_a_number(desk: Desk, shopping: Home, speed: str) -> None:
+def test_a_speed_is_a_number(desk: Desk, shopping: SessionDirectory, speed: str) -> None:
     said = desk.typed("replay", shopping.id, f"--speed={speed}")
     assert said.returncode == 1
     assert "--speed is a number such as 4x or 0.5" in said.stderr
 
 
-def test_half_a_recording_is_shown_and_called_so(desk: Desk, shopping: Home) -> None:
+def test_half_a_recording_is_shown_and_called_so(desk: Desk, shopping: SessionDirectory) -> None:
     whole = shopping.events.read_bytes()
     half = desk.directory / "half.jsonl"
     half.write_bytes(whole[: len(whole) // 2])
@@ -144,22 +144,22 @@ def test_what_is_not_there_is_named(desk: Desk) -> None:
 # -- running ------------------------------------------------------------------------------------
 
 
-def test_the_agent_runs_again_as_it_was_started(desk: Desk, shopping: Home) -> None:
+def test_the_agent_runs_again_as_it_was_started(desk: Desk, shopping: SessionDirectory) -> None:
     again = desk.typed("replay", shopping.id, "--mode", "full")
     assert again.returncode == 0, again.stderr
     # Its own output comes through; no tool ran, so nothing is in the basket.
     assert "Done: paid 15.00\nin the basket: nothing\n" in again.stdout
     assert f"The same as {shopping.id}: 4 iterations, no difference" in again.stdout
-    assert desk.latest.described()["replayOf"] == shopping.id
+    assert desk.latest.read_metadata()["replayOf"] == shopping.id
 
 
-def test_in_model_mode_its_tools_run(desk: Desk, shopping: Home) -> None:
+def test_in_model_mode_its_tools_run(desk: Desk, shopping: SessionDirectory) -> None:
     again = desk.typed("replay", shopping.id, "--mode", "model")
     assert again.returncode == 0, again.stderr
     assert "in the basket: tea, cake" in again.stdout
 
 
-def test_as_json_it_is_one_document(desk: Desk, shopping: Home) -> None:
+def test_as_json_it_is_one_document(desk: Desk, shopping: SessionDirectory) -> None:
     said = desk.typed("replay", "--json", shopping.id, "--", sys.executable, SHOPPER)
     report = json.loads(said.stdout)
     assert "Done: paid 15.00" in said.stderr
@@ -168,7 +168,9 @@ def test_as_json_it_is_one_document(desk: Desk, shopping: Home) -> None:
     assert report["newSession"] == desk.latest.id
 
 
-def test_a_changed_agent_diverges_and_is_shown_where(desk: Desk, shopping: Home) -> None:
+def test_a_changed_agent_diverges_and_is_shown_where(
+    desk: Desk, shopping: SessionDirectory
+) -> None:
     change = ('(**call["input"])', "(**{name: 1.0 for name in call['input']})")
     changed = program(desk, "greedy.py", change)
     said = desk.typed("replay", shopping.id, "--", sys.executable, changed)
@@ -178,7 +180,7 @@ def test_a_changed_agent_diverges_and_is_shown_where(desk: Desk, shopping: Home)
     assert 'expected  {"kind":"tool","name":"price","asked":{"item":"tea"}}' in said.stderr
 
 
-def test_an_agent_that_ends_too_early_has_diverged(desk: Desk, shopping: Home) -> None:
+def test_an_agent_that_ends_too_early_has_diverged(desk: Desk, shopping: SessionDirectory) -> None:
     changed = program(desk, "lazy.py", ('if not answer["tool_calls"]:', "if len(messages) > 4:"))
     report = json.loads(
         desk.typed("replay", "--json", shopping.id, "--", sys.executable, changed).stdout
@@ -196,7 +198,7 @@ def test_a_killed_agents_recording_is_played_to_its_end(desk: Desk) -> None:
     assert "the recording ends inside tool put of iteration 2" in said.stdout
 
 
-def test_what_starts_no_session_is_no_replay(desk: Desk, shopping: Home) -> None:
+def test_what_starts_no_session_is_no_replay(desk: Desk, shopping: SessionDirectory) -> None:
     said = desk.typed("replay", shopping.id, "--", sys.executable, "-c", "pass")
     assert said.returncode == 1
     assert "started no session" in said.stderr
@@ -204,7 +206,7 @@ def test_what_starts_no_session_is_no_replay(desk: Desk, shopping: Home) -> None
     assert "no-such-program cannot be started" in said.stderr
 
 
-def test_a_copied_file_cannot_be_run(desk: Desk, shopping: Home) -> None:
+def test_a_copied_file_cannot_be_run(desk: Desk, shopping: SessionDirectory) -> None:
     copy = desk.directory / "copy.jsonl"
     copy.write_bytes(shopping.events.read_bytes())
     said = desk.typed("replay", str(copy), "--mode", "full")
@@ -215,7 +217,7 @@ def test_a_copied_file_cannot_be_run(desk: Desk, shopping: Home) -> None:
 # -- forks --------------------------------------------------------------------------------------
 
 
-def test_a_fork_goes_on_live_and_names_its_parent(desk: Desk, shopping: Home) -> None:
+def test_a_fork_goes_on_live_and_names_its_parent(desk: Desk, shopping: SessionDirectory) -> None:
     said = desk.typed(
         *("fork", shopping.id, "--at", "2", "--message", "in German, please"),
         *("--", sys.executable, SHOPPER),
@@ -228,13 +230,15 @@ def test_a_fork_goes_on_live_and_names_its_parent(desk: Desk, shopping: Home) ->
     assert said.stderr.count("what put did is not done again") == 1
 
 
-def test_a_fork_before_any_side_effect_does_not_warn(desk: Desk, shopping: Home) -> None:
+def test_a_fork_before_any_side_effect_does_not_warn(
+    desk: Desk, shopping: SessionDirectory
+) -> None:
     said = desk.typed("fork", shopping.id, "--at", "1")
     assert (said.returncode, said.stderr) == (0, "")
     assert "in the basket: tea, cake" in said.stdout
 
 
-def test_a_message_may_be_json(desk: Desk, shopping: Home) -> None:
+def test_a_message_may_be_json(desk: Desk, shopping: SessionDirectory) -> None:
     message = json.dumps({"role": "system", "content": "speak German"})
     report = desk.told("fork", shopping.id, "--at", "1", "--message", message)
     assert (report["outcome"], report["forkAt"]) == ("forked", 1)
@@ -242,7 +246,7 @@ def test_a_message_may_be_json(desk: Desk, shopping: Home) -> None:
     assert (injected["role"], injected["content"]) == ("system", "speak German")
 
 
-def test_a_result_may_be_another(desk: Desk, shopping: Home) -> None:
+def test_a_result_may_be_another(desk: Desk, shopping: SessionDirectory) -> None:
     said = desk.typed("fork", shopping.id, "--at", "3", "--result", 'tool-5="declined"')
     assert "Done: declined" in said.stdout
 
@@ -258,7 +262,7 @@ def test_a_result_may_be_another(desk: Desk, shopping: Home) -> None:
     ],
 )
 def test_a_fork_that_cannot_be_is_refused(
-    desk: Desk, shopping: Home, words: list[str], complaint: str
+    desk: Desk, shopping: SessionDirectory, words: list[str], complaint: str
 ) -> None:
     before = desk.latest
     said = desk.typed("fork", shopping.id, *words)
@@ -274,7 +278,7 @@ def spans(document: Any) -> list[str]:
     return [each["name"] for each in document["resourceSpans"][0]["scopeSpans"][0]["spans"]]
 
 
-def test_spans_go_to_stdout_or_a_file(desk: Desk, shopping: Home) -> None:
+def test_spans_go_to_stdout_or_a_file(desk: Desk, shopping: SessionDirectory) -> None:
     document = json.loads(desk.typed("export", shopping.id, "--otlp").stdout)
     assert spans(document)[:3] == ["invoke_agent shopper", "chat script-1", "execute_tool price"]
     target = desk.directory / "spans.json"
@@ -283,7 +287,7 @@ def test_spans_go_to_stdout_or_a_file(desk: Desk, shopping: Home) -> None:
     assert json.loads(target.read_text()) == document
 
 
-def test_spans_go_to_a_collector(desk: Desk, shopping: Home) -> None:
+def test_spans_go_to_a_collector(desk: Desk, shopping: SessionDirectory) -> None:
     with collector() as found:
         told = desk.told("export", shopping.id, "--otlp", found.url)
         assert told["spans"] == 10
@@ -305,7 +309,7 @@ def _takes_some(found: Collector) -> None:
     [(_refuses, "answered 415: only protobuf"), (_takes_some, "The collector refused 3 of them")],
 )
 def test_what_a_collector_refuses_is_said(
-    desk: Desk, shopping: Home, answer: Any, complaint: str
+    desk: Desk, shopping: SessionDirectory, answer: Any, complaint: str
 ) -> None:
     with collector() as found:
         answer(found)
@@ -314,7 +318,7 @@ def test_what_a_collector_refuses_is_said(
     assert complaint in said.stderr
 
 
-def test_a_collector_that_is_not_there_is_named(desk: Desk, shopping: Home) -> None:
+def test_a_collector_that_is_not_there_is_named(desk: Desk, shopping: SessionDirectory) -> None:
     with collector() as found:
         url = found.url
     said = desk.typed("export", shopping.id, "--otlp", url)

@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from holdfast.client.lease_rules import LeaseRules, may_match_name
 from holdfast.client.leased_call import Lease
 from holdfast.client.switch import switch
 from holdfast.wire import batch_format
+from polling import wait_until
 
 
 class Ledger:
@@ -308,8 +308,11 @@ def test_no_call_escapes_a_breakpoint(leasing: Application) -> None:
 def _more(made: list[int]) -> None:
     """Wait until every thread has made some more calls."""
     before = list(made)
-    while any(now - then < 3 for now, then in zip(made, before, strict=True)):
-        time.sleep(0.0005)
+    wait_until(
+        lambda: all(now - then >= 3 for now, then in zip(made, before, strict=True)),
+        "more calls of every thread",
+        pause=0.0005,
+    )
 
 
 def test_sending_does_not_wait_for_calls_that_other_threads_go_on_making(

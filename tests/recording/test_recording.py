@@ -13,56 +13,56 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.model.agent import Command
-from holdfast.recording import bell, index, liveness, retention, sending
-from holdfast.recording.contents import Contents
-from holdfast.recording.journal import Journal
-from holdfast.recording.layout import Agents, Home
+from holdfast.model.agent_commands import Command
+from holdfast.recording import command_sender, liveness, retention, session_index, wakeup_fifo
+from holdfast.recording.content_files import ContentFiles
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory
+from holdfast.recording.event_writer import EventWriter
 from holdfast.recording.tail import Tail
-from holdfast.wire import agents as wire
+from holdfast.wire import agent_lines as wire
 
 
 @pytest.fixture
-def agents(tmp_path: Path) -> Agents:
-    return Agents(tmp_path / "agents")
+def agents(tmp_path: Path) -> AgentsDirectory:
+    return AgentsDirectory(tmp_path / "agents")
 
 
 @pytest.fixture
-def home(agents: Agents) -> Home:
-    return agents.new_home()
+def home(agents: AgentsDirectory) -> SessionDirectory:
+    return agents.create_session()
 
 
-def journal(home: Home) -> Journal:
-    return Journal(home.events, home.id, home.agents.server_bell)
+def journal(home: SessionDirectory) -> EventWriter:
+    return EventWriter(home.events, home.id, home.agents.server_bell)
 
 
 # -- where things are ----------------------------------------------------------------------------
 
 
-def test_every_session_has_a_directory_of_its_own(agents: Agents) -> None:
-    homes = [agents.new_home(0.0) for _ in range(50)]
+def test_every_session_has_a_directory_of_its_own(agents: AgentsDirectory) -> None:
+    homes = [agents.create_session(0.0) for _ in range(50)]
     assert len({home.id for home in homes}) == 50
     assert all(home.id.startswith("debug_") and home.path.is_dir() for home in homes)
     assert stat.S_IMODE(homes[0].path.stat().st_mode) == 0o700
     assert stat.S_IMODE(agents.root.stat().st_mode) == 0o700
 
 
-def test_current_is_the_latest_and_never_missing(agents: Agents) -> None:
-    homes = [agents.new_home() for _ in range(2)]
-    agents.point_to(homes[0])
+def test_current_is_the_latest_and_never_missing(agents: AgentsDirectory) -> None:
+    homes = [agents.create_session() for _ in range(2)]
+    agents.set_current(homes[0])
     done = threading.Event()
     missed: list[str] = []
 
     def look() -> None:
         while not done.is_set():
-            found = agents.latest()
+            found = agents.current_session()
             if found is None or found.id not in {home.id for home in homes}:
                 missed.append(str(found))
 
     looking = threading.Thread(target=look)
     looking.start()
     for number in range(300):
-        agents.point_to(homes[number % 2])
+        agents.set_current(homes[number % 2])
     done.set()
     looking.join()
     assert missed == []
@@ -70,7 +70,7 @@ def test_current_is_the_latest_and_never_missing(agents: Agents) -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "x" * 200])
-def test_an_id_cannot_lead_out_of_the_directory(agents: Agents, name: str) -> None:
+def test_an_id_cannot_lead_out_of_the_directory(agents: AgentsDirectory, name: str) -> None:
     with pytest.raises(ValueError, match="not the id"):
         agents.home(name)
 
@@ -78,7 +78,7 @@ def test_an_id_cannot_lead_out_of_the_directory(agents: Agents, name: str) -> No
 # -- events --------------------------------------------------------------------------------------
 
 
-def test_events_are_numbered_lines_of_json(home: Home) -> None:
+def test_events_are_numbered_lines_of_json(home: SessionDirectory) -> None:
     written = journal(home)
     assert [written.append("error", f'{{"n":{number}}}') for number in range(3)] == [1, 2, 3]
     written.close()
@@ -88,11 +88,13 @@ def test_events_are_numbered_lines_of_json(home: Home) -> None:
         (number + 1, "error", {"n": number}) for number in range(3)
     ]
     assert stat.S_IMODE(home.events.stat().st_mode) == 0o600
-    assert wire.moment(events[0]["timestamp"]) == pytest.approx(time.time(), abs=60)
+    assert wire.parse_timestamp(events[0]["timestamp"]) == pytest.approx(time.time(), abs=60)
 
 
 @pytest.mark.parametrize("torn", [b'{"seq":9,"type":"err', b"{", b"\xff\xfe", b"x" * 200_000])
-def test_a_half_line_at_the_end_is_put_aside_when_it_is_reopened(home: Home, torn: bytes) -> None:
+def test_a_half_line_at_the_end_is_put_aside_when_it_is_reopened(
+    home: SessionDirectory, torn: bytes
+) -> None:
     first = journal(home)
     first.append("error", "{}")
     first.append("error", json.dumps({"long": "y" * 100_000}))
@@ -104,12 +106,14 @@ def test_a_half_line_at_the_end_is_put_aside_when_it_is_reopened(home: Home, tor
     assert again.last_seq == 2
     assert again.append("error", "{}") == 3
     again.close()
-    events = [wire.parsed(line) for _, line in Tail(home.events).lines()]
+    events = [wire.parse_event(line) for _, line in Tail(home.events).lines()]
     assert [event["seq"] for event in events if event] == [1, 2, 3]
     assert Path(f"{home.events}.torn").read_bytes() == torn + b"\n"
 
 
-def test_events_that_cannot_be_written_are_counted_and_the_next_one_says_so(home: Home) -> None:
+def test_events_that_cannot_be_written_are_counted_and_the_next_one_says_so(
+    home: SessionDirectory,
+) -> None:
     written = journal(home)
     written.append("error", "{}")
     handle, written._handle = written._handle, os.open(os.devnull, os.O_RDONLY)
@@ -119,23 +123,23 @@ def test_events_that_cannot_be_written_are_counted_and_the_next_one_says_so(home
     written._handle = handle
 
     assert written.append("error", "{}") == 3
-    events = [wire.parsed(line) for _, line in Tail(home.events).lines()]
+    events = [wire.parse_event(line) for _, line in Tail(home.events).lines()]
     assert [(event["type"], event["data"]) for event in events if event] == [
         *(("error", {}), ("events_lost", {"count": 2}), ("error", {}))
     ]
 
 
-def test_a_full_disk_leaves_no_half_line(home: Home) -> None:
+def test_a_full_disk_leaves_no_half_line(home: SessionDirectory) -> None:
     """What a full disk does, the limit on a file's size does as well."""
     program = """
 import resource, signal, sys
 from pathlib import Path
-from holdfast.recording.journal import Journal
-from holdfast.recording.layout import Home
+from holdfast.recording.event_writer import EventWriter
+from holdfast.recording.directories import SessionDirectory
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-home = Home(Path(sys.argv[1]))
-journal = Journal(home.events, home.id, home.agents.server_bell)
+home = SessionDirectory(Path(sys.argv[1]))
+journal = EventWriter(home.events, home.id, home.agents.server_bell)
 written = [journal.append("error", '{"text":"%s"}' % ("x" * 100)) for _ in range(10)]
 print(written.count(None), journal.lost)
 """
@@ -143,7 +147,7 @@ print(written.count(None), journal.lost)
         [sys.executable, "-c", program, str(home.path)], capture_output=True, text=True, check=True
     )
     lines = home.events.read_bytes().splitlines(keepends=True)
-    assert all(wire.parsed(line) is not None and line.endswith(b"\n") for line in lines)
+    assert all(wire.parse_event(line) is not None and line.endswith(b"\n") for line in lines)
     assert done.stdout.split() == [str(10 - len(lines))] * 2
 
 
@@ -181,15 +185,15 @@ def test_a_file_that_was_replaced_is_read_from_its_beginning(tmp_path: Path) -> 
     assert tail.lines() == [(0, b"three")]
 
 
-def test_several_writers_of_commands_lose_nothing(home: Home) -> None:
+def test_several_writers_of_commands_lose_nothing(home: SessionDirectory) -> None:
     program = """
 import sys
 from pathlib import Path
-from holdfast.recording import sending
-from holdfast.recording.layout import Home
+from holdfast.recording import command_sender
+from holdfast.recording.directories import SessionDirectory
 for number in range(200):
-    home, data = Home(Path(sys.argv[1])), {"content": "x" * 500}
-    sending.send(home, "inject_message", data, f"{sys.argv[2]}-{number}")
+    home, data = SessionDirectory(Path(sys.argv[1])), {"content": "x" * 500}
+    command_sender.send_command(home, "inject_message", data, f"{sys.argv[2]}-{number}")
 """
     command = [sys.executable, "-c", program, str(home.path)]
     writers = [subprocess.Popen([*command, str(number)]) for number in range(4)]
@@ -197,13 +201,15 @@ for number in range(200):
     tail, found = Tail(home.commands), []
     while lines := tail.lines():
         for place, line in lines:
-            found += [each.id for each in wire.commands(line, place) if isinstance(each, Command)]
+            found += [
+                each.id for each in wire.parse_commands(line, place) if isinstance(each, Command)
+            ]
     assert len(set(found)) == len(found) == 800
 
 
 def test_two_commands_on_one_line_are_two_commands() -> None:
     line = b'{"type":"pause","id":"a"}{"type":"resume"} nonsense'
-    pause, resume, wrong = wire.commands(line, 7)
+    pause, resume, wrong = wire.parse_commands(line, 7)
     assert (pause.id, pause.type) == ("a", "pause")  # type: ignore[union-attr]
     assert resume.type == "resume"  # type: ignore[union-attr]
     assert resume.id.startswith("line-7-")  # type: ignore[union-attr]
@@ -213,11 +219,11 @@ def test_two_commands_on_one_line_are_two_commands() -> None:
 # -- bodies --------------------------------------------------------------------------------------
 
 
-def test_a_body_is_stored_once_and_is_what_it_was(home: Home) -> None:
-    contents = Contents(home.contents)
+def test_a_body_is_stored_once_and_is_what_it_was(home: SessionDirectory) -> None:
+    contents = ContentFiles(home.contents)
     cid = contents.put(b"body")
     assert contents.put(b"body") == cid
-    assert Contents(home.contents).get(cid) == b"body"
+    assert ContentFiles(home.contents).get(cid) == b"body"
     (home.contents / cid).write_bytes(b"other")
     with pytest.raises(KeyError):
         contents.get(cid)
@@ -230,18 +236,20 @@ def test_a_body_is_stored_once_and_is_what_it_was(home: Home) -> None:
 HOLDER = """
 import os, sys
 from pathlib import Path
-from holdfast.recording import index, liveness
-from holdfast.recording.layout import Agents
-agents = Agents(Path(sys.argv[1]))
-home = agents.new_home()
-assert liveness.hold(home.lock)
-index.register(home, {"name": "held", "pid": os.getpid(), "startTime": "now", "cwd": "/"})
+from holdfast.recording import liveness, session_index
+from holdfast.recording.directories import AgentsDirectory
+agents = AgentsDirectory(Path(sys.argv[1]))
+home = agents.create_session()
+assert liveness.acquire(home.lock)
+session_index.register(home, {"name": "held", "pid": os.getpid(), "startTime": "now", "cwd": "/"})
 print(home.id, flush=True)
 sys.stdin.read()
 """
 
 
-def holder(agents: Agents, program: str = HOLDER) -> tuple[subprocess.Popen[str], Home]:
+def holder(
+    agents: AgentsDirectory, program: str = HOLDER
+) -> tuple[subprocess.Popen[str], SessionDirectory]:
     process = subprocess.Popen(
         [sys.executable, "-c", program, str(agents.root)],
         stdin=subprocess.PIPE,
@@ -257,23 +265,23 @@ def ended(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def test_an_agent_lives_as_long_as_it_holds_its_lock(agents: Agents) -> None:
+def test_an_agent_lives_as_long_as_it_holds_its_lock(agents: AgentsDirectory) -> None:
     process, home = holder(agents)
     assert liveness.is_alive(home)
-    assert [each["id"] for each in index.active(agents)] == [home.id]
+    assert [each["id"] for each in session_index.list_active(agents)] == [home.id]
     ended(process)
     assert not liveness.is_alive(home)
-    assert index.active(agents) == []
+    assert session_index.list_active(agents) == []
 
 
 FORKING = """
 import os, sys
 from pathlib import Path
 from holdfast.recording import liveness
-from holdfast.recording.layout import Agents
-home = Agents(Path(sys.argv[1])).new_home()
-assert liveness.hold(home.lock)
-assert not liveness.hold(home.lock), "nobody gets it twice"
+from holdfast.recording.directories import AgentsDirectory
+home = AgentsDirectory(Path(sys.argv[1])).create_session()
+assert liveness.acquire(home.lock)
+assert not liveness.acquire(home.lock), "nobody gets it twice"
 reader, writer = os.pipe()
 if os.fork() == 0:
     os.close(writer)
@@ -286,14 +294,14 @@ os._exit(0)
 """
 
 
-def test_a_forked_child_does_not_keep_it_alive(agents: Agents) -> None:
+def test_a_forked_child_does_not_keep_it_alive(agents: AgentsDirectory) -> None:
     process, home = holder(agents, FORKING)
     assert liveness.is_alive(home)
     process.communicate("")
     assert not liveness.is_alive(home)
 
 
-def test_whoever_comes_strikes_out_those_who_are_gone(agents: Agents) -> None:
+def test_whoever_comes_strikes_out_those_who_are_gone(agents: AgentsDirectory) -> None:
     process, gone = holder(agents)
     ended(process)
     assert gone.id in agents.index.read_text()
@@ -303,15 +311,15 @@ def test_whoever_comes_strikes_out_those_who_are_gone(agents: Agents) -> None:
     ended(process)
 
 
-def test_the_index_survives_many_starts_at_once(agents: Agents) -> None:
-    agents.make()
+def test_the_index_survives_many_starts_at_once(agents: AgentsDirectory) -> None:
+    agents.create()
     several = [holder(agents) for _ in range(2)]
-    homes = [agents.new_home() for _ in range(16)]
+    homes = [agents.create_session() for _ in range(16)]
 
-    def register(home: Home) -> None:
-        assert liveness.hold(home.lock)
+    def register(home: SessionDirectory) -> None:
+        assert liveness.acquire(home.lock)
         for _ in range(5):
-            index.register(home, {"name": home.id})
+            session_index.register(home, {"name": home.id})
 
     threads = [threading.Thread(target=register, args=(home,)) for home in homes]
     for thread in threads:
@@ -319,9 +327,9 @@ def test_the_index_survives_many_starts_at_once(agents: Agents) -> None:
     for thread in threads:
         thread.join()
     wanted = {home.id for home in homes} | {home.id for _, home in several}
-    assert {each["id"] for each in index.active(agents)} == wanted
-    index.unregister(homes[0])
-    assert {each["id"] for each in index.active(agents)} == wanted - {homes[0].id}
+    assert {each["id"] for each in session_index.list_active(agents)} == wanted
+    session_index.unregister(homes[0])
+    assert {each["id"] for each in session_index.list_active(agents)} == wanted - {homes[0].id}
     for process, _ in several:
         ended(process)
     for home in homes:
@@ -330,26 +338,26 @@ def test_the_index_survives_many_starts_at_once(agents: Agents) -> None:
 
 @pytest.mark.parametrize("garbage", [b"", b"{", b"[]", b'{"sessions": 5}', b"\xff"])
 def test_an_index_that_is_garbage_is_put_aside_and_made_anew(
-    agents: Agents, garbage: bytes
+    agents: AgentsDirectory, garbage: bytes
 ) -> None:
     process, home = holder(agents)
     agents.index.write_bytes(garbage)
-    assert [each["id"] for each in index.active(agents)] == [home.id]
-    other = agents.new_home()
-    assert liveness.hold(other.lock)
-    index.register(other, {"name": "other"})
-    assert {each["id"] for each in index.active(agents)} == {home.id, other.id}
+    assert [each["id"] for each in session_index.list_active(agents)] == [home.id]
+    other = agents.create_session()
+    assert liveness.acquire(other.lock)
+    session_index.register(other, {"name": "other"})
+    assert {each["id"] for each in session_index.list_active(agents)} == {home.id, other.id}
     assert (agents.root / "index.json.corrupt").read_bytes() == garbage
     liveness.release(other.lock)
     ended(process)
 
 
-def test_recordings_are_kept_for_a_while_and_no_running_one_goes(agents: Agents) -> None:
-    homes = [agents.new_home() for _ in range(5)]
+def test_recordings_are_kept_for_a_while_and_no_running_one_goes(agents: AgentsDirectory) -> None:
+    homes = [agents.create_session() for _ in range(5)]
     for number, home in enumerate(homes):
         home.events.write_text("")
         os.utime(home.events, (time.time() - number * 86400,) * 2)
-    assert liveness.hold(homes[4].lock)
+    assert liveness.acquire(homes[4].lock)
 
     gone = retention.prune(agents, keep=3, days=1.5)
     assert sorted(gone) == sorted(home.id for home in homes[2:4])
@@ -362,18 +370,18 @@ def test_recordings_are_kept_for_a_while_and_no_running_one_goes(agents: Agents)
 
 def test_a_bell_wakes_who_waits_and_nobody_minds_if_none_does(tmp_path: Path) -> None:
     path = tmp_path / "bell"
-    bell.ring(path)
-    handle = bell.make(path)
+    wakeup_fifo.ring(path)
+    handle = wakeup_fifo.open_fifo(path)
     assert handle is not None
-    bell.ring(path)
-    bell.rest(handle, 600.0)  # no test waits for that long
+    wakeup_fifo.ring(path)
+    wakeup_fifo.wait(handle, 600.0)  # no test waits for that long
     os.close(handle)
 
 
 def test_a_bell_that_nobody_answers_does_not_block(tmp_path: Path) -> None:
     path = tmp_path / "bell"
-    handle = bell.make(path)
-    rope = bell.Rope(path)
+    handle = wakeup_fifo.open_fifo(path)
+    rope = wakeup_fifo.Ringer(path)
     for _ in range(200_000):
         rope.ring()
     rope.close()
@@ -381,13 +389,13 @@ def test_a_bell_that_nobody_answers_does_not_block(tmp_path: Path) -> None:
     os.close(handle)
 
 
-def test_an_answer_is_waited_for_as_long_as_the_agent_lives(agents: Agents) -> None:
+def test_an_answer_is_waited_for_as_long_as_the_agent_lives(agents: AgentsDirectory) -> None:
     process, home = holder(agents)
-    tail = sending.end_of(home)
-    command = sending.send(home, "pause", {})
+    tail = command_sender.tail_from_end(home)
+    command = command_sender.send_command(home, "pause", {})
     written = journal(home)
     written.append("command_executed", json.dumps({"commandId": command, "status": "accepted"}))
-    found = sending.answered(tail, home, command, 60, lambda _event: True)
+    found = command_sender.collect_answers(tail, home, command, 60, lambda _event: True)
     assert [event["data"]["status"] for event in found] == ["accepted"]
     ended(process)
-    assert sending.answered(tail, home, "unknown", 60, lambda _event: True) == []
+    assert command_sender.collect_answers(tail, home, "unknown", 60, lambda _event: True) == []

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from harness import Server
-from holdfast.recording import sending
+from holdfast.recording import command_sender
 from told_agents import Seen, seen
 
 
@@ -133,7 +133,7 @@ def test_of_many_at_once_exactly_one_is_first(looper: Seen, held: Any) -> None:
 
 
 def test_a_decision_by_file_settles_the_hold_too(looper: Seen, held: Any) -> None:
-    sending.send(looper.agent.home, "resume", {"stop": held["stop"], "by": "echo"})
+    command_sender.send_command(looper.agent.home, "resume", {"stop": held["stop"], "by": "echo"})
     looper.await_event("resumed")
     error = looper.decide(held, "continue", expect=409)["error"]
     assert error["details"]["decided_by"] == "echo"

@@ -15,8 +15,9 @@ import pytest
 
 from harness import Server
 from holdfast.recording import liveness
-from holdfast.recording.layout import Agents, Home
-from holdfast.wire import agents as wire
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory
+from holdfast.wire import agent_lines as wire
+from polling import wait_until
 from told_agents import Agent, Seen, agent, seen
 
 
@@ -28,11 +29,12 @@ def looper(server: Server) -> Iterator[Seen]:
 
 def until_status(server: Server, path: str, status: str) -> Any:
     """The session, once it is so: there is no event to wait for when an agent was killed."""
-    while True:
-        shown = server.get(path)
-        if shown["status"] == status:
-            return shown
-        time.sleep(0.02)
+
+    def look() -> Any:
+        answer = server.get(path)
+        return answer if answer["status"] == status else None
+
+    return wait_until(look, f"{path} to be {status}")
 
 
 @contextlib.contextmanager
@@ -98,8 +100,7 @@ def test_a_recording_that_somebody_deleted_is_forgotten(server: Server) -> None:
     for folder in sorted(looper.agent.home.path.rglob("*"), reverse=True):
         folder.rmdir()
     looper.agent.home.path.rmdir()
-    while server.http.get(looper.path).status_code != 404:
-        time.sleep(0.02)
+    wait_until(lambda: server.http.get(looper.path).status_code == 404)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ def test_a_body_that_is_too_large_for_a_line_is_had_by_its_id(looper: Seen) -> N
 
 def test_what_is_no_json_is_given_as_bytes_and_never_loaded(looper: Seen) -> None:
     body = b"\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x04exit\x85R."
-    cid = wire.cid_of(body)
+    cid = wire.content_id(body)
     looper.agent.home.contents.mkdir(exist_ok=True)
     (looper.agent.home.contents / cid).write_bytes(body)
     answer = looper.server.http.get(f"{looper.path}/contents/{cid}")
@@ -183,17 +184,17 @@ class ByHand:
     """A session whose files a test writes itself, without ringing any bell."""
 
     def __init__(self, root: Path, name: str) -> None:
-        self.home = Agents(root).home(name)
+        self.home = AgentsDirectory(root).home(name)
         self.home.path.mkdir(parents=True)
-        self.home.describe({"id": name, "name": "by hand", "pid": os.getpid()})
-        assert liveness.hold(self.home.lock)
+        self.home.write_metadata({"id": name, "name": "by hand", "pid": os.getpid()})
+        assert liveness.acquire(self.home.lock)
 
     def write(self, *lines: bytes) -> None:
         with self.home.events.open("ab") as file:
             file.write(b"".join(lines))
 
     def event(self, seq: int, kind: str, **data: Any) -> bytes:
-        return wire.event(seq, kind, 1_768_298_400.0 + seq, self.home.id, json.dumps(data))
+        return wire.encode_event(seq, kind, 1_768_298_400.0 + seq, self.home.id, json.dumps(data))
 
 
 @pytest.fixture
@@ -206,8 +207,7 @@ def by_hand(server: Server) -> Iterator[ByHand]:
 def test_who_does_not_ring_is_found_all_the_same(server: Server, by_hand: ByHand) -> None:
     by_hand.write(by_hand.event(1, "session_start", name="by hand"))
     path = f"/sessions/{by_hand.home.id}"
-    while server.http.get(path).status_code == 404:
-        time.sleep(0.02)
+    wait_until(lambda: server.http.get(path).status_code != 404)
     by_hand.write(by_hand.event(2, "paused", stop="s1", reason="pause", at="model"))
     shown = server.get(f"{path}/status?wait=20")
     assert (shown["status"], shown["held"][0]["stop"]) == ("paused", "s1")
@@ -226,8 +226,7 @@ def test_lines_that_are_no_events_are_passed_over(server: Server, by_hand: ByHan
         b'{"seq":3,"type":"paus',
     )
     path = f"/sessions/{by_hand.home.id}"
-    while server.http.get(path).status_code == 404:
-        time.sleep(0.02)
+    wait_until(lambda: server.http.get(path).status_code != 404)
     by_hand.write(b'ed","timestamp":"?","data":{"stop":"s","allows":"all"}}\n')
     found = server.get(f"{path}/events?types=paused&wait=20")["events"]
     assert [each["seq"] for each in found] == [3]
@@ -244,8 +243,7 @@ def test_half_a_line_does_not_hide_that_its_agent_died(server: Server, by_hand: 
         b'{"seq":3,"type":"res',
     )
     path = f"/sessions/{by_hand.home.id}"
-    while server.http.get(path).status_code == 404:
-        time.sleep(0.02)
+    wait_until(lambda: server.http.get(path).status_code != 404)
     hold = server.get(path)["hold_id"]
     liveness.release(by_hand.home.lock)
     assert until_status(server, path, "terminated")["reason"] == "crashed"
@@ -258,8 +256,7 @@ def test_a_session_that_was_taken_up_again_goes_on(server: Server, by_hand: ByHa
         by_hand.event(2, "session_end", reason="exit"),
     )
     path = f"/sessions/{by_hand.home.id}"
-    while server.http.get(path).status_code == 404:
-        time.sleep(0.02)
+    wait_until(lambda: server.http.get(path).status_code != 404)
     assert server.get(path)["status"] == "terminated"
     by_hand.write(by_hand.event(3, "session_start", name="by hand", reopened=True))
     assert until_status(server, path, "running")["last_event"] == 3
@@ -293,8 +290,7 @@ def test_a_bell_that_was_taken_away_is_hung_up_again(server: Server) -> None:
     path.unlink()
     with seen(server) as looper:
         looper.await_event("run_start")
-    while not path.exists():
-        time.sleep(0.02)
+    wait_until(path.exists, "the bell")
 
 
 # -- servers that come and go ---------------------------------------------------------------------
@@ -407,7 +403,7 @@ def test_two_sessions_of_one_name_are_not_mixed_up(server: Server, tmp_path: Pat
     with seen(server) as looper:
         made = tmp_path / "sessions" / looper.agent.id
         made.mkdir(parents=True)
-        Home(made).describe({"id": looper.agent.id})
+        SessionDirectory(made).write_metadata({"id": looper.agent.id})
         error = server.post("/api/agents", {"directory": str(made)}, expect=400)["error"]
         assert "another session" in error["message"]
 

@@ -17,6 +17,7 @@ import pytest
 
 from children import FAMILY, PATIENCE, born, is_gone, plainly
 from harness import Program, Server, Session
+from polling import wait_until
 
 ENDLESS = Program("endless.py")
 LOOP = Program("loop.py")
@@ -45,9 +46,7 @@ class Running:
         self._answer.unlink(missing_ok=True)
         ask = self._answer.with_suffix(".ask")
         ask.touch()
-        deadline = time.monotonic() + PATIENCE
-        while not self._answer.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(self._answer.exists, "its answer")
         return self._answer.read_text().split()
 
     def is_free(self) -> bool:
@@ -250,12 +249,14 @@ def free_port() -> int:
 
 def wait_for_listener(port: int) -> None:
     """By looking, not by connecting: who connects is its client."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        for each in psutil.net_connections("tcp"):
-            if each.status == "LISTEN" and each.laddr and each.laddr.port == port:
-                return
-        time.sleep(0.02)
+
+    def is_listening() -> bool:
+        return any(
+            connection.status == "LISTEN" and connection.laddr and connection.laddr.port == port
+            for connection in psutil.net_connections("tcp")
+        )
+
+    wait_until(is_listening, f"a listener on port {port}", pause=0.02)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from uvicorn.server import ServerState
 from harness import Program, Server
 from holdfast.cli.log_handler import PatientHandler
 from holdfast.server.access_control import BoundedHttpProtocol
-from holdfast.service.waiting import CALLER, Waiting
+from holdfast.service.waitable import CLIENT_DISCONNECT, Waitable
 
 LOOP = Program("loop.py")
 MEGABYTE = 1024 * 1024
@@ -111,14 +111,14 @@ def test_a_client_that_reads_nothing_is_hung_up_on_in_the_end() -> None:
 
 def test_a_wait_ends_when_nobody_wants_to_know_any_more() -> None:
     async def main() -> None:
-        waiting, caller = Waiting(), asyncio.get_running_loop().create_future()
-        CALLER.set(caller)
-        wait = asyncio.create_task(waiting.until(lambda: False, 1000))
+        waiting, caller = Waitable(), asyncio.get_running_loop().create_future()
+        CLIENT_DISCONNECT.set(caller)
+        wait = asyncio.create_task(waiting.wait_until(lambda: False, 1000))
         await asyncio.sleep(0)
         assert not wait.done()
         caller.set_result(None)
         assert await asyncio.wait_for(wait, 30) is False
-        assert await asyncio.wait_for(waiting.until(lambda: True, 1000), 30) is True
+        assert await asyncio.wait_for(waiting.wait_until(lambda: True, 1000), 30) is True
 
     asyncio.run(main())
 

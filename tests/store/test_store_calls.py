@@ -20,7 +20,9 @@ import pytest
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
 from holdfast.store import CallQuery, CallTables, Packed, Store, StoreProblem, open_store
 from holdfast.store.sqlite import call_rows
+from holdfast.store.sqlite.value_keys import key_of_cid
 from holdfast.wire import batch_format, batch_parser
+from polling import wait_until
 
 ADD = Function(1, "add", qualname="Calculator.add", signature="(a, b)")
 SUB = Function(2, "sub")
@@ -193,7 +195,7 @@ def test_what_leased_calls_used_is_found_before_and_after_it_is_sorted_in(
         + batch_format.lengths(1).pack(1)
         + b"a"
     )
-    packed, key = Packed(), call_rows.value_key(hashlib.sha256(b"a").digest())
+    packed, key = Packed(), key_of_cid(hashlib.sha256(b"a").digest())
     for number in (1, 2):
         packed.rows.append((number, 10, 1, "proxy", 1, None, None, 5, body, '{"p": 1}'))
         packed.values.append(key)
@@ -202,10 +204,8 @@ def test_what_leased_calls_used_is_found_before_and_after_it_is_sorted_in(
 
     assert numbers(tables, cid=cid("a")) == [2, 1]
     with contextlib.closing(sqlite3.connect(tmp_path / "data" / "holdfast.db")) as connection:
-        deadline = time.monotonic() + 30
-        while connection.execute("SELECT count(*) FROM coming_uses").fetchone() != (0,):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        coming = "SELECT count(*) FROM coming_uses"
+        wait_until(lambda: connection.execute(coming).fetchone() == (0,), "the uses to be sorted")
         assert connection.execute("SELECT count(*) FROM uses").fetchone() == (2,)
     assert numbers(tables, cid=cid("a")) == [2, 1]
     assert tables.data(cid("a")) == b"a"
@@ -227,11 +227,11 @@ def test_children_are_read_from_an_index(store: Store, tmp_path: Path) -> None:
 def test_a_disk_that_fails_keeps_nothing_from_being_written_later(
     store: Store, tables: CallTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.store.sqlite import sqlite_calls as module
+    from holdfast.store.sqlite import call_buffer as module
 
     monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
     failures = iter([sqlite3.OperationalError("disk is full")] * 6)
-    write = module._Batch.write
+    write = module.QueuedRows.write
     written = threading.Event()
 
     def failing(batch: Any, connection: sqlite3.Connection) -> Any:
@@ -242,7 +242,7 @@ def test_a_disk_that_fails_keeps_nothing_from_being_written_later(
             written.set()
         return moved
 
-    monkeypatch.setattr(module._Batch, "write", failing)
+    monkeypatch.setattr(module.QueuedRows, "write", failing)
     tables.put_call(call(1, status=CallStatus.SUCCESS))
     assert tables.call(1, FUNCTIONS) is not None
     assert written.wait(60)
@@ -253,17 +253,17 @@ def test_a_disk_that_fails_keeps_nothing_from_being_written_later(
 def test_whoever_brings_too_many_waits_for_room(
     tables: CallTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.store.sqlite import sqlite_calls as module
+    from holdfast.store.sqlite import call_buffer as module
 
     monkeypatch.setattr(module, "MAX_ROWS", 3)
     gate = threading.Event()
-    write = module._Batch.write
+    write = module.QueuedRows.write
 
     def slow(batch: Any, connection: sqlite3.Connection) -> Any:
         gate.wait(60)
         return write(batch, connection)
 
-    monkeypatch.setattr(module._Batch, "write", slow)
+    monkeypatch.setattr(module.QueuedRows, "write", slow)
     for number in range(1, 4):
         assert tables.has_room
         tables.put_call(call(number))
@@ -352,7 +352,7 @@ def test_a_value_that_is_only_in_a_row_is_kept_for_others(store: Store, tables: 
     body = batch_format.BODY.pack(batch_format.HAS_OUTCOME, 2, 1) + sizes + small + larger
     head = batch_format.head(0xA, 1, 1, 0, 1) + batch_format.site(0, b"{}")
     one = batch_format.CALL.pack(batch_format.CALL.size + len(body), 0, 1, 500, 0)
-    [found] = batch_parser.read(head + one + body).calls
+    [found] = batch_parser.parse_batch(head + one + body).calls
     row = (1, 0xA, 1, "proxy", 1, None, None, 500, body, '{"p":1}')
     used_by = array("q", found.keys), array("q", [1] * len(found.keys))
     tables.put_packed(Packed([row], *used_by, Counter({1: 1})))
@@ -384,7 +384,7 @@ def packed(*given: tuple[int, int, int | None], stack: int | None = None) -> Pac
     for session, number, parent in given:
         row = (number, session, 1, "proxy", 1, parent, stack, 5, body, '{"p": 1}')
         found.rows.append(row)
-        found.values.append(call_rows.value_key(hashlib.sha256(b"a").digest()))
+        found.values.append(key_of_cid(hashlib.sha256(b"a").digest()))
         found.users.append(number)
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from holdfast.store import StoreProblem
 from holdfast.store.sqlite.write_queue import EventRow
 from holdfast.store.sqlite.writer_thread import WriterThread
-from holdfast.store.store_errors import StoreWarnings
+from holdfast.store.store_warnings import StoreWarnings
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from families import (
     start,
 )
 from holdfast.targets.program.process_spawner import Tags, Warden, spawn
+from polling import wait_until
 
 # A server in small: argv is the descriptor, the program and how its target is to be started.
 OWNER = """
@@ -77,8 +78,7 @@ class Owner:
         """A pidfd of its warden, once all is in place and it heeds no polite signal."""
         assert self.process.stdout is not None
         pid = int(self.process.stdout.readline())
-        while not ignored_signals(pid) & 1 << signal.SIGHUP - 1:
-            time.sleep(0.001)
+        wait_until(lambda: ignored_signals(pid) & 1 << signal.SIGHUP - 1, pause=0.001)
         return os.pidfd_open(pid)
 
     def __enter__(self) -> Owner:
@@ -174,8 +174,7 @@ def test_a_server_inside_a_target_takes_its_own_targets_along(line: Line) -> Non
 
 
 def wait_for_another(warden: Warden, pid: int) -> None:
-    while warden.pid == pid:
-        time.sleep(0.01)
+    wait_until(lambda: warden.pid != pid, "another warden")
 
 
 def test_a_killed_warden_has_a_successor_that_knows_the_groups(line: Line) -> None:

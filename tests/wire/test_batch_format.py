@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput
 from holdfast.wire import batch_format
-from holdfast.wire.batch_parser import body_of, read
+from holdfast.wire.batch_parser import parse_batch, parse_stored
 
 SITE = json.dumps({"name": "add", "call_type": "proxy", "frames": []}).encode()
 
@@ -88,7 +88,7 @@ def cid(data: bytes) -> str:
 
 
 def test_what_is_written_is_read() -> None:
-    found = read(WHOLE)
+    found = parse_batch(WHOLE)
 
     assert (found.session, found.sequence, found.sites) == (0x1A2B3C4D, 7, {1: SITE})
     assert found.contents == [(b"large", b"{}")]
@@ -98,7 +98,7 @@ def test_what_is_written_is_read() -> None:
 
 
 def test_a_body_tells_its_values_by_their_places() -> None:
-    plain, named, changing = (body_of(each.body) for each in read(WHOLE).calls)
+    plain, named, changing = (parse_stored(each.body) for each in parse_batch(WHOLE).calls)
 
     assert (plain.target, plain.args, plain.outcome) == (cid(TARGET), (cid(ONE),), cid(TWO))
     assert plain.inline == {cid(each): each for each in (TARGET, ONE, TWO)}
@@ -108,7 +108,7 @@ def test_a_body_tells_its_values_by_their_places() -> None:
 
 
 def test_keys_are_those_of_content_ids() -> None:
-    found = read(WHOLE).calls[1]
+    found = parse_batch(WHOLE).calls[1]
 
     expected = [
         int.from_bytes(bytes.fromhex(each)[:8], "big", signed=True)
@@ -131,13 +131,13 @@ plain_values = st.one_of(
 
 @given(st.lists(st.lists(plain_values, min_size=1, max_size=5).map(tuple), min_size=1))
 def test_plain_values_have_the_ids_of_their_pickles(calls: list[tuple[Any, ...]]) -> None:
-    found = read(plain_batch(*calls)).plain
+    found = parse_batch(plain_batch(*calls)).plain
 
     users: dict[int, set[int]] = {}
     for key, user in zip(found.keys, found.users, strict=True):
         users.setdefault(user, set()).add(key)
     for given_call, number, body in zip(calls, found.numbers, found.bodies, strict=True):
-        shown = body_of(body)
+        shown = parse_stored(body)
         expected = [cid(pickle.dumps(value, 5)) for value in given_call]
         assert [*shown.args, shown.outcome] == expected
         assert shown.inline.keys() == {cid(TARGET), *expected}
@@ -147,8 +147,8 @@ def test_plain_values_have_the_ids_of_their_pickles(calls: list[tuple[Any, ...]]
 
 
 def test_not_a_number_is_no_other_value_either() -> None:
-    [body] = read(plain_batch((float("nan"), 1))).plain.bodies
-    assert body_of(body).args == (cid(pickle.dumps(float("nan"), 5)),)
+    [body] = parse_batch(plain_batch((float("nan"), 1))).plain.bodies
+    assert parse_stored(body).args == (cid(pickle.dumps(float("nan"), 5)),)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_not_a_number_is_no_other_value_either() -> None:
 )
 def test_plain_calls_that_are_none_are_refused(wrong: bytes) -> None:
     with pytest.raises(InvalidInput):
-        read(wrong)
+        parse_batch(wrong)
 
 
 @pytest.mark.parametrize(
@@ -194,26 +194,26 @@ def test_plain_calls_that_are_none_are_refused(wrong: bytes) -> None:
 )  # fmt: skip
 def test_what_is_no_batch_is_refused(wrong: bytes) -> None:
     with pytest.raises(InvalidInput):
-        read(wrong)
+        parse_batch(wrong)
 
 
 @given(st.integers(0, len(WHOLE) - 1))
 def test_one_that_breaks_off_is_refused(end: int) -> None:
     with pytest.raises(InvalidInput):
-        read(WHOLE[:end])
+        parse_batch(WHOLE[:end])
 
 
 @given(st.binary(max_size=300))
 def test_garbage_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidInput):
-        read(data)
+        parse_batch(data)
 
 
 @given(st.integers(0, len(WHOLE) - 1), st.binary(min_size=1, max_size=8))
 def test_damage_is_refused_or_gives_calls_that_can_be_shown(at: int, damage: bytes) -> None:
     try:
-        found = read(WHOLE[:at] + damage + WHOLE[at + len(damage) :])
+        found = parse_batch(WHOLE[:at] + damage + WHOLE[at + len(damage) :])
     except InvalidInput:
         return
     for each in found.calls:
-        body_of(each.body)
+        parse_stored(each.body)

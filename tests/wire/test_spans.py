@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.wire import agents, otel
+from holdfast.wire import agent_lines, agent_spans
 
 Event = dict[str, Any]
 BEGAN = 1_750_000_000.0
@@ -19,7 +19,7 @@ class Log:
         self.add(0, "session_start", **about)
 
     def add(self, at: float, kind: str, /, **data: Any) -> Log:
-        moment = agents.timestamp(BEGAN + at / 1000)
+        moment = agent_lines.format_timestamp(BEGAN + at / 1000)
         self.events.append(
             {"seq": len(self.events) + 1, "type": kind, "timestamp": moment, "data": data}
         )
@@ -38,14 +38,14 @@ class Log:
         ended = {"isError": False, "durationMs": took, **more}
         return self.add(at + took, "tool_call_end", **who, **ended)
 
-    def spans(self) -> dict[str, otel.Span]:
-        spans = otel.Spans("debug_1")
+    def spans(self) -> dict[str, agent_spans.Span]:
+        spans = agent_spans.Spans("debug_1")
         found = dict.fromkeys(span for event in self.events for span in spans.take(event))
         spans.close()
         return {span.name: span for span in found}
 
 
-def milliseconds(span: otel.Span) -> tuple[float, float]:
+def milliseconds(span: agent_spans.Span) -> tuple[float, float]:
     assert span.end is not None
     began = int(BEGAN) * 10**9
     return (span.start - began) / 1e6, (span.end - began) / 1e6
@@ -59,7 +59,11 @@ def test_a_run_has_its_calls_inside() -> None:
     assert run.parent is None
     assert chat.parent == tool.parent == run.id
     assert [milliseconds(each) for each in (run, chat, tool)] == [(10, 50), (20, 25), (30, 37)]
-    assert (run.kind, chat.kind, tool.kind) == (otel.INTERNAL, otel.CLIENT, otel.INTERNAL)
+    assert (run.kind, chat.kind, tool.kind) == (
+        agent_spans.INTERNAL,
+        agent_spans.CLIENT,
+        agent_spans.INTERNAL,
+    )
 
 
 def test_the_names_are_those_of_the_conventions() -> None:
@@ -107,7 +111,7 @@ def test_a_hold_is_no_duration_and_is_told() -> None:
     assert [milliseconds(each) for each in (chat, tool)] == [(5010, 5015), (8020, 8027)]
     assert milliseconds(run) == (0, 30)
     assert run.attributes["holdfast.held_ms"] == 8000.0
-    assert [each.name for each in run.moments] == [otel.HELD, otel.HELD]
+    assert [each.name for each in run.moments] == [agent_spans.HELD, agent_spans.HELD]
     (hold,) = tool.moments
     assert hold.attributes == {
         "holdfast.stop": "stop-2",
@@ -180,7 +184,7 @@ def test_what_a_killed_agent_left_open_ends_with_its_last_word() -> None:
     log.add(90, "error", message="last")
     run, tool = log.spans().values()
     assert (milliseconds(run), milliseconds(tool)) == ((0, 90), (10, 90))
-    assert tool.attributes["error.type"] == otel.UNFINISHED
+    assert tool.attributes["error.type"] == agent_spans.UNFINISHED
 
 
 def test_ids_are_the_same_each_time() -> None:
@@ -193,7 +197,7 @@ def test_the_document_is_what_the_protocol_wants() -> None:
     log = Log().add(0, "run_start").model(1, 1, stopReason="stop", usage={"inputTokens": 5})
     log = held(log, 3, 4, at="tool", toolId="t1", name="write")
     log.tool(4, 1, isError=True, error={"type": "OSError", "message": "full"})
-    document = otel.exported(log.events, "debug_1", {"process.pid": 7}, "1.0")
+    document = agent_spans.build_document(log.events, "debug_1", {"process.pid": 7}, "1.0")
 
     (resource,) = document["resourceSpans"]
     assert resource["resource"]["attributes"] == [

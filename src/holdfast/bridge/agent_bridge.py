@@ -34,15 +34,15 @@ from holdfast.bridge.loop_control import Control
 from holdfast.bridge.model_request import Lane
 from holdfast.bridge.recorded_values import Values, message, safe_repr
 from holdfast.bridge.redaction import Redaction
+from holdfast.bridge.replay_tape import FULL, RecordedCall, ReplayTape
 from holdfast.bridge.server_registration import Registration
-from holdfast.bridge.tape import FULL, Entry, Tape
-from holdfast.model.agent import MAIN
-from holdfast.recording import index, liveness, retention
-from holdfast.recording.contents import Contents
-from holdfast.recording.journal import Journal
-from holdfast.recording.layout import Home
+from holdfast.model.agent_events import MAIN
+from holdfast.recording import liveness, retention, session_index
+from holdfast.recording.content_files import ContentFiles
+from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.event_writer import EventWriter
 from holdfast.recording.tail import Tail
-from holdfast.wire import agents
+from holdfast.wire import agent_lines
 
 logger = logging.getLogger("holdfast")
 
@@ -55,12 +55,12 @@ class Bridge:
     def __init__(
         self,
         name: str,
-        home: Home | None,
+        home: SessionDirectory | None,
         *,
         redact: bool | Sequence[str] = True,
         provider: str | None = None,
         model: str | None = None,
-        tape: Tape | None = None,
+        tape: ReplayTape | None = None,
         parent: str | None = None,
     ) -> None:
         self.name = name
@@ -76,11 +76,11 @@ class Bridge:
         self._runs: list[Run] = []
         self.is_over = False
         self._has_diverged = False
-        self._journal: Journal | None = None
+        self._journal: EventWriter | None = None
         self._listener: Listener | None = None
         self.control = Control(self)
         self.control.when_held(lambda: self.apply_settings(MAIN))
-        contents = None if home is None else Contents(home.contents)
+        contents = None if home is None else ContentFiles(home.contents)
         self.values = Values(contents, Redaction(redact))
         if home is not None:
             self._open(home, parent)
@@ -95,14 +95,14 @@ class Bridge:
     def directory(self) -> Path | None:
         return None if self.home is None else self.home.path
 
-    def _open(self, home: Home, parent: str | None) -> None:
+    def _open(self, home: SessionDirectory, parent: str | None) -> None:
         offset, is_reopened = self._resume(home)
-        self._journal = Journal(home.events, home.id, home.agents.server_bell)
+        self._journal = EventWriter(home.events, home.id, home.agents.server_bell)
         about = {
             "id": home.id,
             "name": self.name,
             "pid": os.getpid(),
-            "startTime": agents.timestamp(time.time()),
+            "startTime": agent_lines.format_timestamp(time.time()),
             "cwd": os.getcwd(),
             "argv": self.raw(self.values.cleaned([sys.executable, *sys.orig_argv[1:]])),
             "provider": self.provider,
@@ -124,8 +124,8 @@ class Bridge:
             started["reopened"] = True
         self._about = about
         self._described()
-        _survive(lambda: home.agents.point_to(home))
-        _survive(lambda: index.register(home, about))
+        _survive(lambda: home.agents.set_current(home))
+        _survive(lambda: session_index.register(home, about))
         with contextlib.suppress(OSError):
             os.close(os.open(home.commands, os.O_WRONLY | os.O_CREAT, 0o600))
         self.emit("session_start", **started)
@@ -136,11 +136,11 @@ class Bridge:
         self._registration = Registration(home)
         threading.Thread(target=self._tidy, name="holdfast-tidy", daemon=True).start()
 
-    def _resume(self, home: Home) -> tuple[int, bool]:
+    def _resume(self, home: SessionDirectory) -> tuple[int, bool]:
         """Of a session that was there before: which commands were done, and how far it came."""
         numbers = [0]
         for _, line in Tail(home.events).all():
-            event = agents.parsed(line)
+            event = agent_lines.parse_event(line)
             if event is None:
                 continue
             data = event["data"]
@@ -159,16 +159,16 @@ class Bridge:
     def _described(self) -> None:
         if self.home is not None:
             home, about = self.home, self._about
-            _survive(lambda: home.describe(about))
+            _survive(lambda: home.write_metadata(about))
 
     def _tidy(self) -> None:
         """What need not be done before the agent begins."""
         assert self.home is not None
-        _survive(lambda: index.clean(self.home.agents) if self.home else None)
+        _survive(lambda: session_index.remove_dead(self.home.agents) if self.home else None)
         _survive(lambda: retention.prune(self.home.agents) if self.home else None)
         self._registration.keep(lambda: self.is_over)
 
-    def _warn_of_side_effects(self, tape: Tape) -> None:
+    def _warn_of_side_effects(self, tape: ReplayTape) -> None:
         if tools := tape.side_effects():
             what = "is not done again" if tape.mode == FULL else "is done once more"
             said = (
@@ -193,11 +193,11 @@ class Bridge:
         self.control.close()
         self._say_what_is_left()
         self.emit("session_end", reason=reason)
-        self._about |= {"status": "ended", "endTime": agents.timestamp(time.time())}
+        self._about |= {"status": "ended", "endTime": agent_lines.format_timestamp(time.time())}
         self._about["reason"] = reason
         self._described()
         home = self.home
-        _survive(lambda: index.unregister(home))
+        _survive(lambda: session_index.unregister(home))
         self._journal.close()
         liveness.release(home.lock)
 
@@ -242,7 +242,7 @@ class Bridge:
         if self._journal is None:
             return None
         text = self.values.cleaned(data)
-        if len(text) > agents.INLINE:
+        if len(text) > agent_lines.MAX_INLINE_CHARS:
             each = (f"{json.dumps(name)}:{self.values.text(value)}" for name, value in data.items())
             text = f"{{{','.join(each)}}}"
         return self._journal.append(kind, text)
@@ -311,7 +311,7 @@ class Bridge:
         key: str,
         asked: Callable[[], Any],
         iteration: int,
-    ) -> Entry | None:
+    ) -> RecordedCall | None:
         """The call of the recording that this one is; None when this one is live."""
         tape = self.tape
         if tape is None or not tape.covers(iteration):
@@ -324,7 +324,7 @@ class Bridge:
                 self.iteration += entry.models_inside
         return entry
 
-    def outcome(self, entry: Entry, load: Callable[[Any], Any] | None = None) -> Any:
+    def outcome(self, entry: RecordedCall, load: Callable[[Any], Any] | None = None) -> Any:
         """What a call of the recording gave, or raised."""
         assert self.tape is not None
         tape = self.tape
@@ -381,7 +381,7 @@ class Bridge:
         run = self._runs[-1] if self._runs else None
         enabled = list(run.tools) if run is not None and run.tools else list(self._tool_names)
         found: dict[str, Any] = {
-            "timestamp": agents.timestamp(time.time()),
+            "timestamp": agent_lines.format_timestamp(time.time()),
             "sessionId": self.id,
             "iteration": self.iteration,
             "paused": bool(self.control.stops),

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.bridge.answer_summary import described, plain_message
-from holdfast.model.agent import AT_MODEL, AT_TOOL, MAIN
+from holdfast.model.agent_commands import AT_MODEL, AT_TOOL
+from holdfast.model.agent_events import MAIN
 
 
 @dataclass

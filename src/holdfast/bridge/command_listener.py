@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 
 from holdfast.bridge.loop_control import Control
-from holdfast.recording import bell
-from holdfast.recording.layout import Home
+from holdfast.recording import wakeup_fifo
+from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
-from holdfast.wire import agents
+from holdfast.wire import agent_lines
 
 logger = logging.getLogger("holdfast")
 
@@ -22,13 +22,15 @@ SNAPSHOT = 0.5
 
 
 class Listener:
-    def __init__(self, home: Home, control: Control, offset: int, look: Callable[[], None]) -> None:
+    def __init__(
+        self, home: SessionDirectory, control: Control, offset: int, look: Callable[[], None]
+    ) -> None:
         """`look` is called twice a second while something is held."""
         self._home = home
         self._control = control
         self._tail = Tail(home.commands, offset)
         self._look = look
-        self._bell = bell.make(home.bell)
+        self._bell = wakeup_fifo.open_fifo(home.bell)
         self._is_over = False
         self._kept = -1  # the file as it is: while it is open, no other gets its number
         self._thread = threading.Thread(target=self._listen, name="holdfast-agent", daemon=True)
@@ -39,7 +41,7 @@ class Listener:
 
     def stop(self) -> None:
         self._is_over = True
-        bell.ring(self._home.bell)
+        wakeup_fifo.ring(self._home.bell)
         if threading.current_thread() is not self._thread:
             self._thread.join(2.0)
         with contextlib.suppress(OSError):
@@ -48,7 +50,7 @@ class Listener:
     def _listen(self) -> None:
         looked = 0.0
         while not self._is_over:
-            bell.rest(self._bell, POLL)
+            wakeup_fifo.wait(self._bell, POLL)
             try:
                 if self._tail.has_more() or not self._home.commands.exists():
                     self.read()
@@ -74,8 +76,8 @@ class Listener:
             if before >= 0:
                 os.close(before)
         for place, line in self._tail.lines():
-            for found in agents.commands(line, place):
-                if isinstance(found, agents.BadCommand):
+            for found in agent_lines.parse_commands(line, place):
+                if isinstance(found, agent_lines.BadCommand):
                     self._control.refuse(found.command_id, str(found))
                 else:
                     self._control.execute(found)

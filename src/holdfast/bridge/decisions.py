@@ -7,7 +7,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.model import agent as words
+from holdfast.model import agent_commands
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def check_messages(data: dict[str, Any]) -> None:
 
 
 def check_message(role: Any, content: Any) -> None:
-    if role not in words.ROLES:
-        raise ValueError(f"role is one of {', '.join(words.ROLES)}, not {role!r:.100}")
+    if role not in agent_commands.ROLES:
+        raise ValueError(f"role is one of {', '.join(agent_commands.ROLES)}, not {role!r:.100}")
     if not isinstance(content, (str, list)) or not content:
         raise ValueError("content is the text of a message")
 

@@ -17,11 +17,11 @@ from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, throw
 from holdfast.bridge.loop_control import text_of
 from holdfast.bridge.model_request import HeldCall, Request, joined
 from holdfast.bridge.recorded_values import encode_quickly, message
-from holdfast.bridge.tape import Entry
-from holdfast.core import agents as rules
-from holdfast.core.agents import Moment
-from holdfast.model.agent import MAIN
-from holdfast.wire import agents
+from holdfast.bridge.replay_tape import RecordedCall
+from holdfast.core import agent_breakpoints as rules
+from holdfast.core.agent_breakpoints import Moment
+from holdfast.model.agent_events import MAIN
+from holdfast.wire import agent_lines
 
 if TYPE_CHECKING:
     from holdfast.bridge.agent_bridge import Bridge
@@ -39,7 +39,7 @@ def tool(bridge: Bridge, call: ToolCall) -> Flow:
     bridge.apply_settings(call.lane)
     asked = call.input
     shown = values.cleaned(asked)
-    key = agents.text_key(call.name, shown)
+    key = agent_lines.text_key(call.name, shown)
     entry = bridge.recorded("tool", call.lane, call.name, key, lambda: bridge.raw(shown), iteration)
     decision, held_ms = _repeated(entry), 0.0
     if not control.is_idle:
@@ -87,7 +87,7 @@ def tool(bridge: Bridge, call: ToolCall) -> Flow:
 def _tool_outcome(
     bridge: Bridge,
     call: ToolCall,
-    entry: Entry | None,
+    entry: RecordedCall | None,
     decision: Decision | None,
     effective: dict[str, Any],
     tool_id: str,
@@ -109,7 +109,7 @@ def _tool_outcome(
     return result
 
 
-def _outcome(bridge: Bridge, entry: Entry, load: Any = None) -> Any:
+def _outcome(bridge: Bridge, entry: RecordedCall, load: Any = None) -> Any:
     """What it gave when it was recorded, or raised."""
     try:
         return bridge.outcome(entry, load)
@@ -117,7 +117,7 @@ def _outcome(bridge: Bridge, entry: Entry, load: Any = None) -> Any:
         raise thrown(error) from None
 
 
-def _is_edited(bridge: Bridge, entry: Entry | None) -> bool:
+def _is_edited(bridge: Bridge, entry: RecordedCall | None) -> bool:
     """Whether a fork was given another result for it."""
     return entry is not None and bridge.tape is not None and entry.tool_id in bridge.tape.edits
 
@@ -144,7 +144,7 @@ def _tool_failed(
     bridge: Bridge,
     call: ToolCall,
     tool_id: str,
-    entry: Entry | None,
+    entry: RecordedCall | None,
     error: BaseException,
     duration: float,
     held_ms: float,
@@ -236,15 +236,15 @@ def _edited(call: ModelCall, request: Request, edited: list[Any]) -> list[Any]:
     """The messages as somebody wants them. Those that are as they were shown stay what they are:
     a framework's object, or a text with a secret that was not shown."""
     known = {
-        agents.exact_key(shown): message
+        agent_lines.exact_key(shown): message
         for shown, message in zip(request.shown, call.messages)  # noqa: B905 - one of each
     }
-    found = [(each, agents.exact_key(each)) for each in edited]
+    found = [(each, agent_lines.exact_key(each)) for each in edited]
     return [known[key] if key in known else call.made(each) for each, key in found]
 
 
 def _model_outcome(
-    bridge: Bridge, call: ModelCall, entry: Entry | None, decision: Decision | None
+    bridge: Bridge, call: ModelCall, entry: RecordedCall | None, decision: Decision | None
 ) -> Flow:
     action = "continue" if decision is None else decision.action
     if decision is not None and action == "skip":
@@ -300,7 +300,7 @@ def _model_failed(
     bridge: Bridge,
     call: ModelCall,
     iteration: int,
-    entry: Entry | None,
+    entry: RecordedCall | None,
     error: BaseException,
     duration: float,
     held_ms: float,
@@ -344,7 +344,7 @@ def _error_held(
     call: Any,
     about: dict[str, Any],
     error: BaseException,
-    entry: Entry | None,
+    entry: RecordedCall | None,
 ) -> Generator[Stop, Any, tuple[Decision | None, float]]:
     """What is decided of an error: now, or when it was recorded."""
     repeated = None if entry is None else _decision_of(entry.outcome.get("decision"))
@@ -371,7 +371,7 @@ def _decided(bridge: Bridge, decision: Decision | None) -> str:
     return f',"decision":{bridge.values.text(decision.shown())}'
 
 
-def _repeated(entry: Entry | None) -> Decision | None:
+def _repeated(entry: RecordedCall | None) -> Decision | None:
     """What the debugger decided when this was recorded: it is decided again."""
     return None if entry is None else _decision_of(entry.decision)
 

@@ -19,14 +19,23 @@ from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.decisions import Decision
 from holdfast.bridge.recorded_values import as_json
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
-from holdfast.core import agents as rules
-from holdfast.core.agents import Breakpoint, Moment
+from holdfast.core import agent_breakpoints as rules
+from holdfast.core.agent_breakpoints import AgentBreakpoint, Moment
 from holdfast.errors import InvalidInput
-from holdfast.model import agent as words
-from holdfast.model.agent import ACCEPTED, APPLIED, EXPIRED, REJECTED, Command
+from holdfast.model import agent_commands
+from holdfast.model.agent_commands import (
+    ACCEPTED,
+    APPLIED,
+    AT_ERROR,
+    EXPIRED,
+    INSPECTABLE,
+    REJECTED,
+    Command,
+)
+from holdfast.model.agent_events import MAIN
 
 PROCESSING = "command_processing"
-_ACTIONS = ", ".join(words.ACTIONS)
+_ACTIONS = ", ".join(agent_commands.ACTIONS)
 
 
 class Loop(Protocol):
@@ -66,7 +75,7 @@ class Control:
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)
         self._points = itertools.count(1)
-        self.breakpoints: dict[str, Breakpoint] = {}
+        self.breakpoints: dict[str, AgentBreakpoint] = {}
         self.stops: dict[str, Stop] = {}
         self.injections: list[Injection] = []
         self.settings: list[Setting] = []
@@ -118,7 +127,7 @@ class Control:
         moment: Moment,
         about: dict[str, Any],
         call: Any,
-        allows: tuple[str, ...] = words.AT_MODEL,
+        allows: tuple[str, ...] = agent_commands.AT_MODEL,
     ) -> Stop | None:
         if self.is_idle:
             return None
@@ -154,7 +163,7 @@ class Control:
         moment: Moment,
         about: dict[str, Any],
         tool_id: str,
-        allows: tuple[str, ...] = words.AT_TOOL,
+        allows: tuple[str, ...] = agent_commands.AT_TOOL,
     ) -> Stop | None:
         if not self._may_hold:
             return None
@@ -165,7 +174,10 @@ class Control:
             return self._held("breakpoint", moment, about, allows, hit, tool_id)
 
     def at_error(
-        self, moment: Moment, about: dict[str, Any], allows: tuple[str, ...] = words.AT_ERROR
+        self,
+        moment: Moment,
+        about: dict[str, Any],
+        allows: tuple[str, ...] = AT_ERROR,
     ) -> Stop | None:
         if not self._may_hold:
             return None
@@ -177,11 +189,11 @@ class Control:
                 "breakpoint",
                 moment,
                 about,
-                tuple(each for each in words.AT_ERROR if each in allows),
+                tuple(each for each in agent_commands.AT_ERROR if each in allows),
                 hit,
             )
 
-    def _hit(self, moment: Moment) -> Breakpoint | None:
+    def _hit(self, moment: Moment) -> AgentBreakpoint | None:
         """Every breakpoint counts its hit; the first one is named."""
         found = [each for each in self.breakpoints.values() if each.is_hit(moment)]
         return found[0] if found else None
@@ -192,13 +204,13 @@ class Control:
         moment: Moment,
         about: dict[str, Any],
         allows: tuple[str, ...],
-        hit: Breakpoint | None,
+        hit: AgentBreakpoint | None,
         tool_id: str | None = None,
     ) -> Stop:
         stop_id = f"stop-{next(self._numbers)}"
         said: dict[str, Any] = {"stop": stop_id, "reason": reason, "at": moment.at, **about}
         said["iteration"] = moment.iteration
-        if moment.lane != words.MAIN:
+        if moment.lane != MAIN:
             said["lane"] = moment.lane
         if hit is not None:
             said["breakpoint"] = hit.shown()
@@ -323,7 +335,7 @@ class Control:
     def _plan(self, command: Command) -> Plan:
         understood = self._plans.get(command.type)
         if understood is None:
-            known = ", ".join(words.COMMANDS)
+            known = ", ".join(agent_commands.COMMANDS)
             raise ValueError(f"there is no command {command.type[:100]!r}; there are {known}")
         return understood(command)
 
@@ -348,7 +360,7 @@ class Control:
         wanted = data.pop("stop", None)
         action = data.pop("action", None) or decisions.action_of(data)
         by = str(data.pop("by", "command"))
-        if action not in words.ACTIONS:
+        if action not in agent_commands.ACTIONS:
             raise ValueError(f"there is no action {str(action)[:100]!r}; there are {_ACTIONS}")
         if wanted is not None and not isinstance(wanted, str):
             raise ValueError(f"stop is the name of one, not {wanted!r:.100}")
@@ -419,8 +431,8 @@ class Control:
 
     def _inspect(self, command: Command) -> Plan:
         what = command.data.get("what", "all")
-        if what not in words.INSPECTABLE:
-            raise ValueError(f"what is one of {', '.join(words.INSPECTABLE)}, not {what!r:.100}")
+        if what not in INSPECTABLE:
+            raise ValueError(f"what is one of {', '.join(INSPECTABLE)}, not {what!r:.100}")
 
         def effect() -> None:
             self._respond(command, success=True, data=self._loop.snapshot(what))
@@ -491,7 +503,7 @@ class Control:
         action = command.data.get("action")
         match action:
             case "add":
-                point = rules.breakpoint_of(command.data, f"bp-{next(self._points)}")
+                point = rules.parse_breakpoint(command.data, f"bp-{next(self._points)}")
                 return Plan(APPLIED, lambda: self._add(command, point))
             case "list":
                 shown = [each.shown() for each in self.breakpoints.values()]
@@ -507,7 +519,7 @@ class Control:
             case _:
                 raise ValueError(f"action is add, list, clear or clear-all, not {action!r:.100}")
 
-    def _add(self, command: Command, point: Breakpoint) -> None:
+    def _add(self, command: Command, point: AgentBreakpoint) -> None:
         self.breakpoints[point.id] = point
         self._respond(command, success=True, data={"breakpoint": point.shown(), "id": point.id})
 

@@ -9,8 +9,8 @@ from holdfast.bridge.agent_calls import ModelCall
 from holdfast.bridge.decisions import Decision
 from holdfast.bridge.flow_driver import within
 from holdfast.bridge.recorded_values import encode_quickly
-from holdfast.model.agent import MAIN
-from holdfast.wire import agents
+from holdfast.model.agent_events import MAIN
+from holdfast.wire import agent_lines
 
 if TYPE_CHECKING:
     from holdfast.bridge.agent_bridge import Bridge
@@ -101,8 +101,10 @@ class Request:
         self.texts, self.kept = texts, kept
         self.new = texts[kept:]
         self.shown = lane.shown[:kept] + [bridge.raw(text) for text in self.new]
-        self.digests = lane.digests[:kept] + [agents.key(each) for each in self.shown[kept:]]
-        self.key = key or agents.exact_key(
+        self.digests = lane.digests[:kept] + [
+            agent_lines.loose_key(each) for each in self.shown[kept:]
+        ]
+        self.key = key or agent_lines.exact_key(
             call.model, bridge.raw(cleaned(call.settings)), self.digests
         )
 

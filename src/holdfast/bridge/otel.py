@@ -33,11 +33,11 @@ except ImportError as problem:
 
 from holdfast import __version__
 from holdfast.bridge.agent_bridge import Bridge
-from holdfast.wire import agents, otel
+from holdfast.wire import agent_lines, agent_spans
 
 logger = logging.getLogger("holdfast")
 
-_KINDS = {otel.INTERNAL: trace.SpanKind.INTERNAL, otel.CLIENT: trace.SpanKind.CLIENT}
+_KINDS = {agent_spans.INTERNAL: trace.SpanKind.INTERNAL, agent_spans.CLIENT: trace.SpanKind.CLIENT}
 _PATIENCE = 10.0
 
 
@@ -56,7 +56,7 @@ class Export:
         self._dbg = dbg
         self._provider, self._is_own = provider, is_own
         self._tracer = provider.get_tracer("holdfast", __version__)
-        self._spans = otel.Spans(dbg.id, dbg.name, dbg.provider, dbg.model_name)
+        self._spans = agent_spans.Spans(dbg.id, dbg.name, dbg.provider, dbg.model_name)
         self._open: dict[str, trace.Span] = {}
         self._heard: queue.SimpleQueue[_Heard | threading.Event | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="holdfast-otel", daemon=True)
@@ -110,7 +110,7 @@ class Export:
         event: dict[str, Any] = {
             "seq": heard.seq,
             "type": heard.kind,
-            "timestamp": agents.timestamp(heard.moment),
+            "timestamp": agent_lines.format_timestamp(heard.moment),
             "data": json.loads(heard.data),
         }
         for span in self._spans.take(event):
@@ -119,7 +119,7 @@ class Export:
             else:
                 self._begin(span, heard.context)
 
-    def _begin(self, span: otel.Span, around: contexts.Context) -> None:
+    def _begin(self, span: agent_spans.Span, around: contexts.Context) -> None:
         parent = self._open.get(span.parent) if span.parent is not None else None
         self._open[span.id] = self._tracer.start_span(
             span.name,
@@ -129,7 +129,7 @@ class Export:
             start_time=span.start,
         )
 
-    def _finish(self, span: otel.Span) -> None:
+    def _finish(self, span: agent_spans.Span) -> None:
         made = self._open.pop(span.id, None)
         if made is None:
             return

@@ -16,8 +16,8 @@ from typing import Any
 
 from holdfast.bridge.bridge_errors import RecordedError
 from holdfast.bridge.redaction import Redaction
-from holdfast.recording.contents import Contents
-from holdfast.wire import agents
+from holdfast.recording.content_files import ContentFiles
+from holdfast.wire import agent_lines
 
 logger = logging.getLogger("holdfast")
 
@@ -44,7 +44,7 @@ def _is_plain(value: Any) -> bool:
     if kind in _ATOMS:
         return True
     if kind is dict:
-        if agents.CID in value:
+        if agent_lines.CID in value:
             return False  # it would be taken for a body that is elsewhere
         return all(type(name) is str for name in value) and all(map(_is_plain, value.values()))
     return kind is list and all(map(_is_plain, value))
@@ -127,7 +127,7 @@ def _finite(value: Any) -> Any:
 
 
 class Values:
-    def __init__(self, contents: Contents | None, redaction: Redaction) -> None:
+    def __init__(self, contents: ContentFiles | None, redaction: Redaction) -> None:
         """Without `contents` nothing is kept: nobody records."""
         self.contents = contents
         self.redaction = redaction
@@ -141,17 +141,17 @@ class Values:
         return self.redaction.cleaned(as_json(value))
 
     def placed(self, text: str) -> str:
-        if len(text) <= agents.INLINE:
+        if len(text) <= agent_lines.MAX_INLINE_CHARS:
             return text
-        about: dict[str, Any] = {"size": len(text), "preview": text[: agents.PREVIEW]}
+        about: dict[str, Any] = {"size": len(text), "preview": text[: agent_lines.PREVIEW_CHARS]}
         if self.contents is None:
-            return agents.text(about)
+            return agent_lines.encode_json(about)
         try:
-            about[agents.CID] = self.contents.put(text.encode())
+            about[agent_lines.CID] = self.contents.put(text.encode())
         except OSError as problem:
             logger.warning("a body of %d characters could not be written: %s", len(text), problem)
             about["lost"] = str(problem)
-        return agents.text(about)
+        return agent_lines.encode_json(about)
 
     def recorded(self, name: str, value: Any, dump: Callable[[Any], Any] | None = None) -> str:
         """The fields of an event that hold a value: itself, and its pickle if it needs one."""
@@ -179,7 +179,7 @@ class Values:
             with without_interception():
                 snapshot = Snapshots(_MOST_PICKLED, placeholders=True).take(value, lenient=True)
                 if snapshot.marker is not None:
-                    return f',"{name}Marker":{agents.text(snapshot.marker)}'
+                    return f',"{name}Marker":{agent_lines.encode_json(snapshot.marker)}'
                 if self.redaction.is_secret(snapshot.data):
                     return f',"{name}Marker":"redacted"'
                 for needed in definitions.all_needed([snapshot]).values():
@@ -187,7 +187,7 @@ class Values:
                 return f',"{name}Pickle":"{self.contents.put(snapshot.data)}"'
         except Exception as problem:
             logger.debug("a value could not be kept for replay", exc_info=True)
-            return f',"{name}Marker":{agents.text(type(problem).__name__)}'
+            return f',"{name}Marker":{agent_lines.encode_json(type(problem).__name__)}'
 
     def restored(
         self, data: dict[str, Any], name: str, load: Callable[[Any], Any] | None = None
@@ -227,8 +227,8 @@ class Values:
     def body(self, value: Any) -> Any:
         """A body, wherever it is."""
         if isinstance(value, dict) and "preview" in value and "size" in value:
-            if agents.CID in value:
-                return json.loads(self._content(value[agents.CID]))
+            if agent_lines.CID in value:
+                return json.loads(self._content(value[agent_lines.CID]))
             if "lost" in value:
                 raise NotRestorable(
                     f"it could not be written when it was recorded: {value['lost']}"

@@ -13,14 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.client import discovery
-from holdfast.client.http import Client, ServerProblem, Unreachable
-from holdfast.recording.layout import Home
+from holdfast.client.exceptions import DebugError
+from holdfast.client.http_client import ApiError, HttpClient
+from holdfast.recording.directories import SessionDirectory
 
 _AGAIN = 2.0  # again and again: a server that was started anew knows nothing
 
 
 class Registration:
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: SessionDirectory) -> None:
         self._home = home
         usual = discovery.data_dir() / "agents"
         self._is_usual = _same(home.agents.root, usual)
@@ -41,9 +42,9 @@ class Registration:
             time.sleep(_AGAIN)
 
     def _tell(self, url: str) -> None:
-        client = Client(url, timeout=5.0)
-        with contextlib.suppress(ServerProblem, Unreachable, OSError, ValueError):
-            client.post("/api/agents", {"directory": str(self._home.path)})
+        client = HttpClient(url, timeout=5.0)
+        with contextlib.suppress(ApiError, DebugError, OSError, ValueError):
+            client.request("POST", "/api/agents", {"directory": str(self._home.path)})
         client.close()
 
 

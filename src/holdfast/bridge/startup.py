@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.bridge.agent_bridge import Bridge
-from holdfast.bridge.tape import FULL, MODEL, Tape
+from holdfast.bridge.replay_tape import FULL, MODEL, ReplayTape
 from holdfast.client.discovery import data_dir
 from holdfast.recording import liveness
-from holdfast.recording.layout import Agents, Home, agents_dir
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory, agents_dir
 
 logger = logging.getLogger("holdfast")
 
@@ -39,7 +39,7 @@ def start(
     """
     global _latest
     tape = _tape(directory)
-    home: Home | None = None
+    home: SessionDirectory | None = None
     try:
         home = _home(directory, session)
     except OSError as problem:
@@ -72,40 +72,42 @@ def active() -> Bridge:
     return start() if found is None or found.is_over else found
 
 
-def _root(directory: str | os.PathLike[str] | None) -> Agents:
-    return Agents(agents_dir(data_dir()) if directory is None else Path(directory).absolute())
+def _root(directory: str | os.PathLike[str] | None) -> AgentsDirectory:
+    return AgentsDirectory(
+        agents_dir(data_dir()) if directory is None else Path(directory).absolute()
+    )
 
 
-def _home(directory: str | os.PathLike[str] | None, session: str | None) -> Home:
+def _home(directory: str | os.PathLike[str] | None, session: str | None) -> SessionDirectory:
     root = _root(directory)
     if session is None:
-        return root.new_home()
+        return root.create_session()
     home = root.home(session)
     if not home.path.is_dir():
         raise ValueError(f"there is no session {session} in {root.sessions}")
     return home
 
 
-def _held(home: Home) -> bool:
+def _held(home: SessionDirectory) -> bool:
     try:
-        return liveness.hold(home.lock)
+        return liveness.acquire(home.lock)
     except OSError:
         return True  # no lock to be had: it is recorded all the same
 
 
-def _tape(directory: str | os.PathLike[str] | None) -> Tape | None:
+def _tape(directory: str | os.PathLike[str] | None) -> ReplayTape | None:
     """What `HOLDFAST_REPLAY` asks for: of one session, not of those that its tools may start."""
     wanted = os.environ.pop("HOLDFAST_REPLAY", None)
     if not wanted:
         return None
-    home = Home(Path(wanted)) if os.sep in wanted else _root(directory).home(wanted)
+    home = SessionDirectory(Path(wanted)) if os.sep in wanted else _root(directory).home(wanted)
     if not home.events.is_file():
         raise ValueError(f"HOLDFAST_REPLAY: there is no recording {wanted}")
     mode = os.environ.get("HOLDFAST_REPLAY_MODE") or FULL
     if mode not in (MODEL, FULL):
         raise ValueError(f"HOLDFAST_REPLAY_MODE is {MODEL} or {FULL}, not {mode!r}")
     fork_at = os.environ.get("HOLDFAST_FORK_AT")
-    tape = Tape(home, mode, int(fork_at) if fork_at else None)
+    tape = ReplayTape(home, mode, int(fork_at) if fork_at else None)
     edits = json.loads(os.environ.get("HOLDFAST_FORK_EDITS") or "{}")
     tape.message, tape.edits = edits.get("message"), edits.get("results") or {}
     return tape

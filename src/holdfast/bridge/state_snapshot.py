@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.wire import agents
+from holdfast.wire import agent_lines
 
 _RECENT = 3
 _PREVIEW = 200
@@ -40,4 +40,4 @@ def of_variables(found: Any) -> dict[str, Any]:
 
 
 def _preview(content: Any) -> str:
-    return (content if isinstance(content, str) else agents.text(content))[:_PREVIEW]
+    return (content if isinstance(content, str) else agent_lines.encode_json(content))[:_PREVIEW]

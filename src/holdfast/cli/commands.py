@@ -12,7 +12,7 @@ from rich.table import Table
 
 from holdfast import __version__
 from holdfast.cli import replay_commands
-from holdfast.cli.agents.app import agent
+from holdfast.cli.agents.agent_app import agent
 from holdfast.cli.call_commands import calls, holds
 from holdfast.cli.log_handler import PatientHandler
 from holdfast.cli.server_access import AsJson, Url, ask, complain, complaints, console, where

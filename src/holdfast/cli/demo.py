@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.cli.demo_view import View
-from holdfast.client.http import Client
+from holdfast.client.http_client import HttpClient
 
 _PROGRAM = Path(__file__).with_name("demo_program.py")
 _WAIT = 20
@@ -81,7 +81,7 @@ class Agent:
     """Makes the requests, and lets others see each."""
 
     def __init__(self, url: str, seen: Callable[[Step], object]) -> None:
-        self._client = Client(url)
+        self._client = HttpClient(url)
         self._seen = seen
 
     def ask(self, why: str, method: str, path: str, body: Any = None) -> Any:

@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 
 from holdfast.client import discovery
-from holdfast.client.http import Client, ServerProblem, Unreachable
+from holdfast.client.exceptions import DebugError
+from holdfast.client.http_client import ApiError, HttpClient
 
 console = Console()
 complaints = Console(stderr=True)
@@ -42,11 +43,11 @@ Url = Annotated[str | None, typer.Option("--url", help="The server; found by its
 def ask(url: str | None, method: str, path: str, body: Any = None) -> Any:
     try:
         token = os.environ.get("HOLDFAST_TOKEN")
-        client = Client(discovery.server_url(url), token=token)
+        client = HttpClient(discovery.server_url(url), token=token)
         return client.request(method, path, body)
-    except ServerProblem as problem:
+    except ApiError as problem:
         complain(str(problem), problem.hint)
-    except Unreachable as problem:
+    except DebugError as problem:
         complain(str(problem), "Start one with `holdfast serve`.")
 
 

@@ -16,7 +16,7 @@ from holdfast.client.exceptions import (
 )
 from holdfast.client.http_client import Reply
 from holdfast.client.proxy_base import without_interception
-from holdfast.client.recorder import Recorder, message_of
+from holdfast.client.recorder import Recorder
 from holdfast.client.time_limit import bounded
 
 # Seconds for an expression, if the server does not say.
@@ -98,7 +98,7 @@ class Hold:
         if reply.status in (409, 410):
             raise DebugServerError(
                 f"call {self._call_id} is no longer held, and is not made: "
-                f"the session has ended ({message_of(reply)})"
+                f"the session has ended ({reply.error_message()})"
             )
         answer = self._recorder.checked(reply)
         match answer.get("status"):

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.client.http_client import place
+from holdfast.client.http_client import require_loopback
 from holdfast.client.snapshots import MAX_BYTES
 
 
@@ -46,7 +46,7 @@ def _check(name: str, value: Any) -> None:
             if not isinstance(value, str):
                 raise ValueError(f"server_url must be a string, not {value!r}")
             try:
-                place(value)
+                require_loopback(value)
             except ValueError as problem:
                 raise ValueError(f"server_url: {problem}") from None
     elif name == "capture_locals":

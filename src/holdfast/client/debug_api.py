@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.client import discovery
 from holdfast.client.async_generators import steps
 from holdfast.client.client_settings import changed
-from holdfast.client.http_client import place
+from holdfast.client.http_client import require_loopback
 from holdfast.client.proxy import (
     is_async_generator_function,
     is_coroutine_function,
@@ -206,7 +206,7 @@ def _on() -> DebugInfo:
         return _off()
     with _lock:
         url = discovery.server_url(switch.settings.server_url)
-        place(url)  # what the environment names must be on this machine, too
+        require_loopback(url)  # what the environment names must be on this machine, too
         recorder = switch.recorder
         if recorder is not None:
             if recorder.connection.url == url and recorder.settings == switch.settings:

@@ -1,8 +1,8 @@
-"""HTTP/1.1 to the server, by hand: one kept-open socket a thread.
+"""HTTP/1.1 to the server over plain sockets: one kept-open connection for each thread.
 
-A call waits for two requests, so what a general client does around them would be most of its cost.
-Answers are parsed as their bytes come (`_Answer`), so that the asynchronous wait can use the same
-parser on a socket of its loop's.
+An intercepted call waits for two requests, so a general client would be most of its cost. Answers
+are parsed as their bytes arrive (`_AnswerParser`), which the blocking and the asyncio requests
+share.
 """
 
 from __future__ import annotations
@@ -18,32 +18,46 @@ from urllib.parse import urlsplit
 
 from holdfast.client.exceptions import DebugProtocolError, DebugServerError
 
-_CHUNK = 1 << 16
-_LONGEST_HEAD = 1 << 16
+DEFAULT_TIMEOUT_SECONDS = 330.0
+_RECEIVE_BYTES = 1 << 16
+_MAX_HEAD_BYTES = 1 << 16
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "ip6-localhost")
 
 
-def place(url: str) -> tuple[str, int]:
-    """Host and port of a server on this machine; ValueError for anything else."""
+def parse_address(url: str) -> tuple[str, int]:
+    """Returns the host and port of a server's URL; ValueError if it is none."""
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         host, port = parts.hostname or "", parts.port or 80
     except ValueError:
-        raise ValueError(f"{url!r} is no address; one looks like http://localhost:5000") from None
-    if parts.scheme != "http" or not host:
+        host = ""
+    if not host or parts.scheme != "http":
         raise ValueError(f"{url!r} is no address; one looks like http://localhost:5000")
-    if host.lower() not in _LOOPBACK and not _is_loopback(host):
-        raise ValueError(f"the server must be on this machine (localhost), and {host!r} is not")
     return host, port
 
 
-def _is_loopback(host: str) -> bool:
+def require_loopback(url: str) -> None:
+    """Raises ValueError unless the server is on this machine."""
+    host, _ = parse_address(url)
     parts = host.split(".")
-    return len(parts) == 4 and parts[0] == "127" and all(part.isdecimal() for part in parts)
+    is_ipv4_loopback = len(parts) == 4 and parts[0] == "127" and all(map(str.isdecimal, parts))
+    if host.lower() not in _LOOPBACK and not is_ipv4_loopback:
+        raise ValueError(f"the server must be on this machine (localhost), and {host!r} is not")
+
+
+class ApiError(Exception):
+    """The server answered with an error, in its own words."""
+
+    def __init__(self, status: int, body: dict[str, Any]) -> None:
+        error = body.get("error")
+        self.status = status
+        self.body = body
+        self.hint = error.get("hint", "") if isinstance(error, dict) else ""
+        super().__init__(error.get("message", "") if isinstance(error, dict) else str(error))
 
 
 class Reply:
-    """An answer: its status and what is in it."""
+    """An answer's status and body."""
 
     __slots__ = ("body", "status")
 
@@ -59,39 +73,67 @@ class Reply:
                 f"the server's answer is not JSON: {self.body[:200]!r}"
             ) from None
 
+    def error_message(self) -> str:
+        """What the server says is wrong; the raw body if it says nothing."""
+        try:
+            body = json.loads(self.body)
+            error = body.get("error")
+            nested = isinstance(error, dict)
+            return str(error.get("message") if nested else body.get("message") or error)
+        except (ValueError, AttributeError):
+            return repr(self.body[:200])
 
-class _Answer:
-    """An answer as its bytes arrive."""
+
+class _ConnectionClosed(Exception):
+    """The connection ended before the answer did."""
+
+    def __init__(self, has_begun: bool) -> None:
+        super().__init__()
+        self.has_begun = has_begun  # whether part of the answer had arrived
+
+
+class _AnswerParser:
+    """Assembles one answer from the bytes that arrive."""
+
+    __slots__ = ("_body", "_head", "_is_chunked", "_length", "_received", "closes", "status")
 
     def __init__(self) -> None:
-        self._bytes = b""
-        self._body_at = -1
+        self._head = b""
+        self._body: list[bytes] | None = None  # None until the head is complete
+        self._received = 0
         self._length: int | None = None
-        self._chunked = False
+        self._is_chunked = False
         self.status = 0
         self.closes = False
-        self.body: bytes | None = None
 
     @property
-    def begun(self) -> bool:
-        return bool(self._bytes)
+    def has_begun(self) -> bool:
+        return bool(self._head)
 
-    def feed(self, data: bytes) -> bool:
-        """Whether it is whole now. No data means that the server has hung up."""
-        self._bytes += data
-        if self._body_at < 0 and not self._read_head():
-            if not data:
-                raise _HungUp(self.begun)
-            return False
-        return self._read_body(ended=not data)
+    def feed(self, data: bytes) -> bytes | None:
+        """Returns the body once it is complete. No data means that the server hung up."""
+        if self._body is None:
+            self._head += data
+            rest = self._parse_head()
+            if rest is None:
+                if not data:
+                    raise _ConnectionClosed(self.has_begun)
+                return None
+            self._body = []
+        else:
+            rest = data
+        self._body.append(rest)
+        self._received += len(rest)
+        return self._complete_body(self._body, has_ended=not data)
 
-    def _read_head(self) -> bool:
-        end = self._bytes.find(b"\r\n\r\n")
+    def _parse_head(self) -> bytes | None:
+        """Reads the status and the headers; returns the bytes after them."""
+        end = self._head.find(b"\r\n\r\n")
         if end < 0:
-            if len(self._bytes) > _LONGEST_HEAD or not b"HTTP/".startswith(self._bytes[:5]):
-                raise DebugProtocolError(f"that is no HTTP server: {self._bytes[:60]!r}")
-            return False
-        first, *lines = self._bytes[:end].split(b"\r\n")
+            if len(self._head) > _MAX_HEAD_BYTES or not b"HTTP/".startswith(self._head[:5]):
+                raise DebugProtocolError(f"that is no HTTP server: {self._head[:60]!r}")
+            return None
+        first, *lines = self._head[:end].split(b"\r\n")
         try:
             self.status = int(first.split(b" ", 2)[1])
             headers = dict(line.lower().split(b":", 1) for line in lines)
@@ -99,27 +141,28 @@ class _Answer:
             self._length = None if length is None else int(length)
         except (ValueError, IndexError):
             raise DebugProtocolError(f"the answer is not HTTP: {first[:60]!r}") from None
-        self._chunked = b"chunked" in headers.get(b"transfer-encoding", b"")
+        self._is_chunked = b"chunked" in headers.get(b"transfer-encoding", b"")
         self.closes = b"close" in headers.get(b"connection", b"") or first.startswith(b"HTTP/1.0")
-        self._body_at = end + 4
-        return True
+        return self._head[end + 4 :]
 
-    def _read_body(self, ended: bool) -> bool:
-        rest = self._bytes[self._body_at :]
-        if self._chunked:
-            self.body = _unchunked(rest)
+    def _complete_body(self, parts: list[bytes], has_ended: bool) -> bytes | None:
+        body = None
+        if self._is_chunked:
+            body = _join_chunks(b"".join(parts))
         elif self._length is not None:
-            if len(rest) >= self._length:
-                self.body = rest[: self._length]
-        elif ended:  # no length: it lasts until the server hangs up
-            self.body, self.closes = rest, True
-        if self.body is None and ended:
-            raise DebugProtocolError("the server's answer breaks off in the middle")
-        return self.body is not None
+            if self._received >= self._length:
+                body = b"".join(parts)[: self._length]
+        elif has_ended:  # without a length the body lasts until the server hangs up
+            body, self.closes = b"".join(parts), True
+        if body is None and has_ended:
+            raise _ConnectionClosed(has_begun=True)
+        return body
 
 
-def _unchunked(data: bytes) -> bytes | None:
-    found, at = b"", 0
+def _join_chunks(data: bytes) -> bytes | None:
+    """The body of a chunked answer; None while chunks are missing."""
+    chunks: list[bytes] = []
+    at = 0
     while True:
         end = data.find(b"\r\n", at)
         if end < 0:
@@ -132,66 +175,77 @@ def _unchunked(data: bytes) -> bytes | None:
         if len(data) < at:
             return None
         if not size:
-            return found
-        found += data[end + 2 : at - 2]
+            return b"".join(chunks)
+        chunks.append(data[end + 2 : at - 2])
 
 
-class _HungUp(Exception):
-    """The connection ended before an answer did."""
+class _OpenSocket:
+    """A connected socket. It closes when nobody refers to it: with its thread, or its client."""
 
-    def __init__(self, begun: bool) -> None:
-        super().__init__()
-        self.begun = begun
-
-
-class _Line:
-    """An open socket, closed when nobody holds it: with its thread, or with its connection."""
-
-    __slots__ = ("generation", "sock")
+    __slots__ = ("fork_count", "sock")
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
-        self.generation = _generation
+        self.fork_count = _fork_count
 
     def __del__(self) -> None:
-        _close(self.sock)  # in one step: the stack may have no room for more
+        _close(self.sock)  # a single C call: the stack may have no room for more
 
 
 _close = _socket.socket.close
 
 
-class _Lines(threading.local):
-    """This thread's."""
+class _ThreadSocket(threading.local):
+    """The socket of the current thread."""
 
-    line: _Line | None = None
+    current: _OpenSocket | None = None
 
     def __init__(self) -> None:
-        self.spoilt: list[_Line] = []  # closed when there is room on the stack to do so
+        self.spoilt: list[_OpenSocket] = []  # to be closed when the stack has room for it
 
 
-_generation = 0
+_fork_count = 0
 
 
-def _forked() -> None:
+def _count_fork() -> None:
     """A child must not speak on its parent's connections."""
-    global _generation
-    _generation += 1
+    global _fork_count
+    _fork_count += 1
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_count_fork)
 
 
-class Connection:
+class HttpClient:
     """Requests to one server, from any thread of this process and of those forked from it."""
 
-    def __init__(self, url: str, timeout: float) -> None:
+    def __init__(
+        self, url: str, *, timeout: float = DEFAULT_TIMEOUT_SECONDS, token: str | None = None
+    ) -> None:
         self.url = url
-        self.host, self.port = place(url)
         self.timeout = timeout
-        self._mine = _Lines()
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        self._tail = f" HTTP/1.1\r\nHost: {host}:{self.port}\r\n".encode()
+        try:
+            self._host, self._port = parse_address(url)
+        except ValueError as problem:
+            raise DebugServerError(str(problem)) from None
+        self._thread_socket = _ThreadSocket()
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        authorization = f"Authorization: Bearer {token}\r\n" if token else ""
+        self._tail = f" HTTP/1.1\r\nHost: {host}:{self._port}\r\n{authorization}".encode()
+
+    # -- JSON -----------------------------------------------------------------------------------
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """Sends and receives JSON; an error answer raises ApiError."""
+        reply = self.ask(method, path, b"" if body is None else json.dumps(body).encode())
+        return _parse_api_answer(_require_success(reply))
+
+    def get_bytes(self, path: str) -> bytes:
+        """The body as it is; an error answer raises ApiError."""
+        return _require_success(self.ask("GET", path)).body
+
+    # -- one request ----------------------------------------------------------------------------
 
     def ask(
         self,
@@ -202,125 +256,127 @@ class Connection:
         wait: float = 0.0,
         kind: bytes = b"application/json",
     ) -> Reply:
-        """One request. `wait` is how much longer than usual the server may take."""
-        request = self.request(method, path, body, kind)
-        mine = self._mine
-        reused = self._is_open(mine)
+        """Makes one request. `wait` is how much longer than usual the server may take."""
+        request = self._encode_request(method, path, body, kind)
+        mine = self._thread_socket
         try:
-            if reused:
+            if self._is_reusable(mine.current):
                 try:
                     return self._exchange(mine, request, wait)
-                except _HungUp as hung_up:
-                    # The server closed a connection that it took for idle, or was restarted:
-                    # without a byte of an answer, the question may be put again, once.
-                    if hung_up.begun:
+                except _ConnectionClosed as closed:
+                    # The server closed a connection that it took for idle, or was restarted.
+                    # Not a byte was answered, so the request may be made again, once.
+                    if closed.has_begun:
                         raise
             self._open(mine)
             return self._exchange(mine, request, wait)
-        except _HungUp as hung_up:
+        except (_ConnectionClosed, OSError) as problem:
             self._drop(mine)
-            raise self._broken_off(hung_up) from None
-        except TimeoutError:
-            self._drop(mine)
-            raise DebugServerError(
-                f"the server at {self.url} did not answer within {self.timeout + wait:g} s"
-            ) from None
-        except OSError as problem:
-            self._drop(mine)
-            raise self.unreachable(problem) from None
+            raise self._describe_failure(problem, wait) from None
         except BaseException:
-            # Half an answer may be left in it. No call is made: it may be the stack that is full.
-            if mine.line is not None:
-                mine.spoilt += (mine.line,)
-                mine.line = None
+            # Half an answer may be left in the socket. It is set aside without a call, because
+            # the error may be that the stack is full.
+            if mine.current is not None:
+                mine.spoilt += (mine.current,)
+                mine.current = None
             raise
 
-    def unreachable(self, problem: OSError) -> DebugServerError:
-        return DebugServerError(f"no server answers at {self.url}: {problem}")
+    async def ask_async(self, path: str, *, wait: float) -> Reply:
+        """Makes a GET on a socket of its own, without blocking the running asyncio loop."""
+        import asyncio  # not every application that is debugged has a loop
 
-    def request(
-        self, method: str, path: str, body: bytes = b"", kind: bytes = b"application/json"
-    ) -> bytes:
-        head = b"%s %s%s" % (method.encode(), path.encode(), self._tail)
-        if not body and method == "GET":
-            return head + b"\r\n"
-        return head + b"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s" % (
-            kind,
-            len(body),
-            body,
-        )
+        try:
+            return await asyncio.wait_for(self._exchange_async(path), self.timeout + wait)
+        except asyncio.TimeoutError:  # no TimeoutError before Python 3.11
+            raise self._describe_failure(TimeoutError(), wait) from None
+        except (_ConnectionClosed, OSError) as problem:
+            raise self._describe_failure(problem, wait) from None
 
     def close(self) -> None:
-        """This thread's socket; those of other threads go with their threads."""
-        self._drop(self._mine)
+        """Closes this thread's socket. Those of other threads go with their threads."""
+        self._drop(self._thread_socket)
 
-    def _is_open(self, mine: _Lines) -> bool:
-        if mine.line is None or mine.line.generation != _generation:
-            return False
-        # Anything to read before we asked is the server's goodbye.
-        poll = select.poll()
-        poll.register(mine.line.sock, select.POLLIN)
-        return not poll.poll(0)
+    def _encode_request(self, method: str, path: str, body: bytes, kind: bytes) -> bytes:
+        head = b"%s %s%s" % (method.encode(), path.encode(), self._tail)
+        if body:
+            return head + b"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s" % (
+                *(kind, len(body), body),
+            )
+        return head + (b"\r\n" if method == "GET" else b"Content-Length: 0\r\n\r\n")
 
-    def _open(self, mine: _Lines) -> None:
-        self._drop(mine)
-        sock = socket.create_connection((self.host, self.port), self.timeout)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        mine.line = _Line(sock)
-
-    def _drop(self, mine: _Lines) -> None:
-        mine.line = None
-        mine.spoilt.clear()
-
-    def _exchange(self, mine: _Lines, request: bytes, wait: float) -> Reply:
-        assert mine.line is not None
-        sock = mine.line.sock
-        sock.settimeout(self.timeout + wait)
-        answer = _Answer()
-        try:
-            sock.sendall(request)
-            while not answer.feed(sock.recv(_CHUNK)):
-                pass
-        except (BrokenPipeError, ConnectionResetError):
-            raise _HungUp(answer.begun) from None
-        if answer.closes:
-            self._drop(mine)
-        assert answer.body is not None
-        return Reply(answer.status, answer.body)
-
-    async def ask_async(self, path: str, *, wait: float) -> Reply:
-        """A GET that blocks nothing else in the running asyncio loop, on a socket of its own."""
-        import asyncio
-
-        try:
-            return await asyncio.wait_for(self._ask_async(path), self.timeout + wait)
-        except asyncio.TimeoutError:
-            raise DebugServerError(
-                f"the server at {self.url} did not answer within {self.timeout + wait:g} s"
-            ) from None
-        except _HungUp as hung_up:
-            raise self._broken_off(hung_up) from None
-        except OSError as problem:
-            raise self.unreachable(problem) from None
-
-    def _broken_off(self, hung_up: _HungUp) -> DebugServerError | DebugProtocolError:
-        if hung_up.begun:
+    def _describe_failure(
+        self, problem: Exception, wait: float
+    ) -> DebugServerError | DebugProtocolError:
+        if isinstance(problem, TimeoutError):
+            seconds = self.timeout + wait
+            return DebugServerError(f"the server at {self.url} did not answer within {seconds:g} s")
+        if not isinstance(problem, _ConnectionClosed):
+            return DebugServerError(f"no server answers at {self.url}: {problem}")
+        if problem.has_begun:
             return DebugProtocolError("the server's answer breaks off in the middle")
         return DebugServerError(f"the server at {self.url} hung up")
 
-    async def _ask_async(self, path: str) -> Reply:
+    def _is_reusable(self, opened: _OpenSocket | None) -> bool:
+        if opened is None or opened.fork_count != _fork_count:
+            return False
+        # Anything that can be read before we asked is the server's goodbye.
+        poll = select.poll()
+        poll.register(opened.sock, select.POLLIN)
+        return not poll.poll(0)
+
+    def _open(self, mine: _ThreadSocket) -> None:
+        self._drop(mine)
+        sock = socket.create_connection((self._host, self._port), self.timeout)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        mine.current = _OpenSocket(sock)
+
+    def _drop(self, mine: _ThreadSocket) -> None:
+        mine.current = None
+        mine.spoilt.clear()
+
+    def _exchange(self, mine: _ThreadSocket, request: bytes, wait: float) -> Reply:
+        assert mine.current is not None
+        sock = mine.current.sock
+        sock.settimeout(self.timeout + wait)
+        parser = _AnswerParser()
+        body = None
+        try:
+            sock.sendall(request)
+            while body is None:
+                body = parser.feed(sock.recv(_RECEIVE_BYTES))
+        except (BrokenPipeError, ConnectionResetError):
+            raise _ConnectionClosed(parser.has_begun) from None
+        if parser.closes:
+            self._drop(mine)
+        return Reply(parser.status, body)
+
+    async def _exchange_async(self, path: str) -> Reply:
         import asyncio
 
         loop = asyncio.get_running_loop()
-        # Resolved and connected at once, as it is on this machine.
-        sock = socket.create_connection((self.host, self.port), self.timeout)
+        # This does not block for long: the server is on this machine.
+        sock = socket.create_connection((self._host, self._port), self.timeout)
         try:
             sock.setblocking(False)
-            await loop.sock_sendall(sock, self.request("GET", path))
-            answer = _Answer()
-            while not answer.feed(await loop.sock_recv(sock, _CHUNK)):
-                pass
-            assert answer.body is not None
-            return Reply(answer.status, answer.body)
+            await loop.sock_sendall(sock, self._encode_request("GET", path, b"", b""))
+            parser = _AnswerParser()
+            body = None
+            while body is None:
+                body = parser.feed(await loop.sock_recv(sock, _RECEIVE_BYTES))
+            return Reply(parser.status, body)
         finally:
             sock.close()
+
+
+def _require_success(reply: Reply) -> Reply:
+    if reply.status < 400:
+        return reply
+    raise ApiError(reply.status, _parse_api_answer(reply))
+
+
+def _parse_api_answer(reply: Reply) -> Any:
+    try:
+        return json.loads(reply.body) if reply.body else {}
+    except ValueError:
+        text = reply.body.decode("utf-8", "replace")
+        return {"error": {"message": text[:500] or f"HTTP {reply.status}"}}

@@ -29,7 +29,7 @@ from holdfast.client.exceptions import (
     DebugProtocolError,
     DebugServerError,
 )
-from holdfast.client.http_client import Connection, Reply
+from holdfast.client.http_client import HttpClient, Reply
 from holdfast.client.snapshots import Snapshot, Snapshots, cid_of
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class _SessionGone(Exception):
 class Recorder:
     def __init__(self, url: str, settings: Settings) -> None:
         self.settings = settings
-        self.connection = Connection(url, settings.request_timeout)
+        self.connection = HttpClient(url, timeout=settings.request_timeout)
         self.snapshots = Snapshots(
             settings.max_value_bytes, settings.on_unpicklable == "placeholder"
         )
@@ -330,7 +330,7 @@ class Recorder:
 
     def _checked(self, reply: Reply) -> dict[str, Any]:
         if reply.status >= 500:
-            raise DebugServerError(f"the server failed ({reply.status}): {message_of(reply)}")
+            raise _failed(reply)
         found = reply.json()
         if not isinstance(found, dict):
             raise DebugProtocolError(f"the server's answer is not an object: {found!r:.200}")
@@ -340,10 +340,10 @@ class Recorder:
         if error == "cid_not_found":
             raise _Missing([str(each) for each in found.get("missing_cids") or []])
         if error == "cid_mismatch":
-            raise DebugCIDMismatchError(message_of(reply))
+            raise DebugCIDMismatchError(reply.error_message())
         if found.get("error_code") == "session_not_found":
             raise _SessionGone
-        raise DebugProtocolError(f"the server refused ({reply.status}): {message_of(reply)}")
+        raise _refused(reply)
 
     # -- values -----------------------------------------------------------------------------
 
@@ -353,9 +353,11 @@ class Recorder:
         if reply.status == 404:
             raise DebugCIDNotFoundError(_lacking([cid]))
         if reply.status >= 500:
-            raise DebugServerError(f"the server failed ({reply.status}): {message_of(reply)}")
+            raise _failed(reply)
         if reply.status >= 400:
-            raise DebugProtocolError(f"the server refused ({reply.status}): {message_of(reply)}")
+            raise DebugProtocolError(
+                f"the server refused ({reply.status}): {reply.error_message()}"
+            )
         return verified(cid, reply.body)
 
     def value(self, item: Any) -> Any:
@@ -394,18 +396,16 @@ def _decoded(data: Any) -> bytes:
         raise DebugProtocolError("a value's data is not base64") from None
 
 
+def _failed(reply: Reply) -> DebugServerError:
+    return DebugServerError(f"the server failed ({reply.status}): {reply.error_message()}")
+
+
+def _refused(reply: Reply) -> DebugProtocolError:
+    return DebugProtocolError(f"the server refused ({reply.status}): {reply.error_message()}")
+
+
 def _lacking(cids: Iterable[str]) -> str:
     return f"the server does not have {', '.join(sorted(cids))}"
-
-
-def message_of(reply: Reply) -> str:
-    try:
-        found = json.loads(reply.body)
-        error = found.get("error")
-        said = error.get("message") if isinstance(error, dict) else found.get("message") or error
-        return str(said)
-    except (ValueError, AttributeError):
-        return repr(reply.body[:200])
 
 
 def signature_of(function: Any) -> str | None:

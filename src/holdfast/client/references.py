@@ -42,7 +42,7 @@ class Omitted:
 
 def stored(cid: str) -> Any:
     """The class, function or group of them that is stored under this id."""
-    return (_look.get() or _asked)(cid)
+    return (_look.get() or _fetch_and_load)(cid)
 
 
 class Reference:
@@ -66,28 +66,26 @@ def looking(look: Look) -> Iterator[None]:
 
 
 @functools.lru_cache(maxsize=1000)
-def _asked(cid: str) -> Any:
-    """Loaded from the server that the environment, or its announcement, names."""
-    import http.client
-    from urllib.parse import urlsplit
-
+def _fetch_and_load(cid: str) -> Any:
+    """Loads what is stored from the server that the environment, or its announcement, names."""
+    # Imported here: only a process that unpickles by itself comes this far, and `value_pickler`
+    # imports this module, whose name and path are part of the stored format.
     from holdfast.client import discovery
-    from holdfast.client.exceptions import DebugServerError
+    from holdfast.client.exceptions import DebugError, DebugServerError
+    from holdfast.client.http_client import HttpClient
     from holdfast.client.value_pickler import loads
 
-    parts = urlsplit(discovery.server_url())
-    connection = http.client.HTTPConnection(parts.hostname or "localhost", parts.port, timeout=30)
+    url = discovery.server_url()
+    client = HttpClient(url, timeout=30)
     try:
-        connection.request("GET", f"/api/cid/{cid}")
-        answer = connection.getresponse()
-        data = answer.read()
-    except (OSError, http.client.HTTPException) as problem:
+        reply = client.ask("GET", f"/api/cid/{cid}")
+    except DebugError as problem:
         raise DebugServerError(
             f"these bytes need what is stored under {cid}, and no server answers at "
-            f"{parts.netloc} ({problem}); HOLDFAST_SERVER_URL says where it is"
+            f"{url} ({problem}); HOLDFAST_SERVER_URL says where it is"
         ) from None
     finally:
-        connection.close()
-    if answer.status != 200 or hashlib.sha256(data).hexdigest() != cid:
-        raise LookupError(f"the server at {parts.netloc} has nothing under {cid}")
-    return loads(data, _asked)
+        client.close()
+    if reply.status != 200 or hashlib.sha256(reply.body).hexdigest() != cid:
+        raise LookupError(f"the server at {url} has nothing under {cid}")
+    return loads(reply.body, _fetch_and_load)

@@ -132,6 +132,19 @@ _HINTS: Mapping[State, str] = {
 
 _LIVE = frozenset({State.LAUNCHING, State.RUNNING, State.PAUSED, State.WAITING_FOR_INPUT})
 
+_BUSY = frozenset({State.LAUNCHING, State.RUNNING})
+_SETTLED = frozenset({State.PAUSED, State.WAITING_FOR_INPUT, State.TERMINATED, State.FAILED})
+
+
+def is_busy(state: State) -> bool:
+    """Whether something happens by itself: the target starts, or runs."""
+    return state in _BUSY
+
+
+def is_settled(state: State) -> bool:
+    """Whether nothing happens until somebody acts: a stop, a wish for input, the end."""
+    return state in _SETTLED
+
 
 def next_state(state: State, signal: Signal) -> State:
     """Where `signal` takes a session that is in `state`."""

@@ -1,4 +1,4 @@
-"""Intercepted calls: what was called with which values, what came of it, and where to hold one."""
+"""Intercepted calls, their values and functions, and call breakpoints."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ Preview = dict[str, Any]
 
 CALL_TYPES = ("proxy", "inline")
 """Through a wrapped object, or by naming the function at the call."""
+
+IMPLICIT_SESSION = "calls_00000000"
+"""The session of the applications that name none."""
 
 
 class CallStatus(str, Enum):
@@ -60,6 +63,41 @@ class Function:
     def key(self) -> tuple[str, str | None, str | None]:
         """What makes it another function than its namesakes."""
         return self.name, self.alias, self.qualname
+
+    def updated(
+        self,
+        module: str | None,
+        signature: str | None,
+        file: str | None,
+        line: int | None,
+        target_cid: str | None,
+    ) -> Function:
+        """The function with what is newly known of it; itself if nothing is."""
+        before = (self.module, self.signature, self.file, self.line, self.target_cid)
+        facts = (
+            *(module or self.module, signature or self.signature),
+            *(file or self.file, line or self.line, target_cid or self.target_cid),
+        )
+        if facts == before:
+            return self
+        return Function(self.id, self.name, self.alias, self.qualname, *facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """What an application says of itself. `process_started` tells its process from a later one
+    that got the same pid."""
+
+    name: str | None = None
+    pid: int | None = None
+    argv: tuple[str, ...] | None = None
+    cwd: str | None = None
+    python: str | None = None
+    script: str | None = None
+    module: str | None = None
+    path: tuple[str, ...] | None = None
+    mode: str | None = None
+    process_started: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

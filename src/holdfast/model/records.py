@@ -1,12 +1,13 @@
-"""What the store keeps and gives back, as plain values."""
+"""What the store keeps of sessions and events, as plain values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SessionRecord:
     """A session as last written: its configuration and last known state, in `document`.
 
@@ -20,7 +21,7 @@ class SessionRecord:
     document: dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class EventRecord:
     """One thing that happened in a session. `seq` orders them and serves as a cursor."""
 
@@ -29,3 +30,12 @@ class EventRecord:
     at: float
     type: str
     body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreWarning:
+    """A problem that the store met and worked around."""
+
+    code: str
+    message: str
+    details: Mapping[str, Any] = field(default_factory=dict)

@@ -16,13 +16,13 @@ try:
 except ImportError:  # no record locks on this system: see `is_alive`
     fcntl = None  # type: ignore[assignment]
 
-from holdfast.recording.layout import Home
+from holdfast.recording.directories import SessionDirectory
 
 _ours: dict[str, int] = {}
 _PATIENCE = 2.0  # somebody may be looking at the lock at this very moment
 
 
-def hold(path: Path) -> bool:
+def acquire(path: Path) -> bool:
     """Take it for the life of this process; False if another has it."""
     name = os.path.realpath(path)
     if name in _ours:
@@ -49,7 +49,7 @@ def release(path: Path) -> None:
         os.close(handle)
 
 
-def forked() -> None:
+def release_in_child() -> None:
     """In a child: it holds none of them."""
     for handle in _ours.values():
         with contextlib.suppress(OSError):
@@ -57,7 +57,7 @@ def forked() -> None:
     _ours.clear()
 
 
-def is_alive(home: Home) -> bool:
+def is_alive(home: SessionDirectory) -> bool:
     if os.path.realpath(home.lock) in _ours:
         return True
     if fcntl is None:
@@ -76,8 +76,8 @@ def is_alive(home: Home) -> bool:
         os.close(handle)
 
 
-def _has_process(home: Home) -> bool:
-    about = home.described()
+def _has_process(home: SessionDirectory) -> bool:
+    about = home.read_metadata()
     try:
         os.kill(int(about["pid"]), 0)
     except (OSError, ValueError, KeyError, TypeError):
@@ -86,4 +86,4 @@ def _has_process(home: Home) -> bool:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=forked)
+    os.register_at_fork(after_in_child=release_in_child)

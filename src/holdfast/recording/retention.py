@@ -11,17 +11,17 @@ import shutil
 import time
 
 from holdfast.recording import liveness
-from holdfast.recording.layout import Agents, Home
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
 KEEP = 200
 DAYS = 30.0
 
 
-def prune(agents: Agents, keep: int | None = None, days: float | None = None) -> list[str]:
+def prune(agents: AgentsDirectory, keep: int | None = None, days: float | None = None) -> list[str]:
     """Delete what is beyond that, and say which."""
     most = int(_setting("HOLDFAST_AGENT_KEEP", KEEP)) if keep is None else keep
     oldest = time.time() - (_setting("HOLDFAST_AGENT_DAYS", DAYS) if days is None else days) * 86400
-    over = [home for home in agents.homes() if not liveness.is_alive(home)]
+    over = [home for home in agents.list_sessions() if not liveness.is_alive(home)]
     over.sort(key=_last_used, reverse=True)
     gone = [home for at, home in enumerate(over) if at >= most or _last_used(home) < oldest]
     for home in gone:
@@ -29,7 +29,7 @@ def prune(agents: Agents, keep: int | None = None, days: float | None = None) ->
     return [home.id for home in gone]
 
 
-def _last_used(home: Home) -> float:
+def _last_used(home: SessionDirectory) -> float:
     for path in (home.events, home.path):
         try:
             return path.stat().st_mtime

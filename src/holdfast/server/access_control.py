@@ -33,7 +33,7 @@ from holdfast.errors import (
 )
 from holdfast.server import peers
 from holdfast.server.error_answers import error_body, status_of
-from holdfast.service.waiting import CALLER
+from holdfast.service.waitable import CLIENT_DISCONNECT
 
 Headers = dict[bytes, bytes]
 Pairs = list[tuple[bytes, bytes]]
@@ -205,7 +205,7 @@ class AccessControl:
         except Refused as refusal:
             await _answer(refusal, send)
             return
-        CALLER.set(scope.get(_GONE))
+        CLIENT_DISCONNECT.set(scope.get(_GONE))
         await self.app(scope, receive, send)
 
 

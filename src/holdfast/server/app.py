@@ -35,7 +35,7 @@ from holdfast.server.rest import (
 )
 from holdfast.server.rest.shared import Answer
 from holdfast.server.shortcuts import Shortcuts
-from holdfast.service.service import Service
+from holdfast.service.debugger import Debugger
 
 log = logging.getLogger(__name__)
 _ROUTERS = (
@@ -69,7 +69,7 @@ _UNDER_API = (
 )
 
 
-def create_app(service: Service) -> FastAPI:
+def create_app(service: Debugger) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await service.start()

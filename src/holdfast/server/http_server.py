@@ -22,7 +22,7 @@ from holdfast import errors
 from holdfast.server import gc_policy, peers
 from holdfast.server.access_control import AccessControl, Policy, choose_http_protocol
 from holdfast.server.app import create_app
-from holdfast.service.service import Service
+from holdfast.service.debugger import Debugger
 
 log = logging.getLogger(__name__)
 DEFAULT_PORT = 5000
@@ -75,7 +75,7 @@ def discovery_file(data_dir: Path) -> Path:
 
 async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
     """Serve until told to stop; returns when nothing is left running."""
-    service = Service(options.data_dir, trusted=_same_user, pool_size=options.pool_size)
+    service = Debugger(options.data_dir, trusted=_same_user, pool_size=options.pool_size)
     try:
         token = options.token or (None if options.loopback else _token(options.data_dir))
         listener = _listen(options, say)
@@ -163,7 +163,7 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _stop_when_asked(server: uvicorn.Server, service: Service) -> None:
+async def _stop_when_asked(server: uvicorn.Server, service: Debugger) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
@@ -173,7 +173,7 @@ async def _stop_when_asked(server: uvicorn.Server, service: Service) -> None:
     # Targets go first: then whoever waits for one is answered with its end, not hung up on.
     # Should that take long, they are at least told what is so now.
     loop.call_later(_GRACE_SECONDS / 2, service.wake_all)
-    await service.end_targets()
+    await service.programs.end_targets()
     service.wake_all()
 
 

@@ -31,17 +31,16 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.server.rest.shared import (
     Answer,
+    ProgramHere,
+    ProgramSeen,
     ServiceHere,
     SessionHere,
     SessionSeen,
-    Steered,
-    SteeredSeen,
 )
-from holdfast.service.agents.session import AgentSession
-from holdfast.service.service import Service
+from holdfast.service.debugger import Debugger
 from holdfast.service.session import Session
 
-_FOUND = (ServiceHere, SessionHere, SessionSeen, Steered, SteeredSeen)
+_FOUND = (ServiceHere, SessionHere, SessionSeen, ProgramHere, ProgramSeen)
 Shape = tuple[str, int, str | None]
 """Method, depth, and the last part (None: anything)."""
 Endpoint = Callable[..., Any]
@@ -107,7 +106,7 @@ class Shortcuts(BaseRoute):
         if names is None or scope["query_string"] or _has_body(scope):
             await route.handle(scope, receive, send)
             return
-        service: Service = scope["app"].state.service
+        service: Debugger = scope["app"].state.service
         given = {name: _find(service, wanted, scope) for name, wanted in names.items()}
         answer = await route.endpoint(**given)
         if not isinstance(answer, Response):
@@ -166,9 +165,11 @@ def _has_body(scope: Scope) -> bool:
     )
 
 
-def _find(service: Service, wanted: Any, scope: Scope) -> Service | Session | AgentSession:
+def _find(service: Debugger, wanted: Any, scope: Scope) -> Debugger | Session:
     if wanted == ServiceHere:
         return service
-    if wanted in (Steered, SteeredSeen):
-        return service.steered(scope["path_params"]["session_id"], touch=wanted == Steered)
-    return service.session(scope["path_params"]["session_id"], touch=wanted == SessionHere)
+    session_id = scope["path_params"]["session_id"]
+    is_operation = wanted in (SessionHere, ProgramHere)
+    find = service.sessions.get if is_operation else service.sessions.peek
+    session = find(session_id)
+    return session.program if wanted in (ProgramHere, ProgramSeen) else session

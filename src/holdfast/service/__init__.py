@@ -1,7 +1,6 @@
 """The operations: what happens in which order, behind every face.
 
-`Service` owns the sessions, the ledger of holds and the store. A `Session` is one target's life
-seen from outside: it listens to its target, moves through its states, keeps output, events and
-breakpoints, and wakes whoever waits for its next stop. Faces (REST, and later MCP, the command
-line and the page) call these and shape the answers; they decide nothing themselves.
+A face (REST, the command line) holds a `Debugger`. It finds a `Session` in `debugger.sessions`, or
+a hold in `debugger.holds`, calls one operation, and renders the answer. Every kind of target has
+its own package: `programs/`, `calls/` and `agents/`. What a kind cannot do its session says itself.
 """

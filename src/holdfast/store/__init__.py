@@ -1,17 +1,39 @@
-"""What outlives the server: settings, sessions, breakpoints, profiles, events and calls.
+"""What outlives the server: calls, contents, events, sessions, rules, profiles and settings.
 
-`open_store` takes a directory, holds it against a second server, sets a damaged database aside
-(nothing is ever deleted), brings the schema up to date and returns a `Store`. Reads are plain
-calls on a small pool of connections. Writes are put on one queue; one thread takes what has
-gathered there and commits it together, and each caller may wait on its own future or not. Events
-are too many to wait for: they are queued without a future, and a reader sees those still in the
-queue merged with those on disk. When the disk fails, writes say so, events are kept in memory for
-the next attempt, and whatever had to be dropped is counted. SQL stays in this room.
+`open_store` takes a directory and returns a `Store`: five parts whose interfaces (`interface.py`)
+say nothing about the engine behind them. There is one engine, `sqlite`; only this room knows it.
 """
 
-from holdfast.store.interface import Store
-from holdfast.store.sqlite.sqlite_calls import CallQuery, CallTables, Packed
+from holdfast.model.call_query import CallQuery
+from holdfast.store.interface import (
+    Bell,
+    CallLog,
+    Contents,
+    Directory,
+    Document,
+    DroppedCalls,
+    Feed,
+)
+from holdfast.store.pending_write import PendingWrite
+from holdfast.store.sqlite.blocking_store import CallTables, Packed
+from holdfast.store.sqlite.sqlite_store import SqliteStore as Store
 from holdfast.store.sqlite.sqlite_store import open_store
 from holdfast.store.store_errors import StoreInUse, StoreProblem
 
-__all__ = ["CallQuery", "CallTables", "Packed", "Store", "StoreInUse", "StoreProblem", "open_store"]
+__all__ = [
+    "Bell",
+    "CallLog",
+    "CallQuery",
+    "CallTables",
+    "Contents",
+    "Directory",
+    "Document",
+    "DroppedCalls",
+    "Feed",
+    "Packed",
+    "PendingWrite",
+    "Store",
+    "StoreInUse",
+    "StoreProblem",
+    "open_store",
+]

@@ -1,31 +1,196 @@
-"""The store as the rest of the house knows it."""
+"""What the store offers, whatever engine is behind it.
+
+    CallLog     intercepted calls, their functions and stacks
+    Contents    values by their content ids
+    Feed        the numbered events of sessions
+    Bell        "something changed", for whoever waits
+    Directory   sessions, rules (breakpoints), profiles and settings
+
+Rules for every engine:
+
+* Methods that read are coroutines and never block the event loop. A read sees every write that was
+  made before it through the same `Store`, committed or not.
+* Methods that return a `PendingWrite` have accepted the write, in order, when they return. Awaiting
+  it returns when the write is committed, or raises `StoreProblem`. What cannot be stored at all is
+  refused at the call.
+* The methods that write and return None are called for every call and event. They queue, and do
+  no IO. What they queue is read back at once and committed soon, in order; a crash may lose what
+  was queued in the last moments. When an engine cannot keep up, `has_room` says so. When it cannot
+  write, it keeps what was queued, tries again, and adds a warning.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from holdfast.model.records import EventRecord, SessionRecord
-from holdfast.store.sqlite.sqlite_calls import CallTables
+from holdfast.model.call import CallBreakpoint, CallRecord, Function, Preview
+from holdfast.model.call_batch import CallBatch
+from holdfast.model.call_query import CallQuery
+from holdfast.model.records import EventRecord, SessionRecord, StoreWarning
+from holdfast.store.pending_write import PendingWrite
+
+Document = dict[str, Any]
+"""A JSON object whose meaning the store does not know."""
 
 
-class Store(Protocol):
-    """Reads answer at once and see every write made before them in this process.
+@dataclass(frozen=True, slots=True)
+class DroppedCalls:
+    """How many calls were deleted, and the content ids that they used."""
 
-    Writes return a future that is done when the write is committed, or carries a `StoreProblem`.
-    It cannot be cancelled: a write once accepted is carried out. What cannot be written as JSON
-    is refused at the call.
-    """
+    count: int
+    cids: list[str]
 
-    @property
-    def warnings(self) -> list[dict[str, Any]]:
-        """Problems the store worked around: each has a code, a message and details."""
+
+class CallLog(Protocol):
+    """Calls, in order of their numbers."""
+
+    # -- writing, queued ----------------------------------------------------------------------
+
+    def append_call(self, record: CallRecord) -> None:
+        """Add a call, and count it for its function."""
+        ...
+
+    def update_call(self, record: CallRecord) -> None:
+        """Replace a call by a later version of it."""
+        ...
+
+    def append_batch(self, batch: CallBatch) -> None:
+        """Add completed calls, all in one transaction. A call that is there already is not added
+        again; one whose number another session has taken gets the next free number, and so do
+        the references of its children."""
+        ...
+
+    def put_function(self, function: Function) -> None:
+        """Add a function, or what is newly known of it."""
+        ...
+
+    def put_stack(self, stack: int, frames: Sequence[Any]) -> None:
+        """Add a stack. Put it before the calls that have it."""
         ...
 
     @property
-    def calls(self) -> CallTables:
-        """Intercepted calls and their values: too many to wait for one by one."""
+    def has_room(self) -> bool:
+        """Whether more calls and contents may be queued."""
+        ...
+
+    async def wait_for_room(self) -> None:
+        """Wait until there is room; raise `StoreProblem` if there is none for too long."""
+        ...
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is queued."""
+        ...
+
+    # -- reading ------------------------------------------------------------------------------
+
+    async def call(self, number: int) -> CallRecord | None:
+        """One call, in its latest version."""
+        ...
+
+    async def newest(self, query: CallQuery, limit: int) -> list[CallRecord]:
+        """The newest calls that fit the most selective part of the query, newest first.
+
+        The caller checks the rest. The time it takes depends on `limit`, not on how many calls
+        there are.
+        """
+        ...
+
+    async def children(self, parent: int, limit: int) -> list[CallRecord]:
+        """The calls made within a call, oldest first."""
+        ...
+
+    async def functions(self) -> list[tuple[Function, int]]:
+        """Every function, and how often it was called."""
+        ...
+
+    async def stack(self, stack: int) -> list[Any]:
+        """The frames of a stack, the innermost first; empty if there is none."""
+        ...
+
+    async def last_number(self) -> int:
+        """The highest number of a call, 0 when there is none."""
+        ...
+
+    async def count_calls(self, session_id: str | None = None) -> int:
+        """How many calls there are, of one session or of all."""
+        ...
+
+    # -- deleting -----------------------------------------------------------------------------
+
+    def lose_running(self) -> PendingWrite:
+        """Mark every running call as lost: the server that knew of them is gone."""
+        ...
+
+    def delete_session(self, session_id: str) -> PendingWrite:
+        """Delete a session's calls. Their contents stay: others may use them."""
+        ...
+
+    async def drop_oldest(self, limit: int) -> DroppedCalls | None:
+        """Delete up to `limit` of the oldest calls that are over. None: it cannot be done now."""
+        ...
+
+    async def unused_stacks(self) -> set[int]:
+        """The stacks that no call has."""
+        ...
+
+    async def drop_stacks(self, stacks: Collection[int]) -> None:
+        """Delete those of these stacks that no call has, nor one that was queued before this."""
+        ...
+
+
+class Contents(Protocol):
+    """Values by content: a content id is the SHA-256 of the value's bytes, in hex."""
+
+    def put(self, cid: str, data: bytes, preview: Preview) -> None:
+        """Queue a value. It is committed no later than the calls that are queued after it."""
+        ...
+
+    async def data(self, cid: str) -> bytes | None:
+        """The bytes of a value; None if it is not stored."""
+        ...
+
+    async def previews(self, cids: Iterable[str], *, exact: bool = False) -> dict[str, Preview]:
+        """The previews of those of these values that are stored.
+
+        A value that was read lately may have been deleted since; `exact` leaves that out.
+        """
+        ...
+
+    async def drop_unused(self, cids: Sequence[str], may_drop: Callable[[str], bool]) -> int | None:
+        """Delete those of these values that no call and no rule uses; return how many.
+
+        Calls that were queued before this count as users. `may_drop` is asked right before a
+        value is deleted, on any thread. None: it cannot be done now.
+        """
+        ...
+
+
+class Feed(Protocol):
+    """Events of sessions, each with a number that is unique within its session."""
+
+    def append(self, event: EventRecord) -> None:
+        """Queue an event, and ring the bell of its session.
+
+        It blocks only while far too many events are queued. It never raises: an event that cannot
+        be stored is counted in `dropped_events` and leaves a warning.
+        """
+        ...
+
+    async def read(
+        self,
+        session_id: str,
+        after: int = 0,
+        limit: int = 1000,
+        types: Collection[str] | None = None,
+    ) -> list[EventRecord]:
+        """The first `limit` events with a number above `after`, in order."""
+        ...
+
+    async def last_seq(self, session_id: str) -> int:
+        """The highest number of the session's events, 0 when it has none."""
         ...
 
     @property
@@ -33,74 +198,94 @@ class Store(Protocol):
         """How many events could not be kept."""
         ...
 
-    def settings(self) -> dict[str, Any]: ...
 
-    def put_setting(self, key: str, value: Any) -> Future[None]: ...
+class Bell(Protocol):
+    """Tells listeners that something changed; what it was they read for themselves.
 
-    def put_settings(self, values: Mapping[str, Any]) -> Future[None]:
+    A topic is a session's id. A listener hears every ring after its subscription at least once,
+    on the event loop that it subscribed on; several rings may come as one.
+    """
+
+    def ring(self, topic: str) -> None:
+        """Call every listener of a topic, in every server that shares the store."""
+        ...
+
+    def subscribe(self, topic: str, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back whenever the topic rings, until the returned function is called."""
+        ...
+
+
+class Directory(Protocol):
+    """Few and small records, each replaced as a whole."""
+
+    async def settings(self) -> dict[str, Any]: ...
+
+    def put_settings(self, values: Mapping[str, Any]) -> PendingWrite:
         """Write all of them or none."""
         ...
 
-    def sessions(self) -> list[SessionRecord]:
-        """Oldest first."""
+    async def sessions(self) -> list[SessionRecord]:
+        """Every session, the oldest first."""
         ...
 
-    def session(self, session_id: str) -> SessionRecord | None: ...
+    async def session(self, session_id: str) -> SessionRecord | None: ...
 
-    def put_session(self, record: SessionRecord) -> Future[None]: ...
+    def put_session(self, record: SessionRecord) -> PendingWrite: ...
 
-    def delete_session(self, session_id: str) -> Future[None]:
+    def delete_session(self, session_id: str) -> PendingWrite:
         """Delete a session and its events."""
         ...
 
-    def projects(self) -> list[str]:
-        """The directories that have breakpoints."""
+    async def breakpoints(self) -> dict[str, list[Document]]:
+        """The breakpoints of programs, by project directory, in their order."""
         ...
 
-    def breakpoints(self, project: str) -> list[dict[str, Any]]: ...
-
-    def put_breakpoints(self, project: str, documents: Sequence[dict[str, Any]]) -> Future[None]:
-        """Replace the project's breakpoints by these, in this order. Each has an `id`."""
+    def put_breakpoints(self, project: str, breakpoints: Sequence[Document]) -> PendingWrite:
+        """Replace a project's breakpoints. Each has an `id`."""
         ...
 
-    def profiles(self) -> dict[str, dict[str, Any]]: ...
-
-    def put_profile(self, name: str, document: dict[str, Any]) -> Future[None]: ...
-
-    def delete_profile(self, name: str) -> Future[None]: ...
-
-    def append_event(
-        self,
-        session_id: str,
-        seq: int,
-        at: float,
-        type: str,  # noqa: A002
-        body: dict[str, Any],
-    ) -> None:
-        """Queue an event and return; blocks only while far too many are queued already.
-
-        It never raises: an event that cannot be stored leaves a warning and is counted.
-        """
+    async def call_breakpoints(self) -> list[CallBreakpoint]:
+        """In their order."""
         ...
 
-    def events(
-        self,
-        session_id: str,
-        after: int = 0,
-        limit: int = 1000,
-        types: Collection[str] | None = None,
-    ) -> list[EventRecord]:
-        """The first `limit` events with a seq above `after`, in order."""
+    def put_call_breakpoints(self, breakpoints: Sequence[CallBreakpoint]) -> PendingWrite:
+        """Replace all call breakpoints."""
         ...
 
-    def last_seq(self, session_id: str) -> int:
-        """The highest seq of the session, 0 when it has no events."""
+    async def profiles(self) -> dict[str, Document]: ...
+
+    def put_profile(self, name: str, profile: Document) -> PendingWrite: ...
+
+    def delete_profile(self, name: str) -> PendingWrite: ...
+
+
+class Store(Protocol):
+    """The five parts of one store, and its end."""
+
+    @property
+    def call_log(self) -> CallLog: ...
+
+    @property
+    def contents(self) -> Contents: ...
+
+    @property
+    def feed(self) -> Feed: ...
+
+    @property
+    def bell(self) -> Bell: ...
+
+    @property
+    def directory(self) -> Directory: ...
+
+    @property
+    def warnings(self) -> list[StoreWarning]:
+        """Problems that the store met and worked around."""
         ...
 
-    def flush(self) -> None:
+    async def flush(self) -> None:
         """Wait until everything queued is committed; raise `StoreProblem` if it cannot be."""
         ...
 
-    def close(self) -> None:
-        """Commit what is queued and let go of the directory. Closing twice is fine."""
+    async def aclose(self) -> None:
+        """Commit what is queued and release the store. Closing twice is fine."""
         ...

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.bridge import Bridge, start
-from holdfast.recording import sending
+from holdfast.recording import command_sender
 
 PATIENCE = 20.0
 
@@ -67,7 +67,7 @@ class Steered:
     def command(self, kind: str, **data: Any) -> None:
         """Sent, and carried out."""
         assert self.dbg.home is not None
-        command_id = sending.send(self.dbg.home, kind, data)
+        command_id = command_sender.send_command(self.dbg.home, kind, data)
         answer = self.until(lambda _, said: said.get("commandId") == command_id)
         assert answer.get("status") in ("accepted", "applied"), answer
 

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar, cast
 from holdfast.bridge import Bridge
 from holdfast.bridge.agent_calls import ModelCall
 from holdfast.bridge.integrations._message_history import Histories
-from holdfast.model.agent import AT_MODEL
+from holdfast.model.agent_commands import AT_MODEL
 
 ClientT = TypeVar("ClientT")
 

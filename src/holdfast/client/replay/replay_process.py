@@ -12,7 +12,8 @@ import sys
 from typing import Any
 
 from holdfast.client import equality
-from holdfast.client.http import Client, ServerProblem, Unreachable
+from holdfast.client.exceptions import DebugError
+from holdfast.client.http_client import ApiError, HttpClient
 from holdfast.client.replay import generated_test, nondeterminism, recorded_call
 from holdfast.client.replay.value_restorer import CannotReplay, Program, Restorer, dotted_name
 from holdfast.client.snapshots import cid_of
@@ -95,12 +96,12 @@ def _become(session: Json) -> None:
 
 
 def _fetching(url: str) -> Any:
-    client = Client(url, token=os.environ.get("HOLDFAST_TOKEN"))
+    client = HttpClient(url, token=os.environ.get("HOLDFAST_TOKEN"))
 
     def fetch(cid: str) -> bytes:
         try:
-            data = client.raw(f"/api/cid/{cid}")
-        except (ServerProblem, Unreachable) as problem:
+            data = client.get_bytes(f"/api/cid/{cid}")
+        except (ApiError, DebugError) as problem:
             raise CannotReplay(f"the server does not give {cid[:12]}…: {problem}") from problem
         if cid_of(data) != cid:
             raise CannotReplay(f"the server's bytes are not those that {cid[:12]}… names")

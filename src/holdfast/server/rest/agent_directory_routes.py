@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from holdfast.server.rest import bodies
 from holdfast.server.rest.shared import Json, ServiceHere, router, shows
-from holdfast.service.agents.shown import summary_json
 
 routes = router()
 _FOLLOWED = {
@@ -25,4 +24,4 @@ async def follow(service: ServiceHere, body: bodies.AgentDirectory) -> Json:
     It must be the caller's own and hold a `session.json` with the directory's name as its `id`.
     Naming one that is followed already changes nothing.
     """
-    return summary_json(await service.agents.follow(body.directory))
+    return (await service.agents.follow(body.directory)).summary()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fastapi import Response
+
 from holdfast.server.rest import bodies
-from holdfast.server.rest.shared import Json, ServiceHere, router, shows
-from holdfast.service.calls.call_renderer import breakpoint_json as shown
+from holdfast.server.rest.shared import Json, ServiceHere, render, router, shows
+from holdfast.service.calls.call_renderer import build_breakpoint
+from holdfast.wire.call_answers import CallBreakpointList
 
 routes = router()
 _POINT = {
@@ -20,40 +23,41 @@ _POINT = {
 
 
 @routes.get("/breakpoints", responses=shows({"breakpoints": [_POINT], "total": 1}))
-async def list_breakpoints(service: ServiceHere) -> Json:
+async def list_breakpoints(service: ServiceHere) -> Response:
     """Every call breakpoint."""
-    found = [shown(each) for each in service.calls.breakpoints.all()]
-    return {"breakpoints": found, "total": len(found)}
+    points = [build_breakpoint(armed) for armed in service.calls.breakpoints.all()]
+    return render(CallBreakpointList(breakpoints=points, total=len(points)))
 
 
 @routes.post("/breakpoints", status_code=201, responses={201: shows(_POINT)[200]})
-async def add_breakpoint(service: ServiceHere, body: bodies.NewCallBreakpoint) -> Json:
+async def add_breakpoint(service: ServiceHere, body: bodies.NewCallBreakpoint) -> Response:
     """Hold calls that match; with `action`, do that at once instead. In force when this answers."""
-    return shown(await service.calls.add_breakpoint(body.given()))
+    return render(build_breakpoint(await service.calls.breakpoints.add(body.given())), 201)
 
 
 @routes.delete("/breakpoints", responses=shows({"deleted": 1}))
 async def clear_breakpoints(service: ServiceHere) -> Json:
     """Remove every call breakpoint; what is held stays held until it is decided."""
-    return {"deleted": len(await service.calls.clear_breakpoints())}
+    return {"deleted": await service.calls.breakpoints.clear()}
 
 
 @routes.get("/breakpoints/{breakpoint_id}", responses=shows(_POINT))
-async def get_breakpoint(service: ServiceHere, breakpoint_id: str) -> Json:
+async def get_breakpoint(service: ServiceHere, breakpoint_id: str) -> Response:
     """One call breakpoint."""
-    return shown(service.calls.breakpoints.get(breakpoint_id))
+    return render(build_breakpoint(service.calls.breakpoints.get(breakpoint_id)))
 
 
 @routes.patch("/breakpoints/{breakpoint_id}", responses=shows(_POINT))
 async def change_breakpoint(
     service: ServiceHere, breakpoint_id: str, body: bodies.CallBreakpointBody
-) -> Json:
+) -> Response:
     """Change a call breakpoint; a field left out stays, null takes it away."""
-    return shown(await service.calls.change_breakpoint(breakpoint_id, body.given()))
+    armed = await service.calls.breakpoints.change(breakpoint_id, body.given())
+    return render(build_breakpoint(armed))
 
 
 @routes.delete("/breakpoints/{breakpoint_id}", responses=shows({"deleted": True}))
 async def remove_breakpoint(service: ServiceHere, breakpoint_id: str) -> Json:
     """Remove one call breakpoint."""
-    await service.calls.remove_breakpoint(breakpoint_id)
+    await service.calls.breakpoints.remove(breakpoint_id)
     return {"deleted": True, "breakpoint_id": breakpoint_id}

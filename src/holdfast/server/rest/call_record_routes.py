@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 from typing import Annotated
 
 from fastapi import Query, Request, Response
 
 from holdfast import errors
-from holdfast.server.rest.shared import Json, ServiceHere, router, shows
-from holdfast.service.calls import call_reader
-from holdfast.service.calls.call_renderer import call_json, function_json, tree_json, whole_json
-from holdfast.service.service import Service
+from holdfast.server.rest.shared import ServiceHere, render, router, shows
+from holdfast.service.calls.call_reader import CallSearch
 
 routes = router()
 _CID = "4ee5d22e9e44ec6480a2fc727c72c7886855f94562e8549cfae9a33f7361574b"
@@ -37,7 +34,7 @@ _PAGE = {
     "looked_at": 1,
     "undecided": 0,
 }
-_QUERY = {field.name for field in dataclasses.fields(call_reader.Wanted)}
+_QUERY = {field.name for field in dataclasses.fields(CallSearch)}
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
@@ -60,7 +57,7 @@ async def list_calls(
     ] = None,
     limit: Limit = 100,
     before: Annotated[str | None, Query(description="`next` of the page before")] = None,
-) -> Json:
+) -> Response:
     """Calls, newest first. A page that found less than `limit` may still have a `next`."""
     unknown = sorted(set(request.query_params) - _QUERY)
     if unknown:
@@ -69,27 +66,10 @@ async def list_calls(
             field=unknown[0],
             unknown=unknown,
         )
-    wanted = call_reader.Wanted(
+    search = CallSearch(
         *(function, alias, session, status, call_type, since, until, cid, filter, before), limit
     )
-    page = await call_reader.listed(service.calls, wanted)
-    return await _page(service, page)
-
-
-async def _page(service: Service, page: call_reader.Page) -> Json:
-    return await asyncio.to_thread(_page_json, service, page)
-
-
-def _page_json(service: Service, page: call_reader.Page) -> Json:
-    """In a thread: each value that is not at hand is looked up in the store."""
-    return {
-        "calls": [call_json(service.calls, each) for each in page.calls],
-        "count": len(page.calls),
-        "next": page.next,
-        "has_more": page.next is not None,
-        "looked_at": page.looked_at,
-        "undecided": page.undecided,
-    }
+    return render(await service.calls.reader.list_calls(search))
 
 
 @routes.get(
@@ -107,25 +87,21 @@ def _page_json(service: Service, page: call_reader.Page) -> Json:
         }
     ),
 )
-async def get_call(service: ServiceHere, call_id: str) -> Json:
+async def get_call(service: ServiceHere, call_id: str) -> Response:
     """All of one call: values, stack, thread, task, parent, what it changed, what was decided.
 
     `result` is what the function returned; `delivered` is there if its caller was given something
     else, decided after the call: `result`, or `exception_type` and `exception_message`."""
-    return whole_json(service.calls, await call_reader.one(service.calls, call_id))
+    return render(await service.calls.reader.get_call(call_id))
 
 
 @routes.get(
     "/calls/{call_id}/tree",
     responses=shows({"call": {**_CALL, "children": []}, "complete": True, "total": 1}),
 )
-async def get_tree(service: ServiceHere, call_id: str, limit: Limit = 500) -> Json:
+async def get_tree(service: ServiceHere, call_id: str, limit: Limit = 500) -> Response:
     """A call and the calls made within it, nested."""
-    record = await call_reader.one(service.calls, call_id)
-    found, complete = await call_reader.tree(service.calls, record, limit)
-    total = 1 + sum(map(len, found.values()))
-    shown = await asyncio.to_thread(tree_json, service.calls, record, found)
-    return {"call": shown, "complete": complete, "total": total}
+    return render(await service.calls.reader.get_tree(call_id, limit))
 
 
 _FUNCTION = {
@@ -138,13 +114,9 @@ _FUNCTION = {
 
 
 @routes.get("/functions", responses=shows({"functions": [_FUNCTION], "total": 1}))
-async def list_functions(service: ServiceHere, session: str | None = None) -> Json:
+async def list_functions(service: ServiceHere, session: str | None = None) -> Response:
     """What was registered or called, and how often."""
-    if session is not None:
-        await call_reader.check_session(service.calls, session)
-    listed = await service.calls.listed_functions(session)
-    found = [function_json(service.calls, each, count) for each, count in listed]
-    return {"functions": found, "total": len(found)}
+    return render(await service.calls.reader.list_functions(session))
 
 
 # -- values --------------------------------------------------------------------------------------
@@ -155,24 +127,24 @@ _BYTES = {200: {"content": {"application/octet-stream": {"example": "the bytes"}
 @routes.get("/cid/{cid}", responses=_BYTES, response_class=Response)  # type: ignore[arg-type]
 async def get_content(service: ServiceHere, cid: str) -> Response:
     """The bytes of a value as they were sent: a pickle. Load it only if you trust its sender."""
-    data = await call_reader.content(service.calls, cid)
+    data = await service.calls.reader.get_content(cid)
     headers = {"content-disposition": f'attachment; filename="{cid[:16]}.pickle"'}
     return Response(data, media_type="application/octet-stream", headers=headers)
 
 
 @routes.get("/cid/{cid}/preview", responses=shows(_VALUE))
-async def get_preview(service: ServiceHere, cid: str) -> Json:
+async def get_preview(service: ServiceHere, cid: str) -> Response:
     """A value as text; `json` too when it is small and plain."""
-    return {"cid": cid, **await call_reader.preview(service.calls, cid)}
+    return render(await service.calls.reader.get_value(cid))
 
 
 @routes.get("/cid/{cid}/calls", responses=shows(_PAGE))
 async def calls_of_value(
     service: ServiceHere, cid: str, limit: Limit = 100, before: str | None = None
-) -> Json:
+) -> Response:
     """The calls that used a value: as argument, result, exception or target."""
-    wanted = call_reader.Wanted(cid=cid, limit=limit, before=before)
-    return await _page(service, await call_reader.listed(service.calls, wanted))
+    search = CallSearch(cid=cid, limit=limit, before=before)
+    return render(await service.calls.reader.list_calls(search))
 
 
 _DIFFERENCE = {"path": "[1].name", "change": "changed", "left": "'a'", "right": "'b'"}
@@ -181,14 +153,6 @@ _DIFFERENCE = {"path": "[1].name", "change": "changed", "left": "'a'", "right": 
 @routes.get(
     "/diff", responses=shows({"equal": False, "differences": [_DIFFERENCE], "complete": True})
 )
-async def diff(service: ServiceHere, left: str, right: str) -> Json:
+async def diff(service: ServiceHere, left: str, right: str) -> Response:
     """Where two values differ, by path; told from their bytes, without loading them."""
-    found, complete = await call_reader.diff(service.calls, left, right)
-    return {
-        "left": {"cid": left, **await call_reader.preview(service.calls, left)},
-        "right": {"cid": right, **await call_reader.preview(service.calls, right)},
-        "equal": left == right or (complete and not found),
-        "identical": left == right,
-        "differences": found,
-        "complete": complete,
-    }
+    return render(await service.calls.reader.compare(left, right))

@@ -6,15 +6,25 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 from fastapi import Request, Response
 
 import holdfast
 from holdfast import errors
 from holdfast.server.error_answers import status_of
-from holdfast.server.rest.shared import patience_of, router, shows
-from holdfast.service.service import Service
-from holdfast.wire import batch_format, rest
-from holdfast.wire import call_requests as wire
+from holdfast.server.rest.shared import render, router, seconds_of, shows
+from holdfast.service.debugger import Debugger
+from holdfast.wire import batch_format, call_requests, rest
+from holdfast.wire.call_answers import (
+    BatchReceipt,
+    CompleteAnswer,
+    Lease,
+    OpenedSession,
+    PollAnswer,
+    Receipt,
+    StartAnswer,
+)
+from holdfast.wire.call_requests import build_flat_error
 
 Json = dict[str, Any]
 routes = router()
@@ -36,18 +46,18 @@ def said(shown: Json, status: int = 200) -> Response:
     return Response(rest.encode(shown), status, media_type="application/json")
 
 
-async def flat(work: Callable[[], Awaitable[Json]]) -> Response:
+async def flat(work: Callable[[], Awaitable[msgspec.Struct]]) -> Response:
     """The answer; an error that the application can act on is said flat, as it knows them."""
     try:
-        return said(await work())
+        return render(await work())
     except errors.CidNotFound as problem:
-        return said(wire.flat_error(problem.short, problem.message, problem.details), 404)
+        return said(build_flat_error(problem.short, problem.message, problem.details), 404)
     except errors.HoldfastError as problem:
         status = status_of(problem)
         if status >= 500:
             raise  # one of ours, said and logged as everywhere
         details = {"error_code": problem.short, "hint": problem.hint, **problem.details}
-        return said(wire.flat_error(problem.short, problem.message, details), status)
+        return said(build_flat_error(problem.short, problem.message, details), status)
 
 
 _START = {
@@ -79,13 +89,13 @@ _START = {
 )
 async def start(request: Request) -> Response:
     """A call is about to be made: what shall become of it? `continue`, `poll`, `skip`, `raise`…"""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
-    async def work() -> Json:
-        given = wire.start_of(wire.body_of(await request.body()), limit)
-        await service.calls.room()
-        return service.calls.start(given)
+    async def work() -> StartAnswer:
+        start = call_requests.parse_start(call_requests.parse_body(await request.body()), limit)
+        await service.calls.wait_for_room()
+        return service.calls.recorder.start(start)
 
     return await flat(work)
 
@@ -98,13 +108,15 @@ async def start(request: Request) -> Response:
 )
 async def complete(request: Request) -> Response:
     """A call has ended, with a result or an exception."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
-    async def work() -> Json:
-        given = wire.complete_of(wire.body_of(await request.body()), limit)
-        await service.calls.room()
-        return service.calls.complete(given)
+    async def work() -> CompleteAnswer:
+        complete = call_requests.parse_complete(
+            call_requests.parse_body(await request.body()), limit
+        )
+        await service.calls.wait_for_room()
+        return service.calls.recorder.complete(complete)
 
     return await flat(work)
 
@@ -112,10 +124,10 @@ async def complete(request: Request) -> Response:
 @routes.get("/poll/{call_id}", responses=shows({"status": "waiting"}), response_model=None)
 async def poll(request: Request, call_id: str, wait: str | None = None) -> Response:
     """What was decided about a held call; with `wait` the answer comes as soon as there is one."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        return await service.calls.poll(call_id, patience_of(wait, service.settings, 0.0))
+    async def work() -> PollAnswer:
+        return await service.calls.holds.poll(call_id, seconds_of(wait, service))
 
     return await flat(work)
 
@@ -123,11 +135,11 @@ async def poll(request: Request, call_id: str, wait: str | None = None) -> Respo
 @routes.delete("/poll/{call_id}", responses=shows({"status": "ok"}), response_model=None)
 async def give_up(request: Request, call_id: str) -> Response:
     """The application waits no longer: whoever called was cancelled, or had no more time."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        service.calls.give_up(call_id)
-        return {"status": "ok"}
+    async def work() -> Receipt:
+        service.calls.holds.give_up(call_id)
+        return Receipt()
 
     return await flat(work)
 
@@ -140,12 +152,13 @@ async def give_up(request: Request, call_id: str) -> Response:
 )
 async def answer(request: Request, call_id: str) -> Response:
     """What an expression came to that the poll asked for."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        body = wire.body_of(await request.body())
-        taken = service.calls.answer(call_id, *wire.answer_of(body))
-        return {"status": "ok" if taken else "late"}
+    async def work() -> Receipt:
+        body = call_requests.parse_body(await request.body())
+        answer = call_requests.parse_evaluation(body)
+        is_awaited = service.calls.holds.answer_evaluation(call_id, answer)
+        return Receipt("ok" if is_awaited else "late")
 
     return await flat(work)
 
@@ -165,13 +178,13 @@ async def answer(request: Request, call_id: str) -> Response:
 )
 async def records(request: Request) -> Response:
     """Calls of a leased application after the fact, in batches; kept whole or not at all."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
     limit = service.settings.call_max_value_bytes
 
-    async def work() -> Json:
+    async def work() -> BatchReceipt:
         body = await request.body()
-        await service.calls.room()
-        return service.calls.leased.take(body, limit)
+        await service.calls.wait_for_room()
+        return service.calls.batches.record(body, limit)
 
     return await flat(work)
 
@@ -183,10 +196,10 @@ async def records(request: Request) -> Response:
 )
 async def rules(request: Request, session_id: str | None = None) -> Response:
     """What a leased application must ask about before it calls, and where it sees that change."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        return service.calls.lease(session_id)
+    async def work() -> Lease:
+        return service.calls.leases.renew(session_id)
 
     return await flat(work)
 
@@ -202,16 +215,20 @@ _ABOUT = {"pid": 4321, "argv": ["main.py"], "cwd": "/code", "python": "3.12.1", 
 )
 async def begin_session(request: Request) -> Response:
     """An application begins to report its calls."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        session = service.calls.begin(wire.about_of(wire.body_of(await request.body())))
-        return {
-            "session_id": session.id,
-            "server_pid": os.getpid(),
-            "version": holdfast.__version__,
-            **(service.calls.lease(session.id) if session.is_leased else {}),
-        }
+    async def work() -> OpenedSession:
+        body = call_requests.parse_body(await request.body())
+        session = service.calls.sessions.open(call_requests.parse_application(body))
+        lease = {}
+        if session.is_leased:
+            lease = msgspec.structs.asdict(service.calls.leases.renew(session.id))
+        return OpenedSession(
+            session_id=session.id,
+            server_pid=os.getpid(),
+            version=holdfast.__version__,
+            **lease,
+        )
 
     return await flat(work)
 
@@ -224,12 +241,13 @@ async def begin_session(request: Request) -> Response:
 )
 async def end_session(request: Request) -> Response:
     """An application reports no more calls."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        body = wire.body_of(await request.body())
-        service.calls.end(wire.text_of(body, "session_id"))
-        return {"status": "ok"}
+    async def work() -> Receipt:
+        body = call_requests.parse_body(await request.body())
+        calls = service.calls
+        calls.sessions.end(calls.sessions.require(call_requests.parse_text(body, "session_id")))
+        return Receipt()
 
     return await flat(work)
 
@@ -242,10 +260,11 @@ async def end_session(request: Request) -> Response:
 )
 async def register(request: Request) -> Response:
     """A callable that may be called, or stand in for another; never pauses."""
-    service: Service = request.app.state.service
+    service: Debugger = request.app.state.service
 
-    async def work() -> Json:
-        service.calls.register(*wire.registration_of(wire.body_of(await request.body())))
-        return {"status": "ok"}
+    async def work() -> Receipt:
+        body = call_requests.parse_body(await request.body())
+        service.calls.recorder.register(call_requests.parse_registration(body))
+        return Receipt()
 
     return await flat(work)

@@ -7,9 +7,8 @@ from typing import Annotated
 from fastapi import Query
 
 from holdfast import errors
-from holdfast.server.rest.shared import Json, ServiceHere, patience_of, router, shows
+from holdfast.server.rest.shared import Answer, ServiceHere, router, seconds_of, shows
 from holdfast.server.rest.stream_routes import cursor_of, types_of
-from holdfast.service import events
 
 routes = router()
 _EVENTS = {
@@ -38,7 +37,7 @@ async def list_events(
     types: Annotated[str | None, Query(description="Types of events, with commas.")] = None,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     wait: str | None = None,
-) -> Json:
+) -> Answer:
     """What happened, in sessions of every kind; with `wait`, waits for something new.
 
     With `session` this is that session's own list: `since` is a `seq` of it, exclusive, and the
@@ -48,22 +47,14 @@ async def list_events(
     there were more between the cursor and the first event shown, or that the cursor is another
     server's: each session's own list has them all.
     """
-    patience = patience_of(wait, service.settings, 0.0)
-    wanted = types_of(types)
+    seconds, names = seconds_of(wait, service), types_of(types)
     if session is not None:
         if cursor is not None:
             raise errors.InvalidInput("cursor goes without session", field="cursor")
-        of_one = service.any_session(session)
-        found = await events.next_of(of_one, cursor_of(since), limit, wanted, patience)
-        return {"events": found.events, "last_seq": found.last, "has_more": found.has_more}
+        since_seq = cursor_of(since)
+        return Answer(await service.events.of_session(session, since_seq, limit, names, seconds))
     if since is not None:
         raise errors.InvalidInput(
             "since goes with session", hint="Over all sessions, use `cursor`.", field="since"
         )
-    latest = await events.latest(service, cursor, limit, wanted, patience)
-    return {
-        "events": latest.events,
-        "cursor": latest.cursor,
-        "has_more": latest.has_more,
-        "missed": latest.missed,
-    }
+    return Answer(await service.events.latest(cursor, limit, names, seconds))

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from typing import Annotated, Any
 
 from fastapi import Query
 
 from holdfast.model.launch import Launch
-from holdfast.model.session import State
-from holdfast.server.rest import agent_routes, bodies
+from holdfast.server.rest import bodies
 from holdfast.server.rest.shared import (
-    Json,
-    ServiceHere,
+    Answer,
+    ProgramHere,
     SessionHere,
-    Steered,
-    after,
-    chosen,
+    options_of,
     router,
-    seconds,
     shows,
-    state_of,
-    status,
 )
-from holdfast.service import execution
-from holdfast.service.agents.session import AgentSession
-from holdfast.service.session import Session
 
 routes = router()
 WaitQuery = Annotated[str | None, Query(alias="wait", description="Seconds, or true.")]
@@ -44,17 +34,13 @@ _STEP = {
 
 @routes.post("/sessions/{session_id}/launch", responses=shows(_RUNNING))
 async def launch(
-    service: ServiceHere,
     session: SessionHere,
     body: bodies.LaunchOptions,
     wait: WaitQuery = None,
     include: IncludeQuery = None,
-) -> Json:
+) -> Answer:
     """Start a script, a module (`pytest` with its node ids, say) or a piece of code."""
-    patience = seconds(body.wait if body.wait is not None else wait, session, 0.0)
-    wanted = chosen(body.include if body.include is not None else include)
-    await execution.launch(service, session, launch_of(body))
-    return await after(session, patience, wanted)
+    return Answer(await session.start(launch_of(body), options_of(body, wait, include)))
 
 
 def launch_of(body: bodies.LaunchOptions) -> Launch:
@@ -82,71 +68,32 @@ def launch_of(body: bodies.LaunchOptions) -> Launch:
 @routes.post("/sessions/{session_id}/restart", responses=shows(_RUNNING))
 @routes.post("/sessions/{session_id}/relaunch", responses=shows(_RUNNING))
 async def restart(
-    service: ServiceHere,
     session: SessionHere,
     body: bodies.Restart | None = None,
     wait: WaitQuery = None,
     include: IncludeQuery = None,
-) -> Json:
+) -> Answer:
     """Run the program over, with its breakpoints; also one of a server that is gone."""
-    body = body or bodies.Restart()
-    patience, wanted = _options(session, body, wait, include, 0.0)
     names = ("args", "env", "stop_on_entry", "stop_on_exception")
-    given: dict[str, Any] = {n: getattr(body, n) for n in names if getattr(body, n) is not None}
-    if "args" in given:
-        given["args"] = tuple(given["args"])
-    changed = dataclasses.replace(session.launch, **given) if session.launch and given else None
-    await execution.restart(service, session, changed)
-    return await after(session, patience, wanted)
-
-
-def _options(
-    session: Session,
-    body: bodies.Run,
-    wait: str | None,
-    include: str | None,
-    default: float,
-) -> tuple[float, tuple[str, ...]]:
-    patience = seconds(body.wait if body.wait is not None else wait, session, default)
-    return patience, chosen(body.include if body.include is not None else include)
+    changes: dict[str, Any] = {
+        name: getattr(body, name) for name in names if getattr(body, name, None) is not None
+    }
+    if "args" in changes:
+        changes["args"] = tuple(changes["args"])
+    return Answer(await session.restart(changes, options_of(body, wait, include)))
 
 
 @routes.post("/sessions/{session_id}/continue", responses=shows(_RUNNING))
 async def continue_(
-    service: ServiceHere,
-    session: Steered,
+    session: SessionHere,
     body: bodies.Run | None = None,
     wait: WaitQuery = None,
     include: IncludeQuery = None,
-) -> Json:
+) -> Answer:
     """Let the program run on; with `wait`, to its next stop or its end.
 
     Of an agent: everything that it holds."""
-    body = body or bodies.Run()
-    if isinstance(session, AgentSession):
-        return await agent_routes.continue_agent(service, session, body, wait)
-    patience, wanted = _options(session, body, wait, include, 0.0)
-    await execution.act(session, "continue", body.by or "rest")
-    return await after(session, patience, wanted)
-
-
-async def _step(
-    session: Session,
-    action: str,
-    body: bodies.Run | None,
-    wait: str | None,
-    include: str | None,
-    thread: int | None = None,
-) -> Json:
-    body = body or bodies.Run()
-    patience, wanted = _options(session, body, wait, include, session.settings.step_wait)
-    chosen_thread = thread if thread is not None else body.thread_id
-    before = await execution.act(session, action, body.by or "rest", thread=chosen_thread)
-    shown = await after(session, patience, wanted)
-    if action == "step-into" and execution.went_native(session, before):
-        shown["native_frame"] = True
-        shown["message"] = "The call on that line went into native code; the step went over it."
-    return shown
+    return Answer(await session.resume(options_of(body, wait, include)))
 
 
 STEPS = {
@@ -165,20 +112,12 @@ def _step_route(action: str, does: str) -> None:
         f"/sessions/{{session_id}}/{action}", name=name, description=does, responses=shows(_STEP)
     )
     async def step(
-        service: ServiceHere,
-        session: Steered,
+        session: SessionHere,
         body: bodies.Run | None = None,
         wait: WaitQuery = None,
         include: IncludeQuery = None,
-    ) -> Json:
-        if isinstance(session, AgentSession):
-            if action != "step-over":
-                session = service.session(session.id)  # which says what an agent can do
-            else:
-                return await agent_routes.step_agent(
-                    service, session, action, body or bodies.Run(), wait
-                )
-        return await _step(session, action, body, wait, include)
+    ) -> Answer:
+        return Answer(await session.step(action, options_of(body, wait, include)))
 
     @routes.post(
         f"/sessions/{{session_id}}/threads/{{thread_id}}/{action}",
@@ -187,13 +126,13 @@ def _step_route(action: str, does: str) -> None:
         responses=shows(_STEP),
     )
     async def step_thread(
-        session: SessionHere,
+        session: ProgramHere,
         thread_id: int,
         body: bodies.Run | None = None,
         wait: WaitQuery = None,
         include: IncludeQuery = None,
-    ) -> Json:
-        return await _step(session, action, body, wait, include, thread_id)
+    ) -> Answer:
+        return Answer(await session.step(action, options_of(body, wait, include, thread_id)))
 
 
 for _action, _does in STEPS.items():
@@ -205,56 +144,27 @@ _PAUSED = {**_STEP, "reason": "pause"}
 
 @routes.post("/sessions/{session_id}/pause", responses=shows(_PAUSED))
 async def pause(
-    service: ServiceHere,
-    session: Steered,
+    session: SessionHere,
     body: bodies.Run | None = None,
     wait: WaitQuery = None,
     include: IncludeQuery = None,
-) -> Json:
+) -> Answer:
     """Stop a running program at its next line; `running` when it is busy outside Python.
 
     An agent stops before its next model call."""
-    body = body or bodies.Run()
-    if isinstance(session, AgentSession):
-        return await agent_routes.pause_agent(service, session, body, wait)
-    return await _pause(session, body, wait, include, body.thread_id)
-
-
-async def _pause(
-    session: Session,
-    body: bodies.Run,
-    wait: str | None,
-    include: str | None,
-    thread: int | None,
-) -> Json:
-    patience, wanted = _options(session, body, wait, include, session.settings.step_wait)
-    await execution.pause(session, thread)
-    if patience:
-        await session.until(lambda: session.state is State.PAUSED or session.over, patience)
-    shown = await after(session, 0.0, wanted) if not patience else None
-    if shown is None:
-        shown = await after(session, 0.001, wanted)
-    if shown["status"] in ("running", "waiting_for_input"):
-        shown["pause_pending"] = True
-        shown["message"] = (
-            "It stops at its next line of Python; it is busy outside of it now. "
-            "GET /threads says where each thread is."
-        )
-    return shown
+    return Answer(await session.pause(options_of(body, wait, include)))
 
 
 @routes.post("/sessions/{session_id}/terminate", responses=shows({"status": "terminated"}))
-async def terminate(service: ServiceHere, session: SessionHere) -> Json:
+async def terminate(session: SessionHere) -> Answer:
     """End the program; the session, its output and its breakpoints stay."""
-    await execution.terminate(service, session)
-    return state_of(session)
+    return Answer(await session.terminate())
 
 
 @routes.post("/sessions/{session_id}/detach", responses=shows({"status": "terminated"}))
-async def detach(service: ServiceHere, session: SessionHere) -> Json:
+async def detach(session: SessionHere) -> Answer:
     """Leave the program running by itself: it outlives the session and the server."""
-    await execution.detach(service, session)
-    return {**state_of(session), "detached": True}
+    return Answer(await session.detach())
 
 
 # -- one thread -----------------------------------------------------------------------------------
@@ -262,28 +172,22 @@ async def detach(service: ServiceHere, session: SessionHere) -> Json:
 
 @routes.post("/sessions/{session_id}/threads/{thread_id}/continue", responses=shows(_RUNNING))
 async def continue_thread(
-    session: SessionHere,
+    session: ProgramHere,
     thread_id: int,
     body: bodies.Run | None = None,
     wait: WaitQuery = None,
-) -> Json:
+) -> Answer:
     """Let one thread run on; the others stay where they are."""
-    body = body or bodies.Run()
-    patience, wanted = _options(session, body, wait, None, 0.0)
-    await execution.continue_thread(session, thread_id, body.by or "rest")
-    if patience:
-        await session.stopped_again(thread_id, patience)
-        return await status(session, wanted)
-    return {**state_of(session), "resumed_thread_id": thread_id}
+    return Answer(await session.resume_thread(thread_id, options_of(body, wait)))
 
 
 @routes.post("/sessions/{session_id}/threads/{thread_id}/pause", responses=shows(_PAUSED))
 async def pause_thread(
-    session: SessionHere,
+    session: ProgramHere,
     thread_id: int,
     body: bodies.Run | None = None,
     wait: WaitQuery = None,
     include: IncludeQuery = None,
-) -> Json:
+) -> Answer:
     """Stop one thread (and, unless `stop_all_threads` is off, the others with it)."""
-    return await _pause(session, body or bodies.Run(), wait, include, thread_id)
+    return Answer(await session.pause(options_of(body, wait, include, thread_id)))

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast import errors
-from holdfast.model import agent
-from holdfast.model.hold import Hold
-from holdfast.model.session import Kind
 from holdfast.server.rest import bodies
-from holdfast.server.rest.shared import (
-    Json,
-    ServiceHere,
-    after,
-    chosen,
-    patience_of,
-    router,
-    seconds,
-    shows,
-)
-from holdfast.service import execution, inspection
-from holdfast.service import session as program
-from holdfast.service.agents import shown as agents
-from holdfast.service.agents import steering
-from holdfast.service.calls import call_actions
-from holdfast.service.calls.call_renderer import brief_json, held_json
-from holdfast.service.service import Service
-from holdfast.wire import rest
+from holdfast.server.rest.shared import Answer, Json, ServiceHere, options_of, router, shows
+from holdfast.service.session import DecisionRequest
 
 routes = router()
-_ACTIONS = {*program.ACTIONS, *call_actions.ACTIONS, *agent.ACTIONS}
 _HOLD = {
     "hold_id": "hold_1",
     "session_id": "sess_abc123",
@@ -41,124 +20,47 @@ _HOLD = {
 @routes.get("/holds", responses=shows({"holds": [_HOLD], "total": 1}))
 async def list_holds(service: ServiceHere) -> Json:
     """Everything that waits for a decision now, of every kind."""
-    found = [_brief(service, each) for each in service.holds()]
-    return {"holds": found, "total": len(found)}
-
-
-def _brief(service: Service, held: Hold) -> Json:
-    if held.kind is Kind.CALLS:
-        return {**rest.hold(held), **brief_json(service.calls.held(held.id))}
-    if held.kind is Kind.AGENT:
-        return {**rest.hold(held), **agents.held_json(service.agents.held(held.id)[1])}
-    return rest.hold(held)
+    holds = service.holds.all()
+    return {"holds": holds, "total": len(holds)}
 
 
 @routes.post("/holds/continue", responses=shows({"continued": ["hold_1"], "total": 1}))
 async def continue_all(service: ServiceHere, body: bodies.ContinueAll | None = None) -> Json:
     """Continue every held call and every held agent, of one session or of all."""
-    wanted = body or bodies.ContinueAll()
-    by, of_one = wanted.by or "rest", wanted.session_id
-    if of_one is not None and of_one not in service.agents.sessions:
-        service.calls.session(of_one)
-    done = service.calls.resume_all(of_one, by)
-    patience = service.settings.request_timeout
-    done += await steering.continue_all(service.agents, service.ledger, of_one, by, patience)
-    return {"continued": done, "total": len(done)}
+    request = body or bodies.ContinueAll()
+    continued = await service.holds.continue_all(request.session_id, request.by or "rest")
+    return {"continued": continued, "total": len(continued)}
 
 
 @routes.get("/holds/{hold_id}", responses=shows(_HOLD))
 async def get_hold(service: ServiceHere, hold_id: str) -> Json:
     """One hold, open or settled."""
-    held = service.ledger.get(hold_id)
-    outcome = service.ledger.outcome(hold_id)
-    shown = {**rest.hold(held), "open": outcome is None}
-    if held.kind is Kind.CALLS and outcome is None:
-        shown = {**held_json(service.calls, service.calls.held(hold_id)), **shown}
-    if held.kind is Kind.AGENT and outcome is None:
-        _session, stop = service.agents.held(hold_id)
-        shown = {**agents.held_json(stop, whole=True), **shown}
-    if outcome is not None:
-        shown["outcome"] = getattr(outcome, "action", "withdrawn")
-        shown["by"] = getattr(outcome, "by", None)
-    return shown
+    return service.holds.get(hold_id)
 
 
 @routes.post("/holds/{hold_id}/decision", responses=shows({"status": "running"}))
-async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) -> Json:
+async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) -> Answer:
     """Decide a hold. The first decision wins; a later one learns who made it.
 
     Of an agent: `modify` takes `input`, `skip` takes `result`, `raise` takes `exception_type` and
     `exception_message`, `inject` takes `role` and `content`. The answer comes when the agent has
     gone on; one that does not answer within `timeout` seconds is 504, and stays held.
     """
-    held = service.ledger.still_open(hold_id)
-    if body.action not in _ACTIONS:
-        raise errors.InvalidDecision(
-            f"no action {body.action!r:.100}",
-            hint=f"This hold allows: {', '.join(held.actions)}.",
-            field="action",
-            possible=list(held.actions),
-        )
-    if held.kind is Kind.CALLS:
-        return _decide_call(service, hold_id, body)
-    if held.kind is Kind.AGENT:
-        return await _decide_agent(service, hold_id, body)
-    session = service.session(held.session_id)
-    patience = seconds(body.wait, session, 0.0)
-    wanted = chosen(body.include)
-    await execution.act(session, body.action, body.by or "rest", hold_id=hold_id)
-    return {"hold_id": hold_id, "action": body.action, **await after(session, patience, wanted)}
+    request = DecisionRequest(body.action, options_of(body), body.model_extra or {})
+    return Answer(await service.holds.decide(hold_id, request))
 
 
 @routes.post(
     "/holds/{hold_id}/evaluate",
     responses=shows({"result": "84", "type": "int", "variable_reference": 0}),
 )
-async def evaluate(service: ServiceHere, hold_id: str, body: bodies.Evaluate) -> Json:
+async def evaluate(service: ServiceHere, hold_id: str, body: bodies.Evaluate) -> Answer:
     """Evaluate an expression in the frame of whoever makes a held call: there, never here."""
-    held = service.ledger.still_open(hold_id)
-    if held.kind is Kind.AGENT:
-        service.session(held.session_id)  # says what an agent can be asked instead
-    if held.kind is not Kind.CALLS:
-        session = service.session(held.session_id)
-        return await inspection.evaluate(
-            session, body.expression, body.frame_id, body.context, body.timeout
-        )
-    return await service.calls.evaluate(hold_id, body.expression, body.timeout)
-
-
-async def _decide_agent(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:
-    options = body.model_extra or {}
-    session, held = await steering.decide(
-        service.agents,
-        service.ledger,
+    answer = await service.holds.evaluate(
         hold_id,
-        body.action,
-        body.by or "rest",
-        options,
-        _timeout(options, service),
+        body.expression,
+        frame_id=body.frame_id,
+        context=body.context,
+        timeout=body.timeout,
     )
-    patience = patience_of(body.wait, service.settings, 0.0)
-    if patience:
-        await session.until(lambda: session.settled, patience)
-    decided = {"hold_id": hold_id, "action": body.action, "stop": held.stop}
-    return {**agents.state_json(session), **decided}
-
-
-def _timeout(options: Json, service: Service) -> float:
-    given = options.get("timeout", service.settings.request_timeout)
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 300:
-        raise errors.InvalidInput("timeout is a number of seconds, up to 300", field="timeout")
-    return float(given)
-
-
-def _decide_call(service: Service, hold_id: str, body: bodies.DecisionBody) -> Json:
-    held = service.calls.decide(hold_id, body.action, body.by or "rest", body.model_extra or {})
-    session = service.calls.session(held.call.session_id)
-    return {
-        "hold_id": hold_id,
-        "action": body.action,
-        "call_id": held.call.id,
-        "session_id": session.id,
-        "status": session.state.value,
-    }
+    return Answer(answer)

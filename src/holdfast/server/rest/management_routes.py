@@ -16,7 +16,7 @@ from fastapi import Body, Request
 import holdfast
 from holdfast.model.session import State
 from holdfast.server.rest.shared import Json, ServiceHere, router, shows
-from holdfast.service.processes import python_processes
+from holdfast.service.programs.owned_processes import python_processes
 
 routes = router()
 _STARTED = time.time()
@@ -35,13 +35,13 @@ CAPABILITIES = (
 @routes.get("/health", responses=shows({"status": "ok", "sessions": 1, "warnings": []}))
 async def health(service: ServiceHere) -> Json:
     """Is the server well? `degraded`: it works, but not all could be written to disk yet."""
-    sessions, every = service.sessions(), service.every_session()
+    programs, every = service.programs.all(), service.sessions.all()
     live = [s for s in every if s.state not in (State.CREATED, State.TERMINATED, State.FAILED)]
     return {
-        "status": "degraded" if service.behind else "ok",
+        "status": "degraded" if service.is_behind else "ok",
         "version": holdfast.__version__,
         "uptime_seconds": round(time.time() - _STARTED, 3),
-        "sessions": len(sessions),
+        "sessions": len(programs),
         "call_sessions": len(service.calls.sessions),
         "agent_sessions": len(service.agents.sessions),
         "active_sessions": len(live),
@@ -68,10 +68,12 @@ async def info(service: ServiceHere) -> Json:
         "routes": {
             "default": "direct",
             "fallback": "adapter",
-            "fallback_reason": service.adapter_used,
-            "sessions": {each.id: each.target.route for each in service.sessions() if each.target},
+            "fallback_reason": service.programs.fallback_reason,
+            "sessions": {
+                each.id: each.target.route for each in service.programs.all() if each.target
+            },
         },
-        "warm_interpreters": service.pool.counts,
+        "warm_interpreters": service.programs.pool.counts,
         "documentation": "/openapi.json",
     }
 
@@ -90,7 +92,7 @@ async def change_config(
     service: ServiceHere, body: Annotated[dict[str, Any], Body(examples=[_CONFIG])]
 ) -> Json:
     """Change settings; they are kept. One that is not known changes nothing."""
-    return dataclasses.asdict(await service.configure_server(body))
+    return dataclasses.asdict(await service.configure(body))
 
 
 @routes.post("/shutdown", responses=shows({"status": "shutting_down"}))

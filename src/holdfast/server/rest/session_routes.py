@@ -14,27 +14,17 @@ from holdfast.model.launch import Attach
 from holdfast.server.rest import bodies
 from holdfast.server.rest.execution_routes import launch_of
 from holdfast.server.rest.shared import (
-    DEFAULT_INCLUDE,
-    AnySession,
+    Answer,
     Json,
+    ProgramHere,
     ServiceHere,
     SessionHere,
-    SteeredSeen,
-    chosen,
-    extras,
-    patience_of,
+    SessionSeen,
+    options_of,
     router,
-    seconds,
     shows,
-    state_of,
-    status,
 )
-from holdfast.service import children
-from holdfast.service.agents import shown as agents
-from holdfast.service.agents.session import AgentSession
-from holdfast.service.calls.call_session import CallSession
-from holdfast.service.session import Session
-from holdfast.wire import rest
+from holdfast.service.run_options import RunOptions
 
 routes = router()
 _PAUSED = {
@@ -54,36 +44,18 @@ _CREATED = {"session_id": "sess_abc123", "status": "created", "name": "debug-my-
 
 
 @routes.post("/sessions", status_code=201, responses={201: shows(_CREATED)[200]})
-async def create_session(service: ServiceHere, body: bodies.CreateSession | None = None) -> Json:
+async def create_session(service: ServiceHere, body: bodies.CreateSession | None = None) -> Answer:
     """Create a session; with `mode: attach`, attach it at once."""
     body = body or bodies.CreateSession()
+    config, profile = _config(body), body.breakpoint_profile
     if body.mode == "attach":
         attach = _attach(body)
-    elif body.pid or body.port:
+        detail = await service.programs.open_attached(config, attach, body.wait, profile)
+        return Answer(detail, 201)
+    if body.pid or body.port:
         raise errors.InvalidInput('pid and port go with mode "attach"', field="mode")
-    session = await service.create(_config(body))
-    try:
-        if body.breakpoint_profile:
-            stored = service.store.profiles().get(body.breakpoint_profile)
-            if stored is None:
-                raise errors.ProfileNotFound(
-                    f"no profile {body.breakpoint_profile!r}", name=body.breakpoint_profile
-                )
-            session.breakpoints.add(stored["breakpoints"])
-            await session.saved()
-        if body.mode == "attach":
-            await children.attach(service, session, attach)
-            if patience := seconds(body.wait, session, 0.0):
-                await session.settled(patience)
-    except BaseException:
-        await service.delete(session)
-        raise
-    return {**await detail(session), **await extras(session, _wanted(body.wait))}
-
-
-def _wanted(wait: Any) -> tuple[str, ...]:
-    """A waited answer carries what a stop is looked at for."""
-    return DEFAULT_INCLUDE if wait is not None else ()
+    session = await service.programs.open(config, profile)
+    return Answer(await session.detail(), 201)
 
 
 def _config(body: bodies.Configuration) -> SessionConfig:
@@ -122,167 +94,66 @@ def _attach(body: bodies.CreateSession | bodies.AttachOptions) -> Attach:
 @routes.get("/sessions", responses=shows({"sessions": [_DETAIL], "total": 1}))
 async def list_sessions(
     service: ServiceHere, status: Annotated[str | None, Query()] = None
-) -> Json:
+) -> Answer:
     """Every session with its status; those of a server that is gone can be restarted."""
-    found = [
-        _listed(each)
-        for each in service.every_session()
-        if status is None or each.state.value == status
+    sessions = [
+        session.summary()
+        for session in service.sessions.all()
+        if status is None or session.state.value == status
     ]
-    return {"sessions": found, "total": len(found)}
-
-
-def _listed(session: Session | CallSession | AgentSession) -> Json:
-    if isinstance(session, AgentSession):
-        return agents.summary_json(session)
-    return call_summary(session) if isinstance(session, CallSession) else summary(session)
-
-
-def call_summary(session: CallSession) -> Json:
-    """A session of calls, in a list and on its own."""
-    shown: Json = {
-        "session_id": session.id,
-        "status": session.state.value,
-        "kind": session.kind.value,
-        "name": session.name,
-        "created_at": rest.timestamp(session.created_at),
-        "pid": session.pid,
-        "calls": session.calls,
-        "holds": sorted(session.holds),
-        "last_event": session.journal.seq,
-    }
-    for name in ("argv", "cwd", "python", "script", "module", "path"):
-        if name in session.about:
-            shown[name] = session.about[name]
-    if session.over:
-        shown["reason"] = session.reason
-    return shown
-
-
-def summary(session: Session) -> Json:
-    shown = {
-        **state_of(session),
-        "kind": session.kind.value,
-        "name": session.config.name,
-        "created_at": rest.timestamp(session.created_at),
-    }
-    if session.parent_id:
-        shown["parent_id"] = session.parent_id
-    if session.recovered:
-        shown["recoverable"] = session.launch is not None and session.over
-    warning = session.warning
-    if warning:
-        shown["warning"] = warning
-    return shown
-
-
-async def detail(session: Session) -> Json:
-    """Everything about a session that is known without being asked."""
-    exported = session.exported()
-    target = session.target
-    return {
-        **summary(session),
-        **await status(session),
-        "cwd": session.config.cwd,
-        "project": session.project,
-        "timeout_minutes": session.timeout_minutes,
-        "expires_in_seconds": round(session.seconds_left, 1),
-        "launch": exported["launch"],
-        "attach": exported["attach"],
-        "breakpoints": len(session.breakpoints),
-        "exception_breakpoints": rest.exception_filters(session.exceptions),
-        "watches": exported["watches"],
-        "children": list(session.children),
-        "subprocesses": list(session.subprocesses),
-        "pid": target.pid if target else None,
-        "python_version": ".".join(map(str, target.version)) if target and target.version else None,
-        "route": target.route if target else None,
-        "output_cursor": str(session.output_buffer.cursor),
-        "last_event": session.journal.seq,
-    }
+    return Answer({"sessions": sessions, "total": len(sessions)})
 
 
 @routes.get("/sessions/{session_id}", responses=shows(_DETAIL))
-async def get_session(service: ServiceHere, session_id: str) -> Json:
+async def get_session(session: SessionSeen) -> Answer:
     """Detailed state: all of `/status`, and the configuration."""
-    if session_id in service.calls.sessions:
-        return call_summary(service.calls.session(session_id))
-    if session_id in service.agents.sessions:
-        return await agents.detail_json(service.agents.session(session_id))
-    session = service.session(session_id, touch=False)
-    shown = await detail(session)
-    service.last_look(session)
-    return shown
+    return Answer(await session.detail())
 
 
 @routes.get("/sessions/{session_id}/status", responses=shows(_PAUSED))
 async def get_status(
-    service: ServiceHere,
-    session: SteeredSeen,
+    session: SessionSeen,
     wait: Annotated[str | None, Query()] = None,
     include: Annotated[str | None, Query()] = None,
-) -> Json:
+) -> Answer:
     """Where the program is. With `wait`, the next stop or the end, or `running` when time is up.
 
     Of an agent: whether it is held, and what holds it."""
-    if isinstance(session, AgentSession):
-        await session.until(lambda: session.settled, patience_of(wait, service.settings, 0.0))
-        return agents.state_json(session)
-    patience = seconds(wait, session, 0.0)
-    wanted = chosen(include) if include is not None or patience else ()
-    if patience:
-        await session.settled(patience)
-    shown = await status(session, wanted)
-    warning = session.warning
-    if warning:
-        shown["warning"] = warning
-    service.last_look(session)
-    return shown
+    return Answer(await session.status(RunOptions(wait=wait, include=include)))
 
 
 @routes.patch("/sessions/{session_id}", responses=shows(_DETAIL))
-async def change_session(
-    service: ServiceHere, session: SessionHere, body: bodies.Configuration
-) -> Json:
+async def change_session(session: ProgramHere, body: bodies.Configuration) -> Answer:
     """Change the settings of a session; a field left out stays as it is."""
-    given: dict[str, Any] = {name: getattr(body, name) for name in body.model_fields_set}
-    if "cwd" in given:
-        given["cwd"] = _directory(given["cwd"])
-    await service.configure(session, given)
-    return await detail(session)
+    changes: dict[str, Any] = {name: getattr(body, name) for name in body.model_fields_set}
+    if "cwd" in changes:
+        changes["cwd"] = _directory(changes["cwd"])
+    return Answer(await session.configure(changes))
 
 
 @routes.delete("/sessions/{session_id}", responses=shows({"deleted": True}))
-async def delete_session(service: ServiceHere, session: AnySession) -> Json:
+async def delete_session(session: SessionHere) -> Json:
     """End the program and everything it started, and forget the session; or forget its calls.
 
     An agent is not ended by it: its recording goes, once it is over."""
-    if isinstance(session, AgentSession):
-        await service.agents.delete(session)
-    elif isinstance(session, CallSession):
-        await service.calls.delete(session)
-    else:
-        await service.delete(session)
+    await session.delete()
     return {"deleted": True, "session_id": session.id}
 
 
 @routes.get("/sessions/{session_id}/ping", responses=shows({"status": "paused"}))
 @routes.post("/sessions/{session_id}/ping", responses=shows({"status": "paused"}))
-async def ping(session: SessionHere) -> Json:
+async def ping(session: ProgramHere) -> Answer:
     """Keep the session alive."""
-    return {
-        "session_id": session.id,
-        "status": session.state.value,
-        "expires_in_seconds": round(session.seconds_left, 1),
-    }
+    return Answer(session.ping())
 
 
 @routes.post("/sessions/{session_id}/clone", status_code=201, responses={201: shows(_DETAIL)[200]})
 async def clone_session(
-    service: ServiceHere, session: SessionHere, body: bodies.Clone | None = None
-) -> Json:
+    service: ServiceHere, session: ProgramHere, body: bodies.Clone | None = None
+) -> Answer:
     """A new session with the same configuration and breakpoints; nothing runs in it yet."""
-    return await detail(await service.clone(session, body.name if body else None))
+    clone = await service.programs.clone(session, body.name if body else None)
+    return Answer(await clone.detail(), 201)
 
 
 _EXPORT = {
@@ -298,15 +169,16 @@ _EXPORT = {
 
 
 @routes.get("/sessions/{session_id}/export", responses=shows(_EXPORT))
-async def export_session(session: SessionHere) -> Json:
+async def export_session(session: ProgramHere) -> Json:
     """The session's configuration, to be imported here or elsewhere."""
-    return {"version": 1, **session.exported()}
+    return session.export()
 
 
 @routes.post("/sessions/import", status_code=201, responses={201: shows(_DETAIL)[200]})
-async def import_session(service: ServiceHere, body: bodies.Exported) -> Json:
+async def import_session(service: ServiceHere, body: bodies.Exported) -> Answer:
     """A new session from what `/export` gave."""
-    return await detail(await service.import_session(_document(body)))
+    session = await service.programs.import_session(_document(body))
+    return Answer(await session.detail(), 201)
 
 
 def _document(body: bodies.Exported) -> Json:
@@ -328,15 +200,9 @@ def _document(body: bodies.Exported) -> Json:
 
 @routes.post("/sessions/{session_id}/attach", responses=shows({"status": "running"}))
 async def attach_session(
-    service: ServiceHere,
     session: SessionHere,
     body: bodies.AttachOptions,
     wait: Annotated[str | None, Query()] = None,
-) -> Json:
+) -> Answer:
     """Attach to a process by pid, or to a debugpy that listens at host and port."""
-    given = body.wait if body.wait is not None else wait
-    patience = seconds(given, session, 0.0)
-    await children.attach(service, session, _attach(body))
-    if patience:
-        await session.settled(patience)
-    return await status(session, _wanted(given))
+    return Answer(await session.start(_attach(body), options_of(body, wait)))

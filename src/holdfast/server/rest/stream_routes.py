@@ -11,19 +11,16 @@ from fastapi.responses import StreamingResponse
 from holdfast import errors
 from holdfast.server.rest import bodies
 from holdfast.server.rest.shared import (
-    Json,
+    Answer,
+    ProgramHere,
+    ProgramSeen,
     ServiceHere,
-    SessionHere,
-    SessionSeen,
-    patience_of,
     router,
-    seconds,
+    seconds_of,
     shows,
 )
-from holdfast.service import events, execution
-from holdfast.service.output import Entry
-from holdfast.service.session import Session
-from holdfast.service.waiting import nobody_asks
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.waitable import client_disconnected
 from holdfast.wire import rest
 
 routes = router()
@@ -49,41 +46,26 @@ def cursor_of(given: str | None) -> int:
     return int(given)
 
 
-def _shown(entry: Entry) -> Json:
-    return rest.output(entry.type, entry.text, entry.at, entry.seq, entry.place)
-
-
 @routes.get("/sessions/{session_id}/output", responses=shows(_OUTPUT))
 async def get_output(
-    session: SessionSeen,
+    session: ProgramSeen,
     since: str | None = None,
     limit: Annotated[int, Query(ge=1, le=100_000)] = 1000,
     type: Annotated[str | None, Query(description="stdout, stderr, log")] = None,  # noqa: A002
     wait: str | None = None,
-) -> Json:
+) -> Answer:
     """What the program wrote after a cursor; with `wait`, waits for something new.
 
     One answer carries at most about 2 MB: while it says `has_more`, ask again from its cursor.
     """
-    start = cursor_of(since)
-    patience = seconds(wait, session, 0.0)
-    if patience:
-        await session.written(start, patience)
     kinds = frozenset(type.split(",")) if type else None
-    page = session.output_buffer.page(start, limit, kinds)
-    return {
-        "outputs": [_shown(each) for each in page.entries],
-        "cursor": str(page.cursor),
-        "has_more": page.has_more,
-        "dropped": page.dropped,
-    }
+    return Answer(await session.read_output(cursor_of(since), limit, kinds, wait))
 
 
 @routes.delete("/sessions/{session_id}/output", responses=shows({"cleared": True}))
-async def clear_output(session: SessionHere) -> Json:
+async def clear_output(session: ProgramHere) -> Answer:
     """Forget what was written so far; cursors stay valid."""
-    session.output_buffer.clear()
-    return {"cleared": True, "cursor": str(session.output_buffer.cursor)}
+    return Answer(session.clear_output())
 
 
 @routes.get(
@@ -100,7 +82,7 @@ async def clear_output(session: SessionHere) -> Json:
     response_class=StreamingResponse,
 )
 async def stream_output(
-    session: SessionSeen,
+    session: ProgramSeen,
     since: str | None = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
@@ -109,14 +91,14 @@ async def stream_output(
     return StreamingResponse(_events(session, start), media_type="text/event-stream")
 
 
-async def _events(session: Session, start: int) -> AsyncIterator[bytes]:
-    while not nobody_asks():
-        page = session.output_buffer.page(start, 1000, most_bytes=_STREAMED)
+async def _events(session: ProgramSession, start: int) -> AsyncIterator[bytes]:
+    while not client_disconnected():
+        page = session.output.page(start, 1000, most_bytes=_STREAMED)
         if page.dropped:
             yield b"event: dropped\ndata: " + rest.encode({"dropped": page.dropped}) + b"\n\n"
         for entry in page.entries:
             head = f"id: {entry.seq}\nevent: {entry.type}\ndata: ".encode()
-            yield head + rest.encode(_shown(entry)) + b"\n\n"
+            yield head + rest.encode(entry.to_json()) + b"\n\n"
         start = page.cursor
         if page.has_more:
             continue
@@ -124,7 +106,7 @@ async def _events(session: Session, start: int) -> AsyncIterator[bytes]:
             end = {"status": session.state.value, "exit_code": session.exit_code}
             yield b"event: end\ndata: " + rest.encode(end) + b"\n\n"
             return
-        if not await session.written(start, _HEARTBEAT):
+        if not await session.wait_for_output(start, _HEARTBEAT):
             if session.stopping:
                 return
             yield b": still running\n\n"
@@ -132,11 +114,10 @@ async def _events(session: Session, start: int) -> AsyncIterator[bytes]:
 
 @routes.post("/sessions/{session_id}/input", responses=shows({"accepted": True, "bytes": 14}))
 @routes.post("/sessions/{session_id}/stdin", responses=shows({"accepted": True, "bytes": 14}))
-async def send_input(session: SessionHere, body: bodies.Input) -> Json:
+async def send_input(session: ProgramHere, body: bodies.Input) -> Answer:
     """Write to the program's stdin."""
     text = body.input if body.input is not None else body.text
-    sent = execution.send_input(session, text, close=body.close)
-    return {"accepted": True, "bytes": sent, "status": session.state.value}
+    return Answer(session.send_input(text, close=body.close))
 
 
 _EVENTS = {
@@ -155,17 +136,16 @@ async def get_events(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     wait: str | None = None,
     types: str | None = None,
-) -> Json:
+) -> Answer:
     """Everything that happened after a number; with `wait`, waits for the next.
 
     An agent's events carry their fields in `data`, as its recording has them. `types` names the
     types that are wanted, with commas. One answer carries at most about 2 MB of them: while it says
     `has_more`, ask again from its `last_seq`.
     """
-    session = service.any_session(session_id)
-    patience = patience_of(wait, service.settings, 0.0)
-    found = await events.next_of(session, cursor_of(since), limit, types_of(types), patience)
-    return {"events": found.events, "last_seq": found.last, "has_more": found.has_more}
+    seconds, names = seconds_of(wait, service), types_of(types)
+    page = await service.events.of_session(session_id, cursor_of(since), limit, names, seconds)
+    return Answer(page)
 
 
 def types_of(given: str | None) -> frozenset[str] | None:

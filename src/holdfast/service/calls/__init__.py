@@ -1,7 +1,16 @@
-"""Intercepted calls: the applications that report them, what they told, and where one is held.
+"""Intercepted calls: the applications that report them, what was recorded, and what is held.
 
-`Calls` is the whole: its sessions, one for each application (`session`), the values they sent
-(`contents`), what they called (`functions`), the breakpoints (`breakpoints`), and each call from
-start to completion (`flow`). A call that meets a breakpoint is held (`holding`) until somebody
-decides (`decisions`). What was recorded is read in `reading`.
+`CallService` connects the parts, each of which has one job:
+
+    CallSessions      the directory of applications that report calls (`CallSession`)
+    CallRecorder      calls reported one by one: start, complete, numbering
+    BatchRecorder     calls that leased applications report after the fact
+    CallBreakpoints   which calls to hold, or to answer at once
+    CallInterceptor   applies the breakpoints to a call
+    CallHolds         held calls (`HeldCall`): open, poll, decide, evaluate, give up
+    ActionBuilder     turns a decision into the instruction for the application
+    CallLeases        which calls a leased application need not ask about (`LeaseBoard`)
+    CallReader        reads what was recorded; `CallRenderer` builds the answers
+    CallPruner        deletes the oldest calls
+    ContentCache, StackCache, FunctionCatalog, RunningCalls   what is in memory
 """

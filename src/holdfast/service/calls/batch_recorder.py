@@ -1,4 +1,4 @@
-"""Calls that a leased application reports after the fact, many at once."""
+"""Records the calls that leased applications report after the fact, many at once."""
 
 from __future__ import annotations
 
@@ -6,76 +6,90 @@ import hashlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from holdfast import errors
-from holdfast.model.call import CALL_TYPES, Item
+from holdfast.model.call import Item
 from holdfast.service.calls.call_session import CallSession
-from holdfast.store import Packed
+from holdfast.service.calls.call_sessions import CallSessions
+from holdfast.service.calls.content_cache import ContentCache
+from holdfast.service.calls.function_catalog import FunctionCatalog
+from holdfast.service.calls.stack_cache import StackCache
+from holdfast.store import CallTables, Packed
 from holdfast.store.sqlite import document_codec
 from holdfast.wire import batch_parser
-from holdfast.wire import call_requests as wire
+from holdfast.wire.batch_parser import Batch, PlainCalls, SiteDescription
+from holdfast.wire.call_answers import BatchReceipt
+from holdfast.wire.call_items import parse_preview
 
-if TYPE_CHECKING:
-    from holdfast.service.calls.call_service import Calls
-
-Json = dict[str, Any]
-_REMEMBERED = 5_000
+_MAX_REMEMBERED = 5_000
 
 
 Site = tuple[int, str, int | None, str]
 """What many calls have in common, as their rows say it: function, call type, stack, document."""
 
 
-class Leased:
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
+class BatchRecorder:
+    def __init__(
+        self,
+        tables: CallTables,
+        sessions: CallSessions,
+        functions: FunctionCatalog,
+        contents: ContentCache,
+        stacks: StackCache,
+    ) -> None:
+        self._tables = tables
+        self._sessions = sessions
+        self._functions = functions
+        self._contents = contents
+        self._stacks = stacks
         self._sites: OrderedDict[tuple[str, bytes], Site] = OrderedDict()
 
-    def take(self, body: bytes, limit: int) -> Json:
-        """Keep a batch: all of it, or, when anything in it is wrong, nothing."""
-        batch = batch_parser.read(body)
-        session = self._calls.reporting(f"calls_{batch.session:08x}")
-        if batch.sequence <= session.taken:
-            return {"status": "ok", "taken": 0}  # it came before, and the answer was lost
-        items = [_item(at, *content, limit) for at, content in enumerate(batch.contents)]
+    def record(self, body: bytes, limit: int) -> BatchReceipt:
+        """Store a batch: all of it, or nothing when anything in it is wrong."""
+        batch = batch_parser.parse_batch(body)
+        session = self._sessions.accept_report(f"calls_{batch.session:08x}")
+        if batch.sequence <= session.last_batch:
+            return BatchReceipt("ok", 0)  # it came before, and the answer was lost
+        items = [_build_item(at, *content, limit) for at, content in enumerate(batch.contents)]
         coming = {bytes.fromhex(item.cid) for item in items}
         needed = [Item(cid.hex()) for cid in batch.needed if cid not in coming]
-        described = {number: _described(text) for number, text in batch.sites.items()}
-        self._calls.contents.take([*items, *needed])
-        sites = {
-            number: self._site(session, batch.sites[number], about)
-            for number, about in described.items()
+        described = {
+            text: batch_parser.parse_site(text)
+            for text in batch.sites.values()
+            if (session.id, text) not in self._sites
         }
-        self._calls.tables.put_packed(rows_of(batch, sites.__getitem__, batch.session))
-        session.taken = batch.sequence
+        self._contents.take([*items, *needed])
+        for text, description in described.items():
+            self._add_site(session, text, description)
+        sites = {number: self._sites[session.id, text] for number, text in batch.sites.items()}
+        self._tables.put_packed(build_rows(batch, sites.__getitem__, batch.session))
+        while len(self._sites) > _MAX_REMEMBERED:
+            self._sites.popitem(last=False)
+        session.last_batch = batch.sequence
         taken = len(batch.calls) + len(batch.plain.numbers)
         session.calls += taken
-        return {"status": "ok", "taken": taken}
+        return BatchReceipt("ok", taken)
 
     def forget_stacks(self, stacks: Collection[int]) -> None:
         for key in [key for key, site in self._sites.items() if site[2] in stacks]:
             del self._sites[key]
 
-    def _site(self, session: CallSession, text: bytes, about: Json) -> Site:
-        key = session.id, text
-        known = self._sites.get(key)
-        if known is not None:
-            return known
-        names = {name: about[name] for name in ("alias", "qualname", "signature")}
-        function, _new = self._calls.functions.seen(session.id, about["name"], **names)
-        document = document_codec.encode({"p": 1, "th": about["thread"]})
-        stack = self._calls.stack_of(about["frames"])
-        made = (function.id, about["call_type"], stack, document)
-        self._sites[key] = made
-        if len(self._sites) > _REMEMBERED:
-            self._sites.popitem(last=False)
-        return made
+    def _add_site(self, session: CallSession, text: bytes, described: SiteDescription) -> None:
+        function = self._functions.note_use(
+            session,
+            described.name,
+            described.alias,
+            described.qualname,
+            signature=described.signature,
+        )
+        document = document_codec.encode({"p": 1, "th": described.thread})
+        stack = self._stacks.store(described.frames)
+        self._sites[session.id, text] = (function.id, described.call_type, stack, document)
 
 
-def rows_of(batch: batch_parser.Batch, sites: Callable[[int], Site], session: int) -> Packed:
+def build_rows(batch: Batch, sites: Callable[[int], Site], session: int) -> Packed:
     packed = Packed()
     _add_plain(packed, batch.plain, sites, session)
     add, uses, used_by = packed.rows.append, packed.values.extend, packed.users.extend
@@ -93,9 +107,9 @@ def rows_of(batch: batch_parser.Batch, sites: Callable[[int], Site], session: in
 
 
 def _add_plain(
-    packed: Packed, plain: batch_parser.Plain, sites: Callable[[int], Site], session: int
+    packed: Packed, plain: PlainCalls, sites: Callable[[int], Site], session: int
 ) -> None:
-    """Column by column: a step here is one for all of them."""
+    """Column by column: each step is one for all calls."""
     for number, calls in Counter(plain.sites).items():
         packed.begun[sites(number)[0]] += calls
     where = [sites(number) for number in plain.sites]
@@ -116,38 +130,13 @@ def _add_plain(
     packed.users.extend(plain.users)
 
 
-def _item(at: int, data: bytes, preview: bytes, limit: int) -> Item:
+def _build_item(at: int, data: bytes, preview: bytes, limit: int) -> Item:
     if len(data) > limit:
         raise errors.BodyTooLarge(
             f"contents.{at}: the value is larger than {limit} bytes", max_bytes=limit
         )
     try:
-        shown = orjson.loads(preview) if preview else None
+        sent = orjson.loads(preview) if preview else None
     except orjson.JSONDecodeError:
-        shown = None
-    return Item(hashlib.sha256(data).hexdigest(), data, wire.preview_of(shown, data))
-
-
-_TEXTS: dict[str, Callable[[Any], bool]] = {
-    "name": lambda given: isinstance(given, str) and bool(given),
-    "call_type": lambda given: given in CALL_TYPES,
-    "alias": lambda given: given is None or isinstance(given, str),
-    "qualname": lambda given: given is None or isinstance(given, str),
-    "signature": lambda given: given is None or isinstance(given, str),
-    "thread": lambda given: given is None or isinstance(given, dict),
-    "frames": lambda given: isinstance(given, list),
-}
-
-
-def _described(text: bytes) -> Json:
-    """What a site says, checked as the fields of a single call are."""
-    try:
-        about = orjson.loads(text)
-    except orjson.JSONDecodeError as problem:
-        raise errors.InvalidInput(f"sites: not JSON: {problem}", field="sites") from None
-    if not isinstance(about, dict):
-        raise errors.InvalidInput("sites: an object is expected", field="sites")
-    for name, is_right in _TEXTS.items():
-        if not is_right(about.setdefault(name, None)):
-            raise errors.InvalidInput(f"sites: {name} is not as expected", field="sites")
-    return {**about, "frames": about["frames"][: wire.MOST_FRAMES]}
+        sent = None
+    return Item(hashlib.sha256(data).hexdigest(), data, parse_preview(sent, data))

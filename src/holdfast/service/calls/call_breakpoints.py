@@ -1,4 +1,4 @@
-"""Call breakpoints: kept across restarts, in force at once."""
+"""The call breakpoints: stored across restarts, in force at once."""
 
 from __future__ import annotations
 
@@ -13,20 +13,34 @@ from holdfast.core import call_matcher
 from holdfast.core.call_matcher import Armed
 from holdfast.core.filters import Call
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
+from holdfast.service.calls.call_actions import ActionBuilder
+from holdfast.service.calls.call_sessions import CallSessions
+from holdfast.service.calls.function_catalog import FunctionCatalog
+from holdfast.service.calls.lease_board import LeaseBoard
 from holdfast.store import CallTables
 
 _TEXTS = ("function", "alias", "call_type", "condition", "session_id")
 
 
 class CallBreakpoints:
-    def __init__(self, tables: CallTables, on_change: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        tables: CallTables,
+        board: LeaseBoard,
+        sessions: CallSessions,
+        functions: FunctionCatalog,
+        actions: ActionBuilder,
+    ) -> None:
         self._tables = tables
-        self._on_change = on_change  # called before anybody is told that something is in force
+        self._board = board
+        self._sessions = sessions
+        self._functions = functions
+        self._actions = actions
         self._armed: dict[str, Armed] = {}
-        self._number = 0
+        self._last_number = 0
 
     def load(self) -> list[errors.HoldfastError]:
-        """Those of the last server; what is wrong with any of them."""
+        """Arm those of the last server; what is wrong with any of them."""
         problems = []
         for point in self._tables.breakpoints():
             try:
@@ -38,9 +52,11 @@ class CallBreakpoints:
     def _arm(self, point: CallBreakpoint, hits: int = 0) -> Armed:
         armed = Armed(point, hits)
         number = point.id.rpartition("_")[2]
-        self._number = max(self._number, int(number) if number.isdecimal() else 0)
+        self._last_number = max(self._last_number, int(number) if number.isdecimal() else 0)
         self._armed[point.id] = armed
         return armed
+
+    # -- reading ----------------------------------------------------------------------------
 
     def first_hit(self, call: CallRecord, when: When, values: Callable[[], Call]) -> Armed | None:
         if not self._armed:
@@ -51,70 +67,118 @@ class CallBreakpoints:
         return list(self._armed.values())
 
     def get(self, point_id: str) -> Armed:
-        found = self._armed.get(point_id)
-        if found is None:
+        armed = self._armed.get(point_id)
+        if armed is None:
             raise errors.CallBreakpointNotFound(f"no breakpoint {point_id}", id=point_id)
-        return found
+        return armed
+
+    # -- changing ---------------------------------------------------------------------------
 
     async def add(self, fields: Mapping[str, Any]) -> Armed:
-        point = checked(
-            CallBreakpoint(id=f"cbp_{self._number + 1}", created_at=time.time()), fields
-        )
-        armed = self._arm(point)
+        new = CallBreakpoint(id=f"cbp_{self._last_number + 1}", created_at=time.time())
+        armed = self._arm(self._check(new, fields))
         await self._save()
+        self._announce("breakpoint_added", armed.point)
         return armed
 
     async def change(self, point_id: str, fields: Mapping[str, Any]) -> Armed:
         before = self.get(point_id)
-        armed = self._arm(checked(before.point, fields), before.hits)
+        armed = self._arm(self._check(before.point, fields), before.hits)
         await self._save()
+        self._announce("breakpoint_changed", armed.point)
         return armed
 
-    async def remove(self, point_id: str) -> CallBreakpoint:
+    async def remove(self, point_id: str) -> None:
         point = self.get(point_id).point
         del self._armed[point_id]
         await self._save()
-        return point
+        self._announce("breakpoint_removed", point)
 
-    async def clear(self) -> list[CallBreakpoint]:
-        gone = [armed.point for armed in self._armed.values()]
+    async def clear(self) -> int:
+        """Remove all; how many there were."""
+        points = [armed.point for armed in self._armed.values()]
         self._armed.clear()
         await self._save()
-        return gone
+        for point in points:
+            self._announce("breakpoint_removed", point)
+        return len(points)
 
     async def _save(self) -> None:
-        self._on_change()
+        self._board.announce_change()  # before anybody is told that something is in force
         points = [armed.point for armed in self._armed.values()]
         await asyncio.wrap_future(self._tables.put_breakpoints(points))
 
+    def _announce(self, event: str, point: CallBreakpoint) -> None:
+        for session in self._sessions.values():
+            if not session.over and point.session_id in (None, session.id):
+                session.event(event, breakpoint_id=point.id, function=point.function)
 
-def checked(point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakpoint:
-    """The breakpoint with these fields; InvalidInput names the first that is wrong."""
-    given = dict(fields)
+    # -- checking ---------------------------------------------------------------------------
+
+    def _check(self, point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakpoint:
+        """The breakpoint with these fields, if its own action can be carried out."""
+        changed = check_fields(point, fields)
+        if changed.action is not None:
+            options = dict(changed.action)
+            action = options.pop("action", None)
+            self._actions.build(
+                changed.when, action, options, lambda name: self._check_replacement(changed, name)
+            )
+        return changed
+
+    def _check_replacement(self, point: CallBreakpoint, name: str) -> None:
+        """Whether a function can replace those that a breakpoint names, as far as both are known.
+
+        Whether it can replace one that is not known yet turns out when the breakpoint is hit.
+        """
+        if point.function is None:
+            return
+        signatures = {
+            signature
+            for session in self._sessions.values()
+            if not session.over and point.session_id in (None, session.id)
+            for signature in session.registered.get(name, ())
+        }
+        called = map(self._functions.by_id.__getitem__, self._functions.find_named(point.function))
+        expected = {function.signature for function in called if function.name != name}
+        if expected and signatures and not expected & signatures:
+            raise errors.InvalidDecision(
+                f"{name} cannot replace {point.function}: no function of that name and signature "
+                "was registered",
+                field="function_name",
+                functions=[],
+                signature=" or ".join(sorted(map(str, expected))),
+            )
+
+
+def check_fields(point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakpoint:
+    """The breakpoint with these fields; InvalidCallBreakpoint names the first that is wrong."""
+    changes = dict(fields)
     for name in _TEXTS:
-        if given.get(name) is not None and not (isinstance(given[name], str) and given[name]):
+        text = changes.get(name)
+        if text is not None and not (isinstance(text, str) and text):
             raise errors.InvalidCallBreakpoint(f"{name}: text is expected", field=name)
-    if given.get("call_type") not in (None, *CALL_TYPES):
+    if changes.get("call_type") not in (None, *CALL_TYPES):
         raise errors.InvalidCallBreakpoint(
-            f"call_type: {' or '.join(CALL_TYPES)} is expected, not {given['call_type']!r:.100}",
+            f"call_type: {' or '.join(CALL_TYPES)} is expected, not {changes['call_type']!r:.100}",
             field="call_type",
         )
-    if given.get("hit_condition") is not None:
-        given["hit_condition"] = str(given["hit_condition"])
-    if "when" in given:
-        given["when"] = _when(given["when"])
-    made = dataclasses.replace(point, **given)
-    if not any((made.function, made.alias, made.call_type, made.condition)):
+    if changes.get("hit_condition") is not None:
+        changes["hit_condition"] = str(changes["hit_condition"])
+    if "when" in changes:
+        changes["when"] = _parse_when(changes["when"])
+    changed = dataclasses.replace(point, **changes)
+    if not any((changed.function, changed.alias, changed.call_type, changed.condition)):
         raise errors.InvalidCallBreakpoint(
             "a breakpoint needs a function, an alias, a call_type or a condition",
             hint='{"function": "*"} holds every call.',
             field="function",
         )
-    Armed(made)  # its condition and hit condition can be read
-    return made
+    Armed(changed)  # raises unless its condition and hit condition can be parsed
+    return changed
 
 
-def _when(given: Any) -> When:
+def _parse_when(given: Any) -> When:
     try:
         return When(given or "before")
     except ValueError:

@@ -1,8 +1,7 @@
-"""What was recorded: lists, one call, its tree, the calls of a value, two values compared.
+"""Reads recorded calls: lists, one call, its tree; functions; values, and how two differ.
 
-Reads wait for what is still on its way to the disk, so they run in a thread of their own. A page
-costs the same however many calls there are: it looks at so many calls and no more, and says where
-to go on.
+Reads wait for what is still on its way to the disk, so they run in threads. A page costs the same
+however many calls there are: it looks at a limited number of calls, and says where to go on.
 """
 
 from __future__ import annotations
@@ -13,30 +12,42 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from holdfast import errors
 from holdfast.core import filters
 from holdfast.core.filters import Filter
-from holdfast.model.call import CallRecord, CallStatus, call_number
-from holdfast.service.calls import filter_values
-from holdfast.service.calls.call_service import Calls
-from holdfast.store import CallQuery
+from holdfast.model.call import IMPLICIT_SESSION, CallRecord, CallStatus, call_number
+from holdfast.service.calls.call_renderer import CallRenderer
+from holdfast.service.calls.call_sessions import CallSessions
+from holdfast.service.calls.content_cache import ContentCache
+from holdfast.service.calls.filter_values import build_filter_values
+from holdfast.service.calls.function_catalog import FunctionCatalog
+from holdfast.store import CallQuery, CallTables
 from holdfast.wire import pickle_viewer
-from holdfast.wire.call_requests import IMPLICIT, cid_of
+from holdfast.wire.call_answers import (
+    CallDetail,
+    CallPage,
+    CallTree,
+    Difference,
+    FunctionList,
+    Value,
+    ValueComparison,
+)
+from holdfast.wire.call_items import parse_cid
 
-Json = dict[str, Any]
-MOST_LOOKED_AT = 20_000
-MOST_SECONDS = 5.0
+MAX_LOOKED_AT = 20_000
+MAX_SECONDS = 5.0
 _CHUNK = 1000
-_MANY = 64
-_TREE_DEPTH = 20
-_SESSION = re.compile(r"calls_[0-9a-f]{8}")
+_MAX_INDEXED_FUNCTIONS = 64
+_MAX_TREE_DEPTH = 20
+_SESSION_ID = re.compile(r"calls_[0-9a-f]{8}")
+
+Check = Callable[[CallRecord], bool]
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """As it was asked for, in words."""
+@dataclass(frozen=True, slots=True)
+class CallSearch:
+    """Which calls to list, in the words of the request."""
 
     function: str | None = None
     alias: str | None = None
@@ -51,67 +62,219 @@ class Wanted:
     limit: int = 100
 
 
-@dataclass(frozen=True)
-class Page:
-    """`next` is where the next page begins, None at the end; `looked_at` counts what was read, and
-    `undecided` those of which the filter could not tell."""
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """`next` is where the next page begins, None at the end; `looked_at` counts what was read."""
 
-    calls: list[CallRecord]
+    records: list[CallRecord]
     next: str | None
     looked_at: int
-    undecided: int = 0
 
 
-class _Judge:
-    """A filter, and how often it could not tell."""
+class _FilterCheck:
+    """A filter, and how often it had no answer."""
 
-    def __init__(self, calls: Calls, expression: Filter) -> None:
-        self._calls = calls
+    def __init__(self, contents: ContentCache, expression: Filter) -> None:
+        self._contents = contents
         self._expression = expression
         self.undecided = 0
 
     def __call__(self, call: CallRecord) -> bool:
-        matches, why = self._expression.judged(filter_values.of(call, self._calls.contents))
+        matches, why = self._expression.judged(build_filter_values(call, self._contents))
         self.undecided += why is not None
         return matches
 
 
-async def listed(calls: Calls, wanted: Wanted) -> Page:
-    """Newest first."""
-    judge = _Judge(calls, filters.parse(wanted.filter)) if wanted.filter else None
-    if wanted.session is not None:
-        await check_session(calls, wanted.session)
-    query, rest = _query(calls, wanted)
-    if judge is not None:
-        rest.append(judge)
-    if query.functions is not None and not query.functions:
-        return Page([], None, 0)
-    page = await asyncio.to_thread(_page, calls, query, rest, wanted.limit)
-    return page if judge is None else dataclasses.replace(page, undecided=judge.undecided)
+class CallReader:
+    def __init__(
+        self,
+        tables: CallTables,
+        sessions: CallSessions,
+        functions: FunctionCatalog,
+        contents: ContentCache,
+        renderer: CallRenderer,
+    ) -> None:
+        self._tables = tables
+        self._sessions = sessions
+        self._functions = functions
+        self._contents = contents
+        self._renderer = renderer
+
+    # -- lists ------------------------------------------------------------------------------
+
+    async def list_calls(self, search: CallSearch) -> CallPage:
+        """Newest first."""
+        check = None
+        if search.filter:
+            check = _FilterCheck(self._contents, filters.parse(search.filter))
+        if search.session is not None:
+            await self.check_session(search.session)
+        query, checks = self._plan(search)
+        if check is not None:
+            checks.append(check)
+        return await asyncio.to_thread(self._build_page, query, checks, search.limit, check)
+
+    def _build_page(
+        self, query: CallQuery, checks: list[Check], limit: int, check: _FilterCheck | None
+    ) -> CallPage:
+        page = _Page([], None, 0)
+        if query.functions is None or query.functions:
+            page = self._search(query, checks, limit)
+        return CallPage(
+            calls=[self._renderer.build_summary(record) for record in page.records],
+            count=len(page.records),
+            next=page.next,
+            has_more=page.next is not None,
+            looked_at=page.looked_at,
+            undecided=0 if check is None else check.undecided,
+        )
+
+    def _search(self, query: CallQuery, checks: list[Check], limit: int) -> _Page:
+        records: list[CallRecord] = []
+        looked_at, deadline = 0, time.monotonic() + MAX_SECONDS
+        chunk = _CHUNK if checks else limit + 1
+        while True:
+            rows = self._tables.newest(query, chunk, self._functions.by_id)
+            for row in rows:
+                if len(records) == limit:
+                    return _Page(records, records[-1].id if records else None, looked_at)
+                looked_at += 1
+                if all(check(row) for check in checks):
+                    records.append(row)
+                if checks and time.monotonic() > deadline:  # large values take long to look into
+                    return _Page(records, row.id, looked_at)
+            if len(rows) < chunk:
+                return _Page(records, None, looked_at)
+            if looked_at >= MAX_LOOKED_AT:
+                return _Page(records, rows[-1].id, looked_at)
+            query = dataclasses.replace(query, below=rows[-1].number)
+
+    def _plan(self, search: CallSearch) -> tuple[CallQuery, list[Check]]:
+        """What an index answers, and what has to be checked in every call."""
+        functions = self._find_functions(search)
+        is_many = functions is not None and len(functions) > _MAX_INDEXED_FUNCTIONS
+        query = CallQuery(
+            functions=None if is_many else functions,
+            session_id=search.session,
+            status=_parse_status(search.status),
+            call_type=search.call_type,
+            cid=None if search.cid is None else parse_cid(search.cid),
+            below=_parse_upper_bound(search),
+            above=None if search.since is None else _parse_time(search.since, "since") - 1,
+        )
+        checks = _build_checks(query)
+        if is_many and functions is not None:
+            # The index has to be asked once for each function, so for many a scan is cheaper.
+            checks.insert(0, lambda call: call.function.id in functions)
+        return query, checks
+
+    def _find_functions(self, search: CallSearch) -> frozenset[int] | None:
+        named = None if search.function is None else self._functions.find_named(search.function)
+        if search.alias is None:
+            return named
+        aliased = self._functions.find_aliased(search.alias)
+        return aliased if named is None else named & aliased
+
+    async def list_functions(self, session_id: str | None) -> FunctionList:
+        if session_id is not None:
+            await self.check_session(session_id)
+        counted = await asyncio.to_thread(self._functions.list_counted, session_id)
+        functions = [self._renderer.build_function(*function) for function in counted]
+        return FunctionList(functions=functions, total=len(functions))
+
+    async def check_session(self, session_id: str) -> None:
+        """SessionNotFound, unless there is such a session, or a call of one that was."""
+        if session_id in self._sessions or session_id == IMPLICIT_SESSION:
+            return
+        if _SESSION_ID.fullmatch(session_id):
+            query = CallQuery(session_id=session_id)
+            if await asyncio.to_thread(self._tables.newest, query, 1, self._functions.by_id):
+                return
+        self._sessions.require(session_id)
+
+    # -- one call ---------------------------------------------------------------------------
+
+    async def get_call(self, call_id: str) -> CallDetail:
+        record = await self._read_call(call_id)
+        return await asyncio.to_thread(self._renderer.build_detail, record)
+
+    async def get_tree(self, call_id: str, limit: int) -> CallTree:
+        """A call and the calls made within it, nested."""
+        return await asyncio.to_thread(self._build_tree, await self._read_call(call_id), limit)
+
+    async def _read_call(self, call_id: str) -> CallRecord:
+        number = call_number(call_id)
+        record = None
+        if number is not None:
+            record = await asyncio.to_thread(self._tables.call, number, self._functions.by_id)
+        if record is None:
+            raise errors.CallNotFound(f"no call {call_id}", call_id=call_id)
+        return record
+
+    def _build_tree(self, record: CallRecord, limit: int) -> CallTree:
+        children, is_complete = self._read_children(record, limit)
+        return CallTree(
+            call=self._renderer.build_node(record, children),
+            complete=is_complete,
+            total=1 + sum(map(len, children.values())),
+        )
+
+    def _read_children(
+        self, record: CallRecord, limit: int
+    ) -> tuple[dict[int, list[CallRecord]], bool]:
+        """The calls within a call, and within those, by parent; True when that is all of them."""
+        by_parent: dict[int, list[CallRecord]] = {}
+        level, left = [record.number], limit
+        for _depth in range(_MAX_TREE_DEPTH):
+            next_level: list[int] = []
+            for parent in level:
+                children = self._tables.children(parent, left + 1, self._functions.by_id)
+                if len(children) > left:
+                    by_parent[parent] = children[:left]
+                    return by_parent, False
+                by_parent[parent] = children
+                left -= len(children)
+                next_level += [child.number for child in children if child.number != parent]
+            level = next_level
+            if not level:
+                return by_parent, True
+        return by_parent, False
+
+    # -- values -----------------------------------------------------------------------------
+
+    async def get_content(self, cid: str) -> bytes:
+        return await asyncio.to_thread(self._contents.require_data, parse_cid(cid))
+
+    async def get_value(self, cid: str) -> Value:
+        preview = self._contents.preview(parse_cid(cid))
+        if preview is None:
+            preview = pickle_viewer.preview(await self.get_content(cid))
+        return Value.of(cid, preview)
+
+    async def compare(self, left: str, right: str) -> ValueComparison:
+        """Where two values differ, read from their bytes without loading them."""
+        differences: list[Difference] = []
+        is_complete = True
+        first, second = await self.get_content(left), await self.get_content(right)
+        if left != right:
+            found, is_complete = await asyncio.to_thread(pickle_viewer.differences, first, second)
+            differences = [Difference(**difference) for difference in found]
+        return ValueComparison(
+            left=await self.get_value(left),
+            right=await self.get_value(right),
+            equal=left == right or (is_complete and not differences),
+            identical=left == right,
+            differences=differences,
+            complete=is_complete,
+        )
 
 
-def _query(calls: Calls, wanted: Wanted) -> tuple[CallQuery, list[Callable[[CallRecord], bool]]]:
-    """What an index answers, and what is to be looked at in every call."""
-    functions = _functions(calls, wanted)
-    many = functions is not None and len(functions) > _MANY
-    query = CallQuery(
-        functions=None if many else functions,
-        session_id=wanted.session,
-        status=_status(wanted.status),
-        call_type=wanted.call_type,
-        cid=None if wanted.cid is None else cid_of(wanted.cid),
-        below=_below(wanted),
-        above=None if wanted.since is None else _moment(wanted.since, "since") - 1,
-    )
-    checks = _checks(query)
-    if many and functions is not None:
-        # Each function is a question of its own to the index; so many are better looked for.
-        checks.insert(0, lambda call: call.function.id in functions)
-    return query, checks
+# -- reading the request -------------------------------------------------------------------------
 
 
-def _checks(query: CallQuery) -> list[Callable[[CallRecord], bool]]:
-    checks: list[Callable[[CallRecord], bool]] = []
+def _build_checks(query: CallQuery) -> list[Check]:
+    """What the index that answers a query leaves to be checked."""
+    checks: list[Check] = []
     functions, session, status = query.functions, query.session_id, query.status
     if query.cid is not None and functions is not None:
         checks.append(lambda call: call.function.id in functions)
@@ -124,28 +287,7 @@ def _checks(query: CallQuery) -> list[Callable[[CallRecord], bool]]:
     return checks
 
 
-def _functions(calls: Calls, wanted: Wanted) -> frozenset[int] | None:
-    if wanted.function is None and wanted.alias is None:
-        return None
-    found = calls.functions.named(wanted.function) if wanted.function is not None else None
-    if wanted.alias is None:
-        return found
-    aliased = calls.functions.aliased(wanted.alias)
-    return aliased if found is None else found & aliased
-
-
-async def check_session(calls: Calls, given: str) -> None:
-    """SessionNotFound, unless there is such a session of calls, or a call of one that was."""
-    if given in calls.sessions or given == IMPLICIT:
-        return
-    if _SESSION.fullmatch(given):
-        query = CallQuery(session_id=given)
-        if await asyncio.to_thread(calls.tables.newest, query, 1, calls.functions.by_id):
-            return
-    calls.session(given)
-
-
-def _status(given: str | None) -> CallStatus | None:
+def _parse_status(given: str | None) -> CallStatus | None:
     if given is None:
         return None
     try:
@@ -157,107 +299,24 @@ def _status(given: str | None) -> CallStatus | None:
         ) from None
 
 
-def _below(wanted: Wanted) -> int | None:
+def _parse_upper_bound(search: CallSearch) -> int | None:
     bounds = []
-    if wanted.before is not None:
-        number = call_number(wanted.before)
+    if search.before is not None:
+        number = call_number(search.before)
         if number is None:
             raise errors.InvalidInput(
-                f"before: {wanted.before!r} is no call_id",
+                f"before: {search.before!r} is no call_id",
                 hint="Use `next` of the answer before.",
                 field="before",
             )
         bounds.append(number)
-    if wanted.until is not None:
-        bounds.append(_moment(wanted.until, "until"))
+    if search.until is not None:
+        bounds.append(_parse_time(search.until, "until"))
     return min(bounds, default=None)
 
 
-def _moment(seconds: float, field: str) -> int:
+def _parse_time(seconds: float, field: str) -> int:
+    """A time as a call number."""
     if not 0 <= seconds < 9e9:
         raise errors.InvalidInput(f"{field}: not a time in seconds", field=field)
     return int(seconds * 1_000_000) * 1000
-
-
-def _page(
-    calls: Calls, query: CallQuery, checks: list[Callable[[CallRecord], bool]], limit: int
-) -> Page:
-    found: list[CallRecord] = []
-    looked_at, enough = 0, time.monotonic() + MOST_SECONDS
-    chunk = _CHUNK if checks else limit + 1
-    functions = calls.functions.by_id
-    while True:
-        rows = calls.tables.newest(query, chunk, functions)
-        for row in rows:
-            if len(found) == limit:
-                return Page(found, found[-1].id if found else None, looked_at)
-            looked_at += 1
-            if all(check(row) for check in checks):
-                found.append(row)
-            if time.monotonic() > enough and checks:  # large values take long to look into
-                return Page(found, row.id, looked_at)
-        if len(rows) < chunk:
-            return Page(found, None, looked_at)
-        if looked_at >= MOST_LOOKED_AT:
-            return Page(found, rows[-1].id, looked_at)
-        query = dataclasses.replace(query, below=rows[-1].number)
-
-
-# -- one call ------------------------------------------------------------------------------------
-
-
-async def one(calls: Calls, given: str) -> CallRecord:
-    number = call_number(given)
-    found = None
-    if number is not None:
-        found = await asyncio.to_thread(calls.tables.call, number, calls.functions.by_id)
-    if found is None:
-        raise errors.CallNotFound(f"no call {given}", call_id=given)
-    return found
-
-
-async def tree(
-    calls: Calls, record: CallRecord, limit: int
-) -> tuple[dict[int, list[CallRecord]], bool]:
-    """The calls made within a call, and within those: by parent. True when that is all of them."""
-    return await asyncio.to_thread(_tree, calls, record, limit)
-
-
-def _tree(calls: Calls, record: CallRecord, limit: int) -> tuple[dict[int, list[CallRecord]], bool]:
-    found: dict[int, list[CallRecord]] = {}
-    level, left = [record.number], limit
-    for _depth in range(_TREE_DEPTH):
-        following: list[int] = []
-        for parent in level:
-            children = calls.tables.children(parent, left + 1, calls.functions.by_id)
-            if len(children) > left:
-                found[parent] = children[:left]
-                return found, False
-            found[parent] = children
-            left -= len(children)
-            following += [child.number for child in children if child.number != parent]
-        level = following
-        if not level:
-            return found, True
-    return found, False
-
-
-# -- values --------------------------------------------------------------------------------------
-
-
-async def content(calls: Calls, cid: str) -> bytes:
-    return await asyncio.to_thread(calls.contents.required, cid_of(cid))
-
-
-async def preview(calls: Calls, cid: str) -> Json:
-    found = calls.contents.preview(cid_of(cid))
-    if found is None:
-        await content(calls, cid)  # says that nobody knows it
-    return found or {}
-
-
-async def diff(calls: Calls, left: str, right: str) -> tuple[list[Json], bool]:
-    first, second = await content(calls, left), await content(calls, right)
-    if left == right:
-        return [], True
-    return await asyncio.to_thread(pickle_viewer.differences, first, second)

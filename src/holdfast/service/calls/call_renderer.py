@@ -1,185 +1,235 @@
-"""Calls, functions and held calls as clients see them."""
+"""Builds the answers about calls out of their records."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
+
+from msgspec import UNSET
 
 from holdfast.core.call_matcher import Armed
 from holdfast.model.call import CallRecord, Function, When, call_id
-from holdfast.service.calls.call_service import Calls
-from holdfast.service.calls.held_call import Held
-from holdfast.wire import call_requests as wire
+from holdfast.service.calls.content_cache import ContentCache
+from holdfast.service.calls.function_catalog import FunctionCatalog
+from holdfast.service.calls.held_call import HeldCall
+from holdfast.service.calls.stack_cache import StackCache
 from holdfast.wire import rest
+from holdfast.wire.call_answers import (
+    CallBreakpointAnswer,
+    CallDetail,
+    CallNode,
+    CallSite,
+    CallSummary,
+    ChangedValues,
+    Delivered,
+    FunctionSummary,
+    HeldCallDetail,
+    HeldCallSummary,
+    Value,
+)
 
 Json = dict[str, Any]
 _PARAMETER = re.compile(r"\s*(\*{0,2}\w+)")
+_MAX_SIGNATURE = 2000
 
 
-def value_json(calls: Calls, cid: str) -> Json:
-    return {"cid": cid, **(calls.contents.preview(cid) or {"text": "<not stored>", "type": "?"})}
+class CallRenderer:
+    """Values that are not at hand are looked up in the store, so large answers need a thread."""
 
+    def __init__(
+        self, contents: ContentCache, stacks: StackCache, functions: FunctionCatalog
+    ) -> None:
+        self._contents = contents
+        self._stacks = stacks
+        self._functions = functions
 
-def call_json(calls: Calls, record: CallRecord) -> Json:
-    """A call in a list."""
-    shown: Json = {
-        "call_id": record.id,
-        "session_id": record.session_id,
-        "method_name": record.function.name,
-        "alias": record.function.alias,
-        "qualname": record.function.qualname,
-        "call_type": record.call_type,
-        "status": record.status.value,
-        "timestamp": rest.timestamp(record.number / 1e9),
-        "args": [value_json(calls, cid) for cid in record.args],
-        "kwargs": {name: value_json(calls, cid) for name, cid in record.kwargs.items()},
-        "target_cid": record.target,
-        "result_cid": record.result,
-        "result": None if record.result is None else value_json(calls, record.result),
-        "duration_ms": None if record.duration_ns is None else record.duration_ns / 1e6,
-    }
-    if record.exception_type is not None or record.exception is not None:
-        shown["exception_type"] = record.exception_type
-        shown["exception_message"] = record.exception_message
-        shown["exception_cid"] = record.exception
-    if record.marker is not None:
-        shown["marker"] = record.marker
-    delivered = _delivered(calls, record)
-    if delivered is not None:
-        shown["delivered"] = delivered
-    return shown
+    def build_value(self, cid: str) -> Value:
+        return Value.of(cid, self._contents.preview(cid))
 
+    # -- recorded calls ---------------------------------------------------------------------
 
-def _delivered(calls: Calls, record: CallRecord) -> Json | None:
-    """What the caller got in place of what the function came to, if somebody decided so then."""
-    decision = record.decision or {}
-    if decision.get("when") not in (When.AFTER.value, When.EXCEPTION.value):
-        return None
-    match decision.get("action"):
-        case "skip":
-            return {"result": value_json(calls, decision["fake_result_cid"])}
-        case "raise":
-            named = ("exception_type", "exception_message", "exception_cid")
-            thrown = {name: decision[name] for name in named if name in decision}
-            if "exception_cid" in thrown:
-                thrown["exception"] = value_json(calls, thrown["exception_cid"])
-            return thrown
-    return None
+    def build_summary(self, record: CallRecord) -> CallSummary:
+        return CallSummary(**self._summary_fields(record))
 
+    def build_node(self, record: CallRecord, children: Mapping[int, list[CallRecord]]) -> CallNode:
+        """A call with the calls made within it, which are given by their parent."""
+        nodes = [
+            self.build_node(child, children)
+            for child in children.get(record.number, [])
+            if child.number != record.number
+        ]
+        return CallNode(**self._summary_fields(record), children=nodes)
 
-def whole_json(calls: Calls, record: CallRecord) -> Json:
-    """Everything that was recorded of one call."""
-    frames = [] if record.stack is None else calls.tables.stack(record.stack)
-    shown = {
-        **call_json(calls, record),
-        "signature": record.function.signature,
-        "call_site": {
-            "timestamp": record.started_at,
+    def build_detail(self, record: CallRecord) -> CallDetail:
+        return CallDetail(**self._detail_fields(record))
+
+    def _summary_fields(self, record: CallRecord) -> Json:
+        value = self.build_value
+        fields: Json = {
+            "call_id": record.id,
+            "session_id": record.session_id,
+            "method_name": record.function.name,
+            "alias": record.function.alias,
+            "qualname": record.function.qualname,
+            "call_type": record.call_type,
+            "status": record.status.value,
+            "timestamp": rest.timestamp(record.number / 1e9),
+            "args": [value(cid) for cid in record.args],
+            "kwargs": {name: value(cid) for name, cid in record.kwargs.items()},
             "target_cid": record.target,
-            "stack_trace": frames,
-        },
-        "location": rest.location(calls.location(record)),
-        "thread": record.thread,
-        "task": record.task,
-        "parent_call_id": None if record.parent is None else call_id(record.parent),
-        "completed_at": record.completed_at,
-        "duration_ns": record.duration_ns,
-        "changed": _changed_json(calls, record),
-        "decision": record.decision,
-    }
-    shown.setdefault("delivered", None)
-    if record.exception is not None:
-        shown["exception"] = value_json(calls, record.exception)
-    return shown
+            "result_cid": record.result,
+            "result": None if record.result is None else value(record.result),
+            "duration_ms": None if record.duration_ns is None else record.duration_ns / 1e6,
+        }
+        if record.exception_type is not None or record.exception is not None:
+            fields["exception_type"] = record.exception_type
+            fields["exception_message"] = record.exception_message
+            fields["exception_cid"] = record.exception
+        if record.marker is not None:
+            fields["marker"] = record.marker
+        delivered = self._build_delivered(record)
+        if delivered is not None:
+            fields["delivered"] = delivered
+        return fields
 
-
-def _changed_json(calls: Calls, record: CallRecord) -> Json | None:
-    if record.changed is None:
+    def _build_delivered(self, record: CallRecord) -> Delivered | None:
+        """What the caller got instead of what the function came to, if that was decided after."""
+        decision = record.decision or {}
+        if decision.get("when") not in (When.AFTER.value, When.EXCEPTION.value):
+            return None
+        match decision.get("action"):
+            case "skip":
+                return Delivered(result=self.build_value(decision["fake_result_cid"]))
+            case "raise":
+                cid = decision.get("exception_cid", UNSET)
+                return Delivered(
+                    exception_type=decision.get("exception_type", UNSET),
+                    exception_message=decision.get("exception_message", UNSET),
+                    exception_cid=cid,
+                    exception=UNSET if cid is UNSET else self.build_value(cid),
+                )
         return None
-    return {
-        part: value_json(calls, found)
-        if isinstance(found, str)
-        else {key: value_json(calls, cid) for key, cid in found.items()}
-        for part, found in record.changed.items()
-    }
+
+    def _detail_fields(self, record: CallRecord) -> Json:
+        fields: Json = {
+            "delivered": None,
+            **self._summary_fields(record),
+            "signature": record.function.signature,
+            "call_site": CallSite(
+                timestamp=record.started_at,
+                target_cid=record.target,
+                stack_trace=self._stacks.frames(record),
+            ),
+            "location": self._stacks.location(record),
+            "thread": record.thread,
+            "task": record.task,
+            "parent_call_id": None if record.parent is None else call_id(record.parent),
+            "completed_at": record.completed_at,
+            "duration_ns": record.duration_ns,
+            "changed": self._build_changed(record),
+            "decision": record.decision,
+        }
+        if record.exception is not None:
+            fields["exception"] = self.build_value(record.exception)
+        return fields
+
+    def _build_changed(self, record: CallRecord) -> ChangedValues | None:
+        if record.changed is None:
+            return None
+        values: Json = {
+            part: self.build_value(changed)
+            if isinstance(changed, str)
+            else {key: self.build_value(cid) for key, cid in changed.items()}
+            for part, changed in record.changed.items()
+        }
+        return ChangedValues(**values)
+
+    # -- functions and breakpoints ----------------------------------------------------------
+
+    def build_function(self, function: Function, calls: int) -> FunctionSummary:
+        return FunctionSummary(
+            name=function.name,
+            alias=function.alias,
+            qualname=function.qualname,
+            module=function.module,
+            signature=function.signature,
+            file=function.file,
+            line=function.line,
+            target_cid=function.target_cid,
+            sessions=self._functions.sessions_of(function),
+            calls=calls,
+        )
+
+    # -- held calls -------------------------------------------------------------------------
+
+    def build_held_summary(self, held: HeldCall) -> HeldCallSummary:
+        return HeldCallSummary(
+            call_id=held.record.id,
+            method_name=held.record.function.name,
+            when=held.when.value,
+            breakpoint_id=held.breakpoint_id,
+        )
+
+    def build_held_detail(self, held: HeldCall) -> HeldCallDetail:
+        record, session = held.record, held.running.session
+        fields = self._detail_fields(record)
+        names = parse_parameters(record.function.signature)
+        for name, value in zip(names, fields["args"], strict=False):
+            value.name = name
+        return HeldCallDetail(
+            **fields,
+            when=held.when.value,
+            breakpoint_id=held.breakpoint_id,
+            evaluates=held.running.evaluates,
+            timeout_ms=held.timeout_ms,
+            replacements=session.list_replacements(record.function),
+        )
 
 
-def tree_json(calls: Calls, record: CallRecord, found: dict[int, list[CallRecord]]) -> Json:
-    children = [
-        tree_json(calls, child, found)
-        for child in found.get(record.number, [])
-        if child.number != record.number
-    ]
-    return {**call_json(calls, record), "children": children}
+def build_breakpoint(armed: Armed) -> CallBreakpointAnswer:
+    point = armed.point
+
+    def known(value: Any) -> Any:
+        return UNSET if value is None else value
+
+    return CallBreakpointAnswer(
+        id=point.id,
+        breakpoint_id=point.id,
+        when=point.when.value,
+        enabled=point.enabled,
+        hits=armed.hits,
+        undecided=armed.undecided,
+        function=known(point.function),
+        alias=known(point.alias),
+        call_type=known(point.call_type),
+        condition=known(point.condition),
+        hit_condition=known(point.hit_condition),
+        session_id=known(point.session_id),
+        action=known(point.action),
+        message=known(armed.message),
+    )
 
 
-def function_json(calls: Calls, function: Function, count: int) -> Json:
-    return {
-        "name": function.name,
-        "alias": function.alias,
-        "qualname": function.qualname,
-        "module": function.module,
-        "signature": function.signature,
-        "file": function.file,
-        "line": function.line,
-        "target_cid": function.target_cid,
-        "sessions": calls.functions.sessions_of(function),
-        "calls": count,
-    }
+# -- signatures ----------------------------------------------------------------------------------
 
 
-def breakpoint_json(armed: Armed) -> Json:
-    return wire.breakpoint_json(armed.point, armed.hits, armed.undecided, armed.message)
-
-
-# -- holds ---------------------------------------------------------------------------------------
-
-
-def held_json(calls: Calls, held: Held) -> Json:
-    """What a decider has to know: the call, its values by parameter, and what may replace it."""
-    record = held.call
-    names = parameters(record.function.signature)
-    args = [value_json(calls, cid) for cid in record.args]
-    for name, value in zip(names, args, strict=False):
-        value["name"] = name
-    return {
-        **whole_json(calls, record),
-        "args": args,
-        "when": held.when.value,
-        "breakpoint_id": held.breakpoint_id,
-        "evaluates": held.evaluates,
-        "timeout_ms": held.timeout_ms,
-        "replacements": calls.replacements(record),
-    }
-
-
-def brief_json(held: Held) -> Json:
-    """A held call in a list of holds."""
-    record = held.call
-    return {
-        "call_id": record.id,
-        "method_name": record.function.name,
-        "when": held.when.value,
-        "breakpoint_id": held.breakpoint_id,
-    }
-
-
-def parameters(signature: str | None) -> list[str]:
+def parse_parameters(signature: str | None) -> list[str]:
     """The names in `(a, b=1, *rest)` that positional arguments go to, one for each in turn."""
     names: list[str] = []
-    for part in _parts((signature or "").strip().removeprefix("(")):
-        found = _PARAMETER.match(part)
-        if found is None or found[1].startswith("*"):
+    for part in _split_parameters((signature or "").strip().removeprefix("(")):
+        match = _PARAMETER.match(part)
+        if match is None or match[1].startswith("*"):
             break
-        if found[1] != "self" or names:
-            names.append(found[1])
+        if match[1] != "self" or names:
+            names.append(match[1])
     return names
 
 
-def _parts(text: str) -> list[str]:
-    """Split at the commas that stand in no bracket, up to the closing one."""
+def _split_parameters(text: str) -> list[str]:
+    """Split at the commas that are in no bracket, up to the closing one."""
     parts, depth = [""], 0
-    for character in text[:2000]:
+    for character in text[:_MAX_SIGNATURE]:
         if character in ")]}" and depth == 0:
             break
         depth += (character in "([{") - (character in ")]}")

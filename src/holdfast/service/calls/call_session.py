@@ -1,72 +1,100 @@
-"""One application that reports its calls, from its ON to its end."""
+"""A session of calls: one application that reports them."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
+import dataclasses
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-import psutil
+import msgspec
+from msgspec import UNSET
 
 from holdfast import errors
+from holdfast.model.call import IMPLICIT_SESSION, Application, Function
+from holdfast.model.hold import Hold
 from holdfast.model.records import SessionRecord
 from holdfast.model.session import Kind, State
-from holdfast.service.journal import Journal
-from holdfast.service.stream import Stream
-from holdfast.service.waiting import Waiting
+from holdfast.service.calls.process_watch import ProcessWatch
+from holdfast.service.event_journal import EventJournal
+from holdfast.service.event_stream import EventStream
+from holdfast.service.session import DecisionRequest, Session
 from holdfast.store import Store
-from holdfast.targets.program.process_killer import open_pidfd
+from holdfast.wire import rest
+from holdfast.wire.call_answers import CallDecisionAnswer, CallEvaluation, CallSessionAnswer
+from holdfast.wire.session_answers import EventList
 
-_LOOK_SECONDS = 1.0
-_MOST_KEPT = 1000
+if TYPE_CHECKING:
+    from holdfast.service.calls.call_sessions import CallSessions
+
+_MAX_SAVED = 1000
+_APPLICATION_FIELDS = frozenset(field.name for field in dataclasses.fields(Application))
 
 
-class CallSession(Waiting):
-    """It runs while its process does; it is paused while one of its calls is held."""
+class CallSession(Session):
+    """Runs while its process does, and is paused while one of its calls is held."""
 
     kind = Kind.CALLS
+    over: bool = False
 
     def __init__(
         self,
+        sessions: CallSessions,
         session_id: str,
         store: Store,
-        stream: Stream,
-        about: Mapping[str, Any],
+        stream: EventStream,
+        application: Application,
         created_at: float | None = None,
     ) -> None:
         super().__init__()
         self.id = session_id
-        self.about = dict(about)
+        self.application = application
         self.created_at = time.time() if created_at is None else created_at
-        self.over = False
         self.reason: str | None = None
         self.watched = True
         self.calls = 0
-        self.taken = 0  # the last batch of calls that was taken
+        self.last_batch = 0  # the sequence number of the last batch that was recorded
         self.holds: set[str] = set()
         self.functions: list[int] = []
         self.registered: dict[str, list[str | None]] = {}  # signatures by name
-        self.journal = Journal(session_id, store, stream)
+        self.journal = EventJournal(session_id, store, stream)
+        self._sessions = sessions
         self._store = store
         self._watch: ProcessWatch | None = None
 
+    @classmethod
+    def from_record(
+        cls, sessions: CallSessions, record: SessionRecord, store: Store, stream: EventStream
+    ) -> CallSession:
+        """A session of the last server. `reason` is None unless that server had ended it."""
+        document = record.document
+        application = _parse_application(document.get("about") or {})
+        session = cls(sessions, record.id, store, stream, application, record.created_at)
+        session.calls = int(document.get("calls") or 0)
+        session.registered = dict(document.get("registered") or {})
+        session.functions = list(document.get("functions") or [])
+        if document.get("state") == State.TERMINATED.value:
+            session.reason = document.get("reason")
+        return session
+
     @property
     def name(self) -> str | None:
-        if self.about.get("name"):
-            return str(self.about["name"])
-        argv = self.about.get("argv")
-        return os.path.basename(str(argv[0])) if argv else None
+        argv = self.application.argv
+        return self.application.name or (os.path.basename(argv[0]) if argv else None)
 
     @property
     def pid(self) -> int | None:
-        return self.about.get("pid")
+        return self.application.pid
+
+    @property
+    def is_implicit(self) -> bool:
+        """Whether it is the session of applications that name none."""
+        return self.id == IMPLICIT_SESSION
 
     @property
     def is_leased(self) -> bool:
-        return self.about.get("mode") == "leased"
+        return self.application.mode == "leased"
 
     @property
     def state(self) -> State:
@@ -78,6 +106,88 @@ class CallSession(Waiting):
         self.journal.add(kind, **body)
         self.wake()
 
+    # -- operations -------------------------------------------------------------------------
+
+    def not_a_program(self) -> errors.WrongState:
+        return errors.WrongState(
+            f"session {self.id} is of kind {self.kind.value}: it has no program to steer",
+            hint="Its calls are at GET /api/calls?session=…, what it holds at GET /api/holds.",
+            session_id=self.id,
+            kind=self.kind.value,
+            state=self.state.value,
+            possible=["evaluate", "events", "delete"],
+        )
+
+    async def detail(self) -> CallSessionAnswer:
+        return self.summary()
+
+    @property
+    def last_seq(self) -> int:
+        return self.journal.seq
+
+    async def read_events(
+        self, since: int, limit: int, types: frozenset[str] | None = None
+    ) -> EventList:
+        return self.journal.page(since, limit, types)
+
+    async def delete(self) -> None:
+        await self._sessions.delete(self)
+
+    async def decide(self, hold: Hold, request: DecisionRequest) -> CallDecisionAnswer:
+        holds, by = self._sessions.holds, request.options.by
+        held = holds.decide(hold.id, request.action, by, request.fields)
+        return CallDecisionAnswer(
+            session_id=self.id,
+            status=self.state.value,
+            hold_id=hold.id,
+            action=request.action,
+            call_id=held.record.id,
+        )
+
+    async def continue_holds(self, by: str) -> list[str]:
+        return self._sessions.holds.continue_all(self, by)
+
+    def describe_hold(self, hold: Hold, *, brief: bool) -> Mapping[str, Any]:
+        held = self._sessions.holds.require_open(hold.id)
+        renderer = self._sessions.renderer
+        build = renderer.build_held_summary if brief else renderer.build_held_detail
+        return cast(Mapping[str, Any], msgspec.to_builtins(build(held)))
+
+    async def evaluate(
+        self,
+        expression: str,
+        *,
+        hold_id: str | None = None,
+        frame_id: int = 0,
+        context: str | None = None,
+        timeout: float | None = None,
+    ) -> CallEvaluation:
+        """The value in the frame of whoever makes the held call."""
+        holds = self._sessions.holds
+        held = holds.require_open(hold_id) if hold_id else holds.newest_of(self)
+        return await holds.evaluate(held, expression, timeout)
+
+    def summary(self) -> CallSessionAnswer:
+        application = self.application
+        return CallSessionAnswer(
+            session_id=self.id,
+            status=self.state.value,
+            kind=self.kind.value,
+            name=self.name,
+            created_at=rest.timestamp(self.created_at),
+            pid=self.pid,
+            calls=self.calls,
+            holds=sorted(self.holds),
+            last_event=self.journal.seq,
+            argv=UNSET if application.argv is None else list(application.argv),
+            cwd=UNSET if application.cwd is None else application.cwd,
+            python=UNSET if application.python is None else application.python,
+            script=UNSET if application.script is None else application.script,
+            module=UNSET if application.module is None else application.module,
+            path=UNSET if application.path is None else list(application.path),
+            reason=self.reason if self.over else UNSET,
+        )
+
     def require_open(self) -> None:
         if self.over:
             raise errors.WrongState(
@@ -88,26 +198,58 @@ class CallSession(Waiting):
                 possible=["delete"],
             )
 
-    def registers(self, name: str, signature: str | None) -> bool:
-        """Its application has a function at hand; False when that was known."""
-        known = self.registered.setdefault(name, [])
-        if signature in known:
+    # -- functions --------------------------------------------------------------------------
+
+    def add_function(self, function: Function) -> None:
+        """Note that the application uses a function."""
+        self.functions.append(function.id)
+        self.save()
+
+    def register(self, name: str, signature: str | None) -> bool:
+        """Note that the application has a function at hand; False when that was known."""
+        signatures = self.registered.setdefault(name, [])
+        if signature in signatures:
             return False
-        known.append(signature)
+        signatures.append(signature)
         self.save()
         return True
 
+    def list_replacements(self, function: Function) -> list[str]:
+        """The registered functions that take the same arguments, so that they may replace it."""
+        return [
+            name
+            for name, signatures in self.registered.items()
+            if name != function.name and function.signature in signatures
+        ]
+
+    def check_replacement(self, function: Function, name: str) -> None:
+        candidates = self.list_replacements(function)
+        if name not in candidates:
+            raise errors.InvalidDecision(
+                f"{name} cannot replace {function.name}: no function of that name and "
+                "signature was registered",
+                hint="`functions` in the details are those that can.",
+                field="function_name",
+                functions=candidates,
+                signature=function.signature,
+            )
+
+    # -- its process ------------------------------------------------------------------------
+
     @property
     def is_watched(self) -> bool:
-        """Is its process seen to live?"""
+        """Whether its process is known to be alive."""
         return self._watch is not None
 
     def watch(self, on_end: Callable[[], None]) -> None:
-        """Hear of the end of its process, if it is one of this machine that we can see."""
+        """Call `on_end` when its process ends, if it can be seen from here."""
         if self.pid is not None and self.watched:
-            self._watch = ProcessWatch.begun(self.pid, self.about.get("process_started"), on_end)
+            started = self.application.process_started
+            self._watch = ProcessWatch.open(self.pid, started, on_end)
             if self._watch is not None:
-                self.about["process_started"] = self._watch.started
+                self.application = dataclasses.replace(
+                    self.application, process_started=self._watch.started
+                )
 
     def end(self, reason: str) -> None:
         if self._watch is not None:
@@ -118,68 +260,27 @@ class CallSession(Waiting):
             self.event("terminated", reason=reason)
 
     def save(self) -> Any:
-        """Write what is shown of it after a restart of the server."""
+        """Store what a restarted server needs to know of it."""
         document = {
-            "about": self.about,
+            "about": _to_document(self.application),
             "state": self.state.value,
             "reason": self.reason,
             "calls": self.calls,
-            "functions": self.functions[:_MOST_KEPT],
-            "registered": dict(list(self.registered.items())[:_MOST_KEPT]),
+            "functions": self.functions[:_MAX_SAVED],
+            "registered": dict(list(self.registered.items())[:_MAX_SAVED]),
         }
         record = SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
         return self._store.put_session(record)
 
 
-class ProcessWatch:
-    """Calls back once when a process is gone: the one meant, not one that got its pid later."""
+def _to_document(application: Application) -> dict[str, Any]:
+    fields = dataclasses.asdict(application)
+    return {name: value for name, value in fields.items() if value is not None}
 
-    def __init__(self, process: psutil.Process, pidfd: int | None, on_end: Callable[[], None]):
-        self.started = process.create_time()
-        self._process = process
-        self._pidfd = pidfd
-        self._on_end = on_end
-        self._looking: asyncio.Task[None] | None = None
-        if pidfd is not None:
-            asyncio.get_running_loop().add_reader(pidfd, self._ended)
-        else:
-            self._looking = asyncio.create_task(self._look())
 
-    @classmethod
-    def begun(
-        cls, pid: int, started: float | None, on_end: Callable[[], None]
-    ) -> ProcessWatch | None:
-        """None: there is no such process (any more), as far as can be seen from here."""
-        try:
-            process = psutil.Process(pid)
-            if started is not None and abs(process.create_time() - started) > 0.01:
-                return None
-            return cls(process, open_pidfd(pid), on_end)
-        except (psutil.Error, ValueError, OverflowError):
-            return None
-
-    async def _look(self) -> None:
-        """Without pidfds there is nothing to wait for; so look from time to time."""
-        while self._is_alive():  # noqa: ASYNC110
-            await asyncio.sleep(_LOOK_SECONDS)
-        self._ended()
-
-    def _is_alive(self) -> bool:
-        try:
-            return self._process.is_running() and self._process.status() != psutil.STATUS_ZOMBIE
-        except psutil.Error:
-            return False
-
-    def _ended(self) -> None:
-        self.close()
-        self._on_end()
-
-    def close(self) -> None:
-        if self._pidfd is not None:
-            asyncio.get_running_loop().remove_reader(self._pidfd)
-            with contextlib.suppress(OSError):
-                os.close(self._pidfd)
-            self._pidfd = None
-        if self._looking is not None and self._looking is not asyncio.current_task():
-            self._looking.cancel()
-        self._looking = None
+def _parse_application(document: dict[str, Any]) -> Application:
+    fields = {name: value for name, value in document.items() if name in _APPLICATION_FIELDS}
+    for name in ("argv", "path"):
+        if fields.get(name) is not None:
+            fields[name] = tuple(map(str, fields[name]))
+    return Application(**fields)

@@ -1,4 +1,4 @@
-"""A held call: what it waits for, who polls it, and what is asked of it meanwhile."""
+"""A held call: polled by its application, decided or evaluated in by others."""
 
 from __future__ import annotations
 
@@ -6,121 +6,130 @@ import asyncio
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 from holdfast import errors
 from holdfast.model.call import CallRecord, When
-from holdfast.service.waiting import Waiting
-
-Json = dict[str, Any]
-ALLOWED = {
-    When.BEFORE: ("continue", "skip", "raise", "modify", "replace"),
-    When.AFTER: ("continue", "skip", "raise"),
-    When.EXCEPTION: ("continue", "skip", "raise"),
-}
+from holdfast.model.decision import Moment, names_at
+from holdfast.service.calls.running_calls import RunningCall
+from holdfast.service.waitable import Waitable
+from holdfast.wire.call_answers import CallInstruction, PollAnswer
+from holdfast.wire.call_requests import EvaluationAnswer
 
 
 @dataclass
-class Question:
-    """An expression for the caller's frame, until the application has answered it."""
+class PendingEvaluation:
+    """An expression that the application is to evaluate in the frame of the caller."""
 
     expression: str
     timeout: float
-    answer: asyncio.Future[Json]
+    answer: asyncio.Future[EvaluationAnswer]
     id: str = field(default_factory=lambda: f"eval_{secrets.token_hex(4)}")
 
 
-class Held(Waiting):
-    """One hold of one call. Whoever polls it is woken by the decision, or by a question."""
+class HeldCall(Waitable):
+    """One hold of one call. A decision or an evaluation wakes the application's poll."""
 
     def __init__(
-        self, hold_id: str, call: CallRecord, when: When, *, evaluates: bool, timeout_ms: int
+        self, hold_id: str, running: RunningCall, when: When, breakpoint_id: str, timeout_ms: int
     ) -> None:
         super().__init__()
         self.id = hold_id
-        self.call = call
+        self.running = running
         self.when = when
-        self.evaluates = evaluates
+        self.breakpoint_id = breakpoint_id
         self.timeout_ms = timeout_ms
         self.opened_at = time.time()
-        self.action: Json | None = None
-        self.gone: str | None = None
-        self.breakpoint_id: str | None = None
-        self._questions: list[Question] = []
         self.timer: asyncio.TimerHandle | None = None
+        self._instruction: CallInstruction | None = None
+        self._withdrawn_because: str | None = None
+        self._evaluations: list[PendingEvaluation] = []
+
+    @property
+    def moment(self) -> Moment:
+        return Moment(self.when.value)
+
+    @property
+    def record(self) -> CallRecord:
+        return self.running.record
 
     # -- the application's side -------------------------------------------------------------------
 
-    async def polled(self, seconds: float) -> Json:
+    async def poll(self, seconds: float) -> PollAnswer:
+        """The decision, an expression to evaluate, or after so many seconds neither."""
         if seconds > 0:
-            await self.until(lambda: bool(self.action or self._questions or self.gone), seconds)
-        if self.action is not None:
-            return {"status": "ready", "action": self.action}
-        if self.gone is not None:
-            raise self._gone(self.gone)
-        if self._questions:
-            asked = self._questions[0]
-            return {
-                "status": "evaluate",
-                "request_id": asked.id,
-                "expression": asked.expression,
-                "timeout": asked.timeout,
-            }
-        return {"status": "waiting"}
+            await self.wait_until(self._has_news, seconds)
+        if self._instruction is not None:
+            return PollAnswer(status="ready", action=self._instruction)
+        if self._withdrawn_because is not None:
+            raise self._not_open(self._withdrawn_because)
+        if self._evaluations:
+            evaluation = self._evaluations[0]
+            return PollAnswer(
+                status="evaluate",
+                request_id=evaluation.id,
+                expression=evaluation.expression,
+                timeout=evaluation.timeout,
+            )
+        return PollAnswer(status="waiting")
 
-    def answered(self, request_id: str, answer: Json) -> bool:
-        """False when nobody waits for this answer (any more)."""
-        for asked in self._questions:
-            if asked.id == request_id:
-                self._questions.remove(asked)
-                if not asked.answer.done():
-                    asked.answer.set_result(answer)
+    def _has_news(self) -> bool:
+        return bool(self._instruction or self._evaluations or self._withdrawn_because)
+
+    def answer_evaluation(self, answer: EvaluationAnswer) -> bool:
+        """False when nobody waits for this answer any more."""
+        for evaluation in self._evaluations:
+            if evaluation.id == answer.request_id:
+                self._evaluations.remove(evaluation)
+                if not evaluation.answer.done():
+                    evaluation.answer.set_result(answer)
                 return True
         return False
 
     # -- the deciders' side -----------------------------------------------------------------------
 
-    def decided(self, action: Json) -> None:
-        self.action = action
+    def release(self, instruction: CallInstruction) -> None:
+        """Hand the decision to the application."""
+        self._instruction = instruction
         self._close("the call was decided meanwhile")
 
-    def withdrawn(self, why: str) -> None:
-        self.gone = why
+    def withdraw(self, why: str) -> None:
+        self._withdrawn_because = why
         self._close(why)
 
     def _close(self, why: str) -> None:
         if self.timer is not None:
             self.timer.cancel()
-        for asked in self._questions:
-            if not asked.answer.done():
-                asked.answer.set_exception(self._gone(why))
-        self._questions.clear()
+        for evaluation in self._evaluations:
+            if not evaluation.answer.done():
+                evaluation.answer.set_exception(self._not_open(why))
+        self._evaluations.clear()
         self.wake()
 
-    async def evaluate(self, expression: str, timeout: float) -> Json:
-        """What the application's answer was: `result` (a preview) or `error`."""
-        if not self.evaluates:
+    async def evaluate(self, expression: str, timeout: float) -> EvaluationAnswer:
+        """Have the application evaluate an expression, and wait for its answer."""
+        if not self.running.evaluates:
             raise errors.WrongState(
                 "this application does not evaluate at a hold",
                 hint="Only clients that say `evaluates` do; decide the call instead.",
                 hold_id=self.id,
                 state="held",
-                possible=list(ALLOWED[self.when]),
+                possible=list(names_at(self.moment)),
             )
-        asked = Question(expression, timeout, asyncio.get_running_loop().create_future())
-        self._questions.append(asked)
+        answer: asyncio.Future[EvaluationAnswer] = asyncio.get_running_loop().create_future()
+        evaluation = PendingEvaluation(expression, timeout, answer)
+        self._evaluations.append(evaluation)
         self.wake()
         try:
-            return await asyncio.wait_for(asked.answer, timeout)
+            return await asyncio.wait_for(answer, timeout)
         except asyncio.TimeoutError:
             raise errors.EvaluationTimedOut(
                 f"no answer within {timeout:g} s", hold_id=self.id, timeout=timeout
             ) from None
         finally:
-            if asked in self._questions:
-                self._questions.remove(asked)
+            if evaluation in self._evaluations:
+                self._evaluations.remove(evaluation)
 
-    def _gone(self, why: str) -> errors.WrongState:
+    def _not_open(self, why: str) -> errors.WrongState:
         return errors.WrongState(
             f"hold {self.id} is no longer open: {why}",
             hold_id=self.id,

@@ -1,4 +1,4 @@
-"""The server's side of the board: the epoch of the rules, and a heartbeat while leases are out."""
+"""The server's side of the board: the epoch of the rules, and a heartbeat while leases last."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from holdfast.wire import board_layout
 _PREFIX, _SUFFIX = "calls.", ".board"
 
 
-class Board:
-    """A file of this server's own: whoever still reads that of another sees its heart stand still.
+class LeaseBoard:
+    """A memory-mapped file of this server's own, so that a server that is gone has no heartbeat.
 
     An epoch begins with the time, so that no two servers ever have the same one.
     """
@@ -28,10 +28,10 @@ class Board:
         self._map: mmap.mmap | None = None
         self._words: memoryview | None = None
         self._leases: set[str] = set()
-        self._beating: asyncio.Task[None] | None = None
+        self._heart: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Make the file, when the first application wants a lease."""
+        """Create the file, when the first application asks for a lease."""
         if self._words is not None:
             return
         for old in self._folder.glob(f"{_PREFIX}*{_SUFFIX}"):
@@ -51,8 +51,8 @@ class Board:
         words[board_layout.MAGIC_AT] = board_layout.MAGIC
         self._words, self.path = words, str(path)
 
-    def changed(self) -> None:
-        """The rules have changed: from now on no application goes by the old ones."""
+    def announce_change(self) -> None:
+        """From now on no application goes by the old rules."""
         self.epoch += 1
         if self._words is not None:
             self._words[board_layout.EPOCH_AT] = self.epoch
@@ -65,23 +65,23 @@ class Board:
         self.open()
         self._leases.add(session_id)
         self.beat()
-        if self._beating is None or self._beating.done():
-            self._beating = asyncio.create_task(self._beats())
+        if self._heart is None or self._heart.done():
+            self._heart = asyncio.create_task(self._beat())
 
     def release(self, session_id: str) -> None:
         self._leases.discard(session_id)
 
-    async def _beats(self) -> None:
+    async def _beat(self) -> None:
         while self._leases:
             self.beat()
             await asyncio.sleep(board_layout.BEAT_SECONDS)
 
     def close(self) -> None:
-        """Nobody may go by the rules of a server that has gone."""
+        """End all leases: nobody may go by the rules of a server that is gone."""
         self._leases.clear()
-        if self._beating is not None:
-            self._beating.cancel()
-            self._beating = None
+        if self._heart is not None:
+            self._heart.cancel()
+            self._heart = None
         if self._words is not None and self._map is not None and self.path is not None:
             self._words[board_layout.HEARTBEAT_AT] = 0
             self._words.release()

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import struct
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
+from holdfast.model.call_query import CallQuery
 from holdfast.store.sqlite.document_codec import decode_object, encode
+from holdfast.store.sqlite.packed_calls import session_number
 from holdfast.store.sqlite.reader_pool import Row
+from holdfast.store.sqlite.value_keys import key_of_cid
 from holdfast.wire import batch_parser
 
-if TYPE_CHECKING:
-    from holdfast.store.sqlite.sqlite_calls import CallQuery
-
 Json = dict[str, Any]
-_CID_BYTES = 32
 _STATUS = {
     CallStatus.RUNNING: 0,
     CallStatus.SUCCESS: 1,
@@ -36,24 +34,9 @@ ONE = f"{SELECT} WHERE id = ?"
 CHILDREN = f"{SELECT} WHERE parent = ? ORDER BY id LIMIT ?"
 
 
-def session_number(session_id: str) -> int:
-    """`calls_<8 hex>` without the words: half of every row would be session ids otherwise."""
-    return int(session_id.rpartition("_")[2], 16)
-
-
 @functools.lru_cache(1024)
 def session_id(number: int) -> str:
     return f"calls_{number:08x}"
-
-
-def value_key(cid: bytes) -> int:
-    found: int = struct.unpack_from(">q", cid)[0]
-    return found
-
-
-def values_in(cids: bytes) -> Iterator[int]:
-    for at in range(0, len(cids), _CID_BYTES):
-        yield value_key(cids[at : at + _CID_BYTES])
 
 
 # -- calls ---------------------------------------------------------------------------------------
@@ -103,19 +86,17 @@ def encode_call(call: CallRecord) -> Row:
 def _decided(decision: Mapping[str, Any]) -> Iterator[str]:
     """The values that a decision brought in."""
     args, kwargs = decision.get("modified_args") or [], decision.get("modified_kwargs") or {}
-    given = [each.get("cid") for each in (*args, *kwargs.values()) if isinstance(each, Mapping)]
-    for cid in (decision.get("fake_result_cid"), decision.get("exception_cid"), *given):
+    new = [item.get("cid") for item in (*args, *kwargs.values()) if isinstance(item, Mapping)]
+    for cid in (decision.get("fake_result_cid"), decision.get("exception_cid"), *new):
         if isinstance(cid, str):
             yield cid
 
 
 def _positions(changed: Mapping[str, Any], at: _Positions) -> Json:
-    shown: Json = {}
-    for part, found in changed.items():
-        shown[part] = (
-            at[found] if isinstance(found, str) else {key: at[cid] for key, cid in found.items()}
-        )
-    return shown
+    return {
+        part: at[cids] if isinstance(cids, str) else {key: at[cid] for key, cid in cids.items()}
+        for part, cids in changed.items()
+    }
 
 
 def decode_call(row: Row, functions: Mapping[int, Function]) -> tuple[CallRecord, dict[str, bytes]]:
@@ -132,10 +113,10 @@ def cids_of(row: Row) -> tuple[list[str], dict[str, bytes]]:
         hexed = row[8].hex()
         return [hexed[at : at + 64] for at in range(0, len(hexed), 64)], {}
     record, small = decode_call(row, {})
-    found = [*record.args, *record.kwargs.values(), record.target, record.result, record.exception]
+    cids = [*record.args, *record.kwargs.values(), record.target, record.result, record.exception]
     for part in (record.changed or {}).values():
-        found += [part] if isinstance(part, str) else part.values()
-    return [cid for cid in dict.fromkeys(found) if cid is not None], small
+        cids += [part] if isinstance(part, str) else part.values()
+    return [cid for cid in dict.fromkeys(cids) if cid is not None], small
 
 
 def _decode_packed(
@@ -143,7 +124,7 @@ def _decode_packed(
 ) -> tuple[CallRecord, dict[str, bytes]]:
     """A row of a leased application: `cids` is the body of its batch (`wire.batch_format`)."""
     number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
-    found = batch_parser.body_of(bytes(body))
+    found = batch_parser.parse_stored(bytes(body))
     more = found.more
     record = CallRecord(
         number=number,
@@ -209,10 +190,10 @@ def _named(changed: Json | None, every: list[str]) -> Json | None:
     if changed is None:
         return None
     return {
-        part: every[found]
-        if isinstance(found, int)
-        else {key: every[position] for key, position in found.items()}
-        for part, found in changed.items()
+        part: every[places]
+        if isinstance(places, int)
+        else {key: every[place] for key, place in places.items()}
+        for part, places in changed.items()
     }
 
 
@@ -227,7 +208,7 @@ def selections(query: CallQuery) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """
     low, high = query.bounds
     if query.cid is not None:
-        key = value_key(bytes.fromhex(query.cid))
+        key = key_of_cid(bytes.fromhex(query.cid))
         sql = (
             f"{SELECT} WHERE id IN (SELECT call_id FROM uses WHERE value = ? "
             "AND call_id > ? AND call_id < ? ORDER BY call_id DESC LIMIT ?) ORDER BY id DESC"

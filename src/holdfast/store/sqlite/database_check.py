@@ -10,7 +10,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from holdfast.store.sqlite.migrations import latest_version, migrate, version_of
-from holdfast.store.store_errors import StoreProblem, StoreWarnings
+from holdfast.store.store_errors import StoreProblem
+from holdfast.store.store_warnings import StoreWarnings
 
 APPLICATION_ID = 0x484F4C44
 # SQLite's companions of a database file; without them the last transactions may be missing.

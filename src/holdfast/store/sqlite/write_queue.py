@@ -6,9 +6,10 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from holdfast.store.pending_write import PendingWrite
 
 MAX_EVENTS = 100_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -30,7 +31,7 @@ class Write:
     """An operation that can be run again if its transaction is lost, and who waits for it."""
 
     run: Callable[[sqlite3.Connection], None]
-    future: Future[None] = field(default_factory=Future)
+    future: PendingWrite = field(default_factory=PendingWrite)
     # A session deleted by this write: its events need not be kept any more.
     forgets: str | None = None
     # Nobody waits for it: it may gather company, as events do.
@@ -53,7 +54,7 @@ class WriteQueue:
         self._changed = threading.Condition()
         self._items: deque[Item] = deque()
         self._writes = 0
-        self._last_write: Future[None] | None = None
+        self._last_write: PendingWrite | None = None
         self._pending: dict[str, dict[int, EventRow]] = {}
         self._pending_events = 0
         self._pending_bytes = 0
@@ -65,7 +66,7 @@ class WriteQueue:
         return self._dropped
 
     @property
-    def last_write(self) -> Future[None] | None:
+    def last_write(self) -> PendingWrite | None:
         return self._last_write
 
     def put_write(self, write: Write) -> bool:

@@ -17,8 +17,10 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
+from holdfast.store.pending_write import PendingWrite
 from holdfast.store.sqlite.write_queue import EventRow, Item, Write, WriteQueue
-from holdfast.store.store_errors import StoreProblem, StoreWarnings
+from holdfast.store.store_errors import StoreProblem
+from holdfast.store.store_warnings import StoreWarnings
 
 BATCH = 1000
 MAX_KEPT = 10_000
@@ -72,10 +74,8 @@ class WriterThread:
         *,
         forgets: str | None = None,
         lazy: bool = False,
-    ) -> Future[None]:
+    ) -> PendingWrite:
         write = Write(run, forgets=forgets, lazy=lazy)
-        # Running from the start: a caller that stops waiting does not undo what it asked for.
-        write.future.set_running_or_notify_cancel()
         if not self.queue.put_write(write):
             write.future.set_exception(StoreProblem("The store is closed."))
         return write.future

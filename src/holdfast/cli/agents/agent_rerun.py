@@ -1,0 +1,133 @@
+"""Running an agent again from its recording, and finding out what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.cli.agents.recording_file import Recording
+from holdfast.cli.agents.session_selection import agents_directory
+from holdfast.cli.server_access import complain
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """What to play, and how."""
+
+    home: SessionDirectory
+    mode: str
+    fork_at: int | None = None
+    edits: Json = field(default_factory=dict)
+
+    def environment(self, run: str) -> dict[str, str]:
+        # By its path: the agent may keep its sessions in a directory of its own.
+        found = {
+            "HOLDFAST_REPLAY": str(self.home.path),
+            "HOLDFAST_REPLAY_MODE": self.mode,
+            "HOLDFAST_REPLAY_RUN": run,
+        }
+        if self.fork_at is not None:
+            found["HOLDFAST_FORK_AT"] = str(self.fork_at)
+        if self.edits:
+            found["HOLDFAST_FORK_EDITS"] = json.dumps(self.edits)
+        return found
+
+
+def run_again(again: Rerun, command: list[str], as_json: bool) -> Json:
+    """Run it to its end, its output where ours goes, and report."""
+    run_id = secrets.token_hex(8)
+    known = {name: value for name, value in os.environ.items() if name not in _OURS}
+    argv, directory = _command(again.home, command)
+    try:
+        process = subprocess.Popen(
+            argv,
+            cwd=directory,
+            env={**known, **again.environment(run_id)},
+            # What we print ourselves is one document then.
+            stdout=sys.stderr if as_json else None,
+        )
+    except OSError as problem:
+        complain(f"{argv[0]} cannot be started: {problem}", "Name the agent's command after --.")
+    code = _awaited(process)
+    found = _new_session(again, run_id)
+    if found is None:
+        complain(
+            f"{' '.join(argv)[:200]} ended with {code} and started no session.",
+            "The agent has to call `holdfast.bridge.start`.",
+        )
+    return _report(again, found, code)
+
+
+_OURS = ("HOLDFAST_FORK_AT", "HOLDFAST_FORK_EDITS", "HOLDFAST_AGENT_PARENT")
+
+
+def _command(home: SessionDirectory, command: list[str]) -> tuple[list[str], str | None]:
+    if command:
+        return command, None
+    about = home.read_metadata()
+    argv, directory = about.get("argv"), about.get("cwd")
+    if not isinstance(argv, list) or not argv:
+        complain(f"{home.id} does not say how it was started.", "Name its command after --.")
+    if not isinstance(directory, str) or not os.path.isdir(directory):
+        complain(
+            f"{home.id} ran in {directory}, which is not there any more.",
+            "Name its command after --, from the directory it is to run in.",
+        )
+    return [str(each) for each in argv], directory
+
+
+def _awaited(process: subprocess.Popen[bytes]) -> int:
+    """Ctrl+C is for the agent, which gets it as well: how it ends is what we tell."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _new_session(again: Rerun, run_id: str) -> SessionDirectory | None:
+    for root in dict.fromkeys((again.home.agents.root, agents_directory().root)):
+        for home in reversed(AgentsDirectory(root).list_sessions()):
+            if home.read_metadata().get("replayRun") == run_id:
+                return home
+    return None
+
+
+def _report(again: Rerun, new: SessionDirectory, code: int) -> Json:
+    diverged: Json | None = None
+    iterations, last = 0, ""
+    for event in Recording(new.events, new).events():
+        last = event["type"]
+        if last == "replay_diverged":
+            diverged = diverged or event["data"]
+        iterations += last == "api_request"
+    report: Json = {
+        "session": again.home.id,
+        "newSession": new.id,
+        "mode": again.mode,
+        "forkAt": again.fork_at,
+        "iterations": iterations,
+        "exitCode": code,
+        "outcome": "same" if again.fork_at is None else "forked",
+        "message": None,
+    }
+    if diverged is not None:
+        is_over = diverged.get("recordingEnded") and again.fork_at is None
+        report["outcome"] = "incomplete" if is_over else "diverged"
+        report["message"], report["divergence"] = diverged.get("message"), diverged
+    elif last != "session_end" and again.fork_at is None:
+        report["outcome"] = "diverged"
+        report["message"] = f"the agent did not end in order (exit code {code})"
+    elif code and again.fork_at is None and again.home.read_metadata().get("reason") != "error":
+        report["outcome"] = "diverged"
+        report["message"] = f"it asked for the same, and then failed (exit code {code})"
+    return report

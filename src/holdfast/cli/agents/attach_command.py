@@ -1,0 +1,176 @@
+"""`holdfast agent attach`: watching and steering at once, on a screen or from a pipe."""
+
+from __future__ import annotations
+
+import json
+import queue
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import typer
+
+from holdfast.cli.agents import command_parser
+from holdfast.cli.agents.control_commands import format_state
+from holdfast.cli.agents.event_lines import format_event
+from holdfast.cli.agents.session_selection import SessionOption, select_running
+from holdfast.cli.agents.session_view import SessionView
+from holdfast.cli.server_access import AsJson, complaints, console
+from holdfast.recording import command_sender, liveness
+from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.tail import Tail
+from holdfast.wire import agent_lines
+
+Json = dict[str, Any]
+_LOOK = 0.02
+PATIENCE = 10.0
+
+
+def attach(session: SessionOption = None, as_json: AsJson = False) -> None:
+    """A full-screen view on a terminal; from a pipe, a command a line (`help` lists them)."""
+    home = select_running(session)
+    if sys.stdin.isatty() and sys.stdout.isatty() and not as_json:
+        from holdfast.cli.agents.agent_screen import AgentScreen
+
+        left = AgentScreen(home).run()
+        if left:
+            console.print(left, highlight=False)
+        return
+    raise typer.Exit(0 if PipeSession(home, as_json).run(sys.stdin) else 1)
+
+
+class PipeSession:
+    """Events to stdout, and commands from lines, until these end or the agent does."""
+
+    def __init__(self, home: SessionDirectory, as_json: bool = False) -> None:
+        self._home, self._as_json = home, as_json
+        self._tail = Tail(home.events)
+        self._seen = SessionView(home)
+        for _, line in self._tail.all():
+            event = agent_lines.parse_event(line)
+            if event is not None:
+                self._seen.take(event)
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._waiting: dict[str, tuple[str, float]] = {}
+        """What the commands were that have no answer yet, and until when that is waited for."""
+        self._until: str | None = None
+        """The type of event that the next line waits for."""
+        self._let_go: set[str] = set()
+        """Stops that are over as soon as the agent says so."""
+        self._is_good = True
+        self._is_last = False
+        self._last = ""
+
+    def run(self, lines: Iterable[str]) -> bool:
+        """Whether every line was understood, and every command taken."""
+        # A thread, because a read cannot be given up when the agent ends.
+        threading.Thread(target=self._read, args=(lines,), daemon=True).start()
+        if not self._as_json:
+            said = f"Attached to {self._home.id}. Lines are commands; `help` lists them."
+            complaints.print(said, style="dim", highlight=False)
+            for stop in self._seen.held.values():
+                self._say(f"held: {stop.get('stop')} before {stop.get('at')} {stop.get('name')}")
+        try:
+            while self._goes_on():
+                pass
+        except KeyboardInterrupt:
+            pass
+        return self._is_good
+
+    def _read(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def _goes_on(self) -> bool:
+        is_alive = liveness.is_alive(self._home)
+        found = self._tail.lines()
+        for _, line in found:
+            event = agent_lines.parse_event(line)
+            if event is not None:
+                self._show(event)
+        if not is_alive and not found:
+            if self._last != "session_end":
+                self._complain("The agent is gone: it did not end in order.")
+            return False
+        self._give_up()
+        # One command after the other: what the next one means may depend on this one.
+        if not self._waiting and self._until is None:
+            if self._is_last:
+                return False
+            self._next_line(0.0 if found else _LOOK)
+        elif not found:
+            time.sleep(_LOOK)
+        return True
+
+    def _give_up(self) -> None:
+        for command_id, (kind, deadline) in list(self._waiting.items()):
+            if time.monotonic() > deadline:
+                del self._waiting[command_id]
+                self._complain(f"{kind}: no answer within {PATIENCE:g} s")
+
+    def _next_line(self, patience: float) -> None:
+        try:
+            line = self._lines.get(timeout=patience) if patience else self._lines.get_nowait()
+        except queue.Empty:
+            return
+        if line is None or line.strip() in ("quit", "exit"):
+            self._is_last = True
+        elif line.strip() == "help":
+            self._say(command_parser.HELP)
+        elif line.split()[:1] == ["wait"]:
+            wanted = line.split()[1:] or ["paused"]
+            is_held = bool(self._seen.held.keys() - self._let_go)
+            self._until = None if wanted == ["paused"] and is_held else wanted[0]
+        elif line.strip() and not line.startswith("#"):
+            self._send(line)
+
+    def _send(self, line: str) -> None:
+        try:
+            kind, data = command_parser.parse_command(line)
+            command_id = command_sender.send_command(self._home, kind, data)
+        except (command_parser.CommandSyntaxError, OSError) as problem:
+            self._complain(str(problem))
+            return
+        self._waiting[command_id] = (kind, time.monotonic() + PATIENCE)
+        if kind in ("resume", "step"):
+            self._let_go |= {data["stop"]} if "stop" in data else set(self._seen.held)
+
+    def _show(self, event: Json) -> None:
+        self._seen.take(event)
+        kind, data = event["type"], event["data"]
+        is_old_news = kind == self._last == "state_snapshot"
+        self._last = kind
+        if kind == self._until:
+            self._until = None
+        if self._as_json:
+            print(json.dumps(event), flush=True)
+        elif not is_old_news:
+            console.print(format_event(event), highlight=False, soft_wrap=True)
+            if kind == "command_response":
+                self._answer(data)
+        sent = self._waiting.get(str(data.get("commandId")))
+        if sent is not None and command_sender.is_final_answer(sent[0], event):
+            del self._waiting[str(data["commandId"])]
+            if kind == "error":
+                self._let_go.clear()
+            self._is_good &= kind != "error" and data.get("status") != "expired"
+
+    def _answer(self, data: Json) -> None:
+        found = self._seen.body(data.get("data"))
+        if data.get("type") == "inspect" and isinstance(found, dict):
+            for line in format_state(found):
+                self._say(f"  {line}")
+        elif found:
+            self._say(f"  {agent_lines.encode_json(found)}")
+
+    def _say(self, text: str) -> None:
+        (complaints if self._as_json else console).print(
+            text, markup=False, highlight=False, soft_wrap=True
+        )
+
+    def _complain(self, text: str) -> None:
+        self._is_good = False
+        complaints.print(text, style="red", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,262 @@
+"""`holdfast agent replay` and `fork`: a recording shown again, or the agent run again from it."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from holdfast.cli.agents import agent_rerun
+from holdfast.cli.agents.event_lines import format_event
+from holdfast.cli.agents.recording_file import Recording, open_recording
+from holdfast.cli.server_access import AsJson, complain, complaints, console
+from holdfast.recording.directories import SessionDirectory
+from holdfast.wire import agent_lines
+
+if TYPE_CHECKING:
+    from holdfast.bridge.replay_tape import ReplayTape
+
+Json = dict[str, Any]
+_SPEED = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x?")
+_LONGEST = 3600.0
+
+
+class Mode(str, Enum):
+    view = "view"
+    model = "model"
+    full = "full"
+
+
+class Live(str, Enum):
+    model = "model"
+    full = "full"
+
+
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[-- CMD...]", help="The agent; as it was started, if left out."),
+]
+
+
+def replay(
+    named: Annotated[
+        str | None, typer.Argument(metavar="ID|PATH", help="A session, or its events.jsonl.")
+    ] = None,
+    command: Command = None,
+    timed: Annotated[bool, typer.Option("--timed", help="At the original pace.")] = False,
+    speed: Annotated[
+        str | None, typer.Option(help="At so many times the pace: 4x, 0.5.", metavar="4x")
+    ] = None,
+    mode: Annotated[
+        Mode | None,
+        typer.Option(help="view: show it. model: models from it, tools live. full: both from it."),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", "-s", help="The session, instead of ID.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a recording; with a mode or CMD, run the agent again and see whether it is the same."""
+    words = [each for each in (named, *(command or [])) if each is not None]
+    if session is None and words:
+        session, words = words[0], words[1:]
+    recording = open_recording(session)
+    if mode is Mode.view or (mode is None and not words):
+        if words:
+            complain("Mode view runs nothing.", "Leave CMD out, or take --mode full or model.")
+        _view(recording, _factor(speed, timed), as_json)
+        return
+    if timed or speed is not None:
+        complain("--timed and --speed are for showing a recording, not for running it.")
+    again = agent_rerun.Rerun(_home(recording), (mode or Mode.full).value)
+    report = agent_rerun.run_again(again, words, as_json)
+    _tell(report, as_json)
+    raise typer.Exit(0 if report["outcome"] in ("same", "incomplete") else 1)
+
+
+def fork(
+    named: Annotated[str, typer.Argument(metavar="ID|PATH", help="The session to begin from.")],
+    at: Annotated[int, typer.Option(min=0, help="So many iterations come from the recording.")],
+    command: Command = None,
+    message: Annotated[
+        str | None,
+        typer.Option(help="A message before the first live call: text, or {role, content}."),
+    ] = None,
+    results: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--result", metavar="TOOL_ID=JSON", help="Instead of what a tool of iteration N gave."
+        ),
+    ] = None,
+    mode: Annotated[
+        Live, typer.Option(help="full: the tools of the recorded part do not run. model: they do.")
+    ] = Live.full,
+    as_json: AsJson = False,
+) -> None:
+    """Take N iterations from a recording, then go on live, with something changed if you like."""
+    from holdfast.bridge.replay_tape import ReplayTape
+
+    home = _home(open_recording(named))
+    tape = ReplayTape(home, mode.value, at)
+    if at > tape.iterations:
+        complain(
+            f"{home.id} has {tape.iterations} iterations, so it cannot be forked at {at}.",
+            f"--at is from 0 (all live) to {tape.iterations} (all of it, then live).",
+        )
+    edits: Json = {}
+    if message is not None:
+        edits["message"] = _message(message)
+    if results:
+        edits["results"] = _results(results, tape, at)
+    if tools := tape.side_effects():
+        what = "is not done again" if mode is Live.full else "is done once more"
+        said = f"Warning: this forks past side effects: what {', '.join(tools)} did {what}."
+        complaints.print(said, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    again = agent_rerun.Rerun(home, mode.value, at, edits)
+    report = agent_rerun.run_again(again, command or [], as_json)
+    _tell(report, as_json)
+    raise typer.Exit(report["exitCode"] if report["outcome"] == "forked" else 1)
+
+
+# -- showing ------------------------------------------------------------------------------------
+
+
+def _view(recording: Recording, factor: float | None, as_json: bool) -> None:
+    last = ""
+    is_whole = recording.path.read_bytes()[-1:] in (b"\n", b"")
+    try:
+        for event in paced(recording.events(), factor):
+            kind = event["type"]
+            if as_json:
+                print(json.dumps(event), flush=True)
+            elif not kind == last == "state_snapshot":
+                console.print(format_event(event), highlight=False, soft_wrap=True)
+            last = kind
+    except KeyboardInterrupt:
+        return
+    if last != "session_end":
+        torn = "" if is_whole else ", in half a line"
+        said = f"The recording ends here{torn}: its agent runs still, or did not end in order."
+        complaints.print(said, style="yellow", highlight=False, soft_wrap=True)
+
+
+def paced(events: Iterable[Json], factor: float | None) -> Iterator[Json]:
+    """The events, each so long after the one before as it was, divided by the factor."""
+    before: float | None = None
+    for event in events:
+        now = _moment(event)
+        if factor is not None and before is not None and now is not None:
+            time.sleep(pause(before, now, factor))
+        before = before if now is None else now
+        yield event
+
+
+def pause(before: float, now: float, factor: float) -> float:
+    """A clock that was set back, or ahead by a day, holds nobody up."""
+    return min(max(0.0, now - before), _LONGEST) / factor
+
+
+def _moment(event: Json) -> float | None:
+    try:
+        return agent_lines.parse_timestamp(str(event.get("timestamp")))
+    except ValueError:
+        return None
+
+
+def _factor(speed: str | None, timed: bool) -> float | None:
+    if speed is None:
+        return 1.0 if timed else None
+    found = _SPEED.fullmatch(speed.strip().lower())
+    if found is None or float(found[1]) <= 0:
+        complain(f"--speed is a number such as 4x or 0.5, not {speed[:40]!r}.")
+    return float(found[1])
+
+
+# -- running ------------------------------------------------------------------------------------
+
+
+def _home(recording: Recording) -> SessionDirectory:
+    if recording.home is None:
+        complain(
+            f"{recording.path} can be shown, but not run.",
+            "To run an agent from it, its whole directory is needed: session.json and contents.",
+        )
+    return recording.home
+
+
+def _message(given: str) -> Json:
+    try:
+        found = json.loads(given)
+    except ValueError:
+        found = given
+    if isinstance(found, dict):
+        if "content" not in found:
+            complain("--message has no content.", '{"role": "user", "content": "…"}, or just text.')
+        return {"role": found.get("role", "user"), "content": found["content"]}
+    return {"role": "user", "content": found if isinstance(found, list) else given}
+
+
+def _results(given: list[str], tape: ReplayTape, at: int) -> Json:
+    there = {
+        str(each.tool_id): each.name
+        for each in tape.entries
+        if each.kind == "tool" and each.iteration == at
+    }
+    found: Json = {}
+    for each in given:
+        tool_id, sign, value = each.partition("=")
+        if not sign:
+            complain(f"--result is TOOL_ID=JSON, not {each[:60]!r}.")
+        if tool_id not in there:
+            listed = ", ".join(f"{known} ({name})" for known, name in there.items())
+            complain(
+                f"Iteration {at} has no tool call {tool_id}.",
+                f"It has {listed}." if listed else "It has none at all.",
+            )
+        try:
+            found[tool_id] = json.loads(value)
+        except ValueError as problem:
+            complain(f"The result of {tool_id} is not JSON: {problem}", "Text needs quotes.")
+    return found
+
+
+def _tell(report: Json, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report))
+        return
+    new, old = report["newSession"], report["session"]
+    match report["outcome"]:
+        case "same":
+            said = f"The same as {old}: {_many(report)}, no difference. Recorded as {new}."
+        case "forked":
+            said = f"Forked from {old} at {report['forkAt']}, {_many(report)}. Recorded as {new}."
+        case "incomplete":
+            said = (
+                f"The same as {old}, as far as that goes: it has no end. {report['message']}. "
+                f"Recorded as {new}."
+            )
+        case _:
+            _complain_of(report)
+            return
+    console.print(said, style="green", markup=False, highlight=False, soft_wrap=True)
+
+
+def _many(report: Json) -> str:
+    count = report["iterations"]
+    return f"{count} iteration" if count == 1 else f"{count} iterations"
+
+
+def _complain_of(report: Json) -> None:
+    lines = [f"Diverged from {report['session']}. {report['message']}."]
+    details = report.get("divergence") or {}
+    for name in ("expected", "found"):
+        if details.get(name) is not None:
+            lines.append(f"  {name:<9} {agent_lines.encode_json(details[name])[:500]}")
+    if report["newSession"] is not None:
+        lines.append(f"Recorded as {report['newSession']}.")
+    complaints.print("\n".join(lines), style="red", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,130 @@
+"""Appending events: one write each, numbered, whole or not at all.
+
+The agent never stops because an event cannot be written. What is lost is counted, and the first
+event that can be written again says how many there were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.recording import wakeup_fifo
+from holdfast.wire import agent_lines
+
+logger = logging.getLogger("holdfast")
+
+_BLOCK = 64 * 1024
+
+
+class EventWriter:
+    """The events of one session, written by this process alone."""
+
+    def __init__(self, path: Path, session_id: str, server_bell: Path) -> None:
+        self.session_id = session_id
+        self.lost = 0
+        self._path = path
+        self._lock = threading.Lock()
+        self._bell = wakeup_fifo.Ringer(server_bell)
+        self._heard: list[Callable[[int, str, float, str], None]] = []
+        self._handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        self.last_seq = _repair(self._handle, path)
+
+    def listen(self, hears: Callable[[int, str, float, str], None]) -> None:
+        """`hears` is told each event: number, type, moment, data as JSON."""
+        self._heard.append(hears)
+
+    def append(self, kind: str, data: str) -> int | None:
+        """Its number, or None if it could not be written. `data` is JSON already."""
+        with self._lock:
+            if self._handle < 0:
+                return None
+            if self.lost:
+                if not self._written("events_lost", f'{{"count":{self.lost}}}'):
+                    self.lost += 1
+                    return None
+                self.lost = 0
+            if self._written(kind, data):
+                return self.last_seq
+            self.lost = 1
+            return None
+
+    def _written(self, kind: str, data: str) -> bool:
+        moment = time.time()
+        seq = self.last_seq + 1
+        line = agent_lines.encode_event(seq, kind, moment, self.session_id, data)
+        try:
+            count = os.write(self._handle, line)
+            if count != len(line):
+                self._take_back(count)
+                raise OSError("no room for the whole of it")
+        except OSError as problem:
+            if not self.lost:
+                logger.warning("events of %s cannot be written: %s", self.session_id, problem)
+            return False
+        self.last_seq = seq
+        self._bell.ring()
+        for hears in self._heard:
+            try:
+                hears(seq, kind, moment, data)
+            except Exception:  # somebody else's telemetry is no reason for an agent to stop
+                logger.exception("a listener to events failed")
+        return True
+
+    def _take_back(self, count: int) -> None:
+        """Half a line is no line."""
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._handle, os.fstat(self._handle).st_size - count)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._handle >= 0:
+                os.close(self._handle)
+            self._handle = -1
+            self._bell.close()
+
+    def forked(self) -> None:
+        """In a child: the numbers are the parent's to give, and so is the file."""
+        self._lock = threading.Lock()
+        self.close()
+
+
+def _repair(handle: int, path: Path) -> int:
+    """Put a half line at the end aside, and say which number came last."""
+    size = os.fstat(handle).st_size
+    if size == 0:
+        return 0
+    whole, last = _last_line(handle, size)
+    if whole < size:
+        torn = os.pread(handle, size - whole, whole)
+        aside = os.open(f"{path}.torn", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(aside, torn + b"\n")
+        finally:
+            os.close(aside)
+        os.ftruncate(handle, whole)
+    return last
+
+
+def _last_line(handle: int, size: int) -> tuple[int, int]:
+    """Where the last whole line ends, and the highest number near the end."""
+    tail, begin = b"", size
+    whole = None
+    while begin > 0:
+        step = min(_BLOCK, begin)
+        begin -= step
+        tail = os.pread(handle, step, begin) + tail
+        if whole is None and (found := tail.rfind(b"\n")) >= 0:
+            whole = begin + found + 1
+        lines = tail[: (whole or 0) - begin].split(b"\n") if whole is not None else []
+        # The first one may be cut off where we began to read.
+        for line in reversed(lines if begin == 0 else lines[1:]):
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                return whole or 0, int(json.loads(line)["seq"])
+    return whole or 0, 0

@@ -1,0 +1,110 @@
+"""`index.json`: the sessions that run now, rewritten whole and under a lock."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
+from holdfast.recording import liveness
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory, write_atomically
+
+_PATIENCE = 10.0
+Entry = dict[str, Any]
+
+
+def build_entry(home: SessionDirectory, about: dict[str, Any]) -> Entry:
+    return {
+        "id": home.id,
+        **{name: about.get(name) for name in ("name", "pid", "startTime", "cwd")},
+    }
+
+
+def register(home: SessionDirectory, about: dict[str, Any]) -> None:
+    """Enter a session. Those whose agents are gone leave."""
+    others = [home.id]
+    _rewrite(
+        home.agents, lambda found: [*_alive(home.agents, found, others), build_entry(home, about)]
+    )
+
+
+def unregister(home: SessionDirectory) -> None:
+    _rewrite(home.agents, lambda found: _alive(home.agents, found, [home.id]))
+
+
+def remove_dead(agents: AgentsDirectory) -> None:
+    """Strike out the sessions whose agents are gone."""
+    if len(list_active(agents)) != len(_read(agents) or []):
+        _rewrite(agents, lambda found: _alive(agents, found, []))
+
+
+def list_active(agents: AgentsDirectory) -> list[Entry]:
+    """The sessions that run now, oldest first; the index is not believed, it is looked after."""
+    found = _read(agents)
+    if found is None:
+        homes = [home for home in agents.list_sessions() if liveness.is_alive(home)]
+        return [build_entry(home, home.read_metadata()) for home in homes]
+    return _alive(agents, found, [])
+
+
+def _alive(agents: AgentsDirectory, found: list[Entry], without: list[str]) -> list[Entry]:
+    kept = []
+    for each in found:
+        if each["id"] in without:
+            continue
+        with contextlib.suppress(ValueError):
+            if liveness.is_alive(agents.home(each["id"])):
+                kept.append(each)
+    return kept
+
+
+def _read(agents: AgentsDirectory) -> list[Entry] | None:
+    """What it says; None if it cannot be understood."""
+    try:
+        found = json.loads(agents.index.read_bytes())["sessions"]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not isinstance(found, list):
+        return None
+    return [each for each in found if isinstance(each, dict) and isinstance(each.get("id"), str)]
+
+
+def _rewrite(agents: AgentsDirectory, change: Callable[[list[Entry]], list[Entry]]) -> None:
+    with _locked(agents):
+        found = _read(agents)
+        if found is None:
+            aside = agents.index.with_name("index.json.corrupt")
+            with contextlib.suppress(OSError):
+                os.replace(agents.index, aside)
+            found = [build_entry(home, home.read_metadata()) for home in agents.list_sessions()]
+        document = {"sessions": change(found)}
+        write_atomically(agents.index, json.dumps(document, indent=2).encode() + b"\n")
+
+
+@contextlib.contextmanager
+def _locked(agents: AgentsDirectory) -> Iterator[None]:
+    handle = os.open(agents.index_lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        deadline = time.monotonic() + _PATIENCE
+        while fcntl is not None:
+            try:
+                # flock, not lockf: two threads of one process must keep each other out as well.
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.002)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,413 @@
+"""One agent as the server knows it: where its loop is, what it holds, what it last said."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from holdfast import errors
+from holdfast.core.ledger import Ledger
+from holdfast.model.agent_commands import ACTIONS
+from holdfast.model.decision import AGENT_MOMENTS, Decision, Moment
+from holdfast.model.hold import Hold
+from holdfast.model.session import Kind, State
+from holdfast.recording.content_files import ContentFiles
+from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.tail import Tail
+from holdfast.service.agents import answer_builder, command_exchange
+from holdfast.service.agents.event_log import EventCounts, EventLog, parse_event, parse_head
+from holdfast.service.agents.recording_scan import RecordingScan, parse_moment
+from holdfast.service.event_stream import EventStream
+from holdfast.service.holds import new_hold_id
+from holdfast.service.run_options import RunOptions, parse_wait
+from holdfast.service.session import DecisionRequest, Session
+from holdfast.service.settings import Settings
+from holdfast.wire.session_answers import EventList
+
+if TYPE_CHECKING:
+    from holdfast.service.agents.agent_registry import AgentRegistry
+
+Json = dict[str, Any]
+_SLICE = 256 * 1024
+# Of all others only the number matters here.
+_READ = frozenset(
+    (
+        *("session_start", "session_end", "api_request", "api_response", "paused", "resumed"),
+        *("command_executed", "command_applied", "command_response", "error"),
+    )
+)
+_ANSWERS = frozenset(("command_executed", "command_applied", "command_response", "error"))
+
+
+@dataclass
+class AgentHold:
+    """A stop of an agent. `lock`: of two who decide, one is first."""
+
+    id: str
+    stop: str
+    data: Json
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class AgentSession(Session):
+    """It runs while its process does; it is paused while its bridge holds something."""
+
+    kind = Kind.AGENT
+    over: bool = False
+
+    def __init__(
+        self,
+        home: SessionDirectory,
+        ledger: Ledger,
+        stream: EventStream,
+        registry: AgentRegistry,
+    ) -> None:
+        super().__init__()
+        self.id = home.id
+        self.home = home
+        self.about: Json = {}
+        self.created_at = 0.0
+        self.reason: str | None = None
+        self.iteration = 0
+        self.last_event: str | None = None
+        self.held: dict[str, AgentHold] = {}  # by stop
+        self.answers: dict[str, list[Json]] = {}  # by the id of a command that is waited for
+        self.skipped = 0
+        self.log = EventLog(home.events)
+        self.counts = EventCounts()  # since it is followed
+        self.counts_before: EventCounts | None = EventCounts()  # None: not counted yet
+        self.followed_from = 0
+        self.tail = Tail(home.events, most=_SLICE)
+        self._ledger = ledger
+        self._stream = stream
+        self._registry = registry
+
+    # -- what is said of it -----------------------------------------------------------------
+
+    @property
+    def name(self) -> str | None:
+        return str(self.about["name"]) if self.about.get("name") else None
+
+    @property
+    def pid(self) -> int | None:
+        return self.about.get("pid")
+
+    @property
+    def holds(self) -> list[str]:
+        return [each.id for each in self.held.values()]
+
+    @property
+    def state(self) -> State:
+        if self.over:
+            return State.TERMINATED
+        return State.PAUSED if self.held else State.RUNNING
+
+    @property
+    def settled(self) -> bool:
+        return self.over or bool(self.held)
+
+    def require_live(self) -> None:
+        if self.over:
+            raise errors.WrongState(
+                f"the agent of session {self.id} has ended: {self.reason}",
+                hint="Its recording stays: GET its /events, or replay it.",
+                session_id=self.id,
+                kind=self.kind.value,
+                state=self.state.value,
+                possible=["events", "delete"],
+            )
+
+    # -- operations -------------------------------------------------------------------------
+
+    @property
+    def agent(self) -> AgentSession:
+        return self
+
+    def not_a_program(self) -> errors.WrongState:
+        return errors.WrongState(
+            f"session {self.id} is of kind {self.kind.value}: it has no program to look into",
+            hint="GET its /state, POST its /command, /pause, /continue or /step-over; what it "
+            "holds is at GET /api/holds.",
+            session_id=self.id,
+            kind=self.kind.value,
+            state=self.state.value,
+            possible=["events", "delete"]
+            if self.over
+            else ["state", "command", "pause", "continue", "step-over", "events"],
+        )
+
+    @property
+    def _settings(self) -> Settings:
+        return self._registry.settings()
+
+    def _seconds(self, options: RunOptions, default: float = 0.0) -> float:
+        return parse_wait(options.wait, self._settings.max_wait, default)
+
+    async def _settle_within(self, seconds: float) -> None:
+        if seconds:
+            await self.wait_until(lambda: self.settled, seconds)
+
+    def summary(self) -> Json:
+        return answer_builder.summary_json(self)
+
+    async def detail(self) -> Json:
+        return await answer_builder.detail_json(self)
+
+    async def status(self, options: RunOptions) -> Json:
+        await self._settle_within(self._seconds(options))
+        return answer_builder.state_json(self)
+
+    @property
+    def last_seq(self) -> int:
+        return self.log.seq
+
+    async def read_events(
+        self, since: int, limit: int, types: frozenset[str] | None = None
+    ) -> EventList:
+        page = await asyncio.to_thread(self.log.span(since).read, limit, types)
+        events = [answer_builder.event_json(self.id, event) for event in page.events]
+        return EventList(events, page.last, page.has_more)
+
+    async def delete(self) -> None:
+        await self._registry.delete(self)
+
+    async def resume(self, options: RunOptions) -> Json:
+        """Continue everything that it holds."""
+        seconds = self._seconds(options)
+        if len(self.held) > 1:
+            await self.continue_holds(options.by)
+        else:
+            held = command_exchange.get_only_hold(self, "continue")
+            await self._decide(held, "continue", options.by)
+        await self._settle_within(seconds)
+        return answer_builder.state_json(self)
+
+    async def step(self, action: str, options: RunOptions) -> Json:
+        """One iteration: an agent has no lines to step over, into or out of."""
+        if action != "step-over":
+            raise self.not_a_program()
+        held = command_exchange.get_only_hold(self, action)
+        seconds = self._seconds(options, self._settings.step_wait)
+        await self._decide(held, "step", options.by)
+        await self._settle_within(seconds)
+        return answer_builder.state_json(self)
+
+    async def _decide(self, held: AgentHold, action: str, by: str) -> None:
+        limit = self._settings.request_timeout
+        await command_exchange.decide(self._registry, self._ledger, held.id, action, by, {}, limit)
+
+    async def pause(self, options: RunOptions) -> Json:
+        """Stop before its next model call."""
+        seconds = self._seconds(options, self._settings.step_wait)
+        is_paused = await command_exchange.pause(self, self._settings.request_timeout, seconds)
+        answer = answer_builder.state_json(self)
+        if not is_paused and not self.over:
+            answer["pause_pending"] = True
+            answer["message"] = (
+                "It stops before its next model call; GET its /status?wait= to wait."
+            )
+        return answer
+
+    async def decide(self, hold: Hold, request: DecisionRequest) -> Json:
+        by, fields = request.options.by, request.fields
+        limit = command_exchange.parse_timeout(fields, self._settings.request_timeout)
+        _, held = await command_exchange.decide(
+            self._registry, self._ledger, hold.id, request.action, by, fields, limit
+        )
+        await self._settle_within(self._seconds(request.options))
+        decided = {"hold_id": hold.id, "action": request.action, "stop": held.stop}
+        return {**answer_builder.state_json(self), **decided}
+
+    async def continue_holds(self, by: str) -> list[str]:
+        limit = self._settings.request_timeout
+        return await command_exchange.continue_all(self._registry, self._ledger, self.id, by, limit)
+
+    def describe_hold(self, hold: Hold, *, brief: bool) -> Json:
+        return answer_builder.held_json(self._registry.held(hold.id)[1], whole=not brief)
+
+    async def command(self, kind: str, data: Json, timeout: float | None = None) -> Json:
+        """Send a command and wait for its answer."""
+        limit = self._settings.request_timeout if timeout is None else timeout
+        outcome = await command_exchange.send_command(self, kind, data, limit)
+        answer: Json = {
+            "command_id": outcome.command_id,
+            "type": kind,
+            "status": outcome.status,
+            "response": outcome.response,
+            "session": answer_builder.state_json(self),
+        }
+        if outcome.note is not None:
+            answer["note"] = outcome.note
+        return answer
+
+    async def inspect(self, what: str) -> Json:
+        """What the agent says of itself: messages, context, tools, or all of it."""
+        limit = self._settings.request_timeout
+        state = await command_exchange.inspect(self, what, limit)
+        return {**answer_builder.state_json(self), "state": state}
+
+    async def read_content(self, cid: str) -> tuple[bytes, bool]:
+        """A body that an event names by its content id, and whether it is JSON."""
+        try:
+            body = await asyncio.to_thread(ContentFiles(self.home.contents).get, cid)
+        except (KeyError, OSError):
+            raise errors.CidNotFound(
+                f"no content {cid[:100]} in session {self.id}",
+                hint="Content ids are those of `$cid` and `…Pickle` in this session's events.",
+                cid=cid[:100],
+                session_id=self.id,
+            ) from None
+        return body, await asyncio.to_thread(_is_json, body)
+
+    # -- how it was found -------------------------------------------------------------------
+
+    def begin(self, found: RecordingScan) -> None:
+        """Start where a glance ended."""
+        self.describe(found.about)
+        if found.offset:
+            self.tail.offset = self.followed_from = self.log.end = found.offset
+            self.counts_before = None
+            if found.seq:
+                self.log.note(found.seq, found.place)
+            self.iteration = found.iteration
+            self.last_event = found.last["type"] if found.last else None
+        if found.reason is not None:
+            self.end(found.reason)
+        else:
+            for event in found.stops.values():
+                self._open(event)
+
+    def describe(self, about: Json) -> None:
+        self.about = about
+        moment = parse_moment(about.get("startTime"))
+        try:
+            self.created_at = moment or self.home.path.stat().st_mtime
+        except OSError:
+            self.created_at = 0.0
+
+    # -- following --------------------------------------------------------------------------
+
+    def read_on(self) -> bool:
+        """Take what its bridge has written since; True if there is more than fits at once."""
+        found = self.tail.lines()
+        for place, line in found:
+            self._take(place, line)
+        self.log.end = self.tail.offset
+        if found:
+            self.wake()
+        return bool(found) and self.tail.has_more()
+
+    def _take(self, place: int, line: bytes) -> None:
+        head = parse_head(line)
+        if head is None:
+            self.skipped += 1
+            return
+        seq, kind = head
+        event = parse_event(line) if kind in _READ else None
+        if event is None and kind in _READ:
+            self.skipped += 1
+            return
+        self.log.note(seq, place)
+        self.counts.take(kind, event)
+        self.last_event = kind
+        if event is not None:
+            self._hear(kind, event)
+        self._stream.add(self.id, seq, kind)
+
+    def _hear(self, kind: str, event: Json) -> None:
+        data = event["data"]
+        if isinstance(data.get("iteration"), int):
+            self.iteration = data["iteration"]
+        match kind:
+            case "session_start":
+                self.over, self.reason = False, None
+                self.withdraw("its agent was started anew")
+                self.describe(self.home.read_metadata() or self.about)
+            case "session_end":
+                self.end(str(data.get("reason") or "exit"))
+            case "paused":
+                self._open(event)
+            case "resumed":
+                self._settle(data)
+        if kind in _ANSWERS:
+            waited = self.answers.get(str(data.get("commandId")))
+            if waited is not None:
+                waited.append(event)
+
+    # -- holds ------------------------------------------------------------------------------
+
+    def _open(self, event: Json) -> None:
+        data = event["data"]
+        stop = str(data.get("stop"))
+        if stop in self.held:
+            return
+        allows = data.get("allows")
+        named = [each for each in allows if each in ACTIONS] if isinstance(allows, list) else []
+        held = AgentHold(new_hold_id(), stop, data)
+        self._ledger.open(
+            Hold(
+                id=held.id,
+                session_id=self.id,
+                kind=self.kind,
+                reason=str(data.get("reason") or "pause"),
+                opened_at=parse_moment(event.get("timestamp")),
+                moment=Moment(at) if (at := data.get("at")) in AGENT_MOMENTS else Moment.MODEL,
+                allows=tuple(named),
+            )
+        )
+        self.held[stop] = held
+
+    def _settle(self, data: Json) -> None:
+        held = self.held.pop(str(data.get("stop")), None)
+        if held is None:
+            return
+        action, by = str(data.get("action") or "continue"), str(data.get("by") or "a command")
+        if action == "withdrawn":
+            self._ledger.withdraw(held.id, "its agent went on by itself")
+            return
+        try:
+            self._ledger.decide(held.id, Decision(action, by))
+        except errors.WrongState:
+            # The bridge has the last word, also about what its hold allows.
+            self._ledger.withdraw(held.id, f"{action}, by {by}")
+
+    def withdraw(self, why: str) -> None:
+        for held in self.held.values():
+            self._ledger.withdraw(held.id, why)
+        self.held.clear()
+
+    def hold(self, hold_id: str) -> AgentHold | None:
+        return next((each for each in self.held.values() if each.id == hold_id), None)
+
+    # -- its end ----------------------------------------------------------------------------
+
+    def end(self, reason: str) -> None:
+        self.over, self.reason = True, reason
+        self.withdraw(f"the agent ended: {reason}")
+        self.wake()
+
+    def revive(self) -> None:
+        """Its lock is held: somebody goes on with it."""
+        self.over, self.reason = False, None
+        self.describe(self.home.read_metadata() or self.about)
+        self.wake()
+
+    # -- counting ---------------------------------------------------------------------------
+
+    async def counted(self) -> EventCounts:
+        """From its very beginning; reads what was not followed, once."""
+        if self.counts_before is None:
+            before = await asyncio.to_thread(EventCounts.of, self.home.events, self.followed_from)
+            self.counts_before = before
+        return self.counts_before + self.counts
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        orjson.loads(body)
+    except ValueError:
+        return False
+    return True

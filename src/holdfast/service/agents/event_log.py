@@ -1,0 +1,244 @@
+"""The numbered events of a recording: the newest at once, any other by halving the file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from holdfast.model.agent_events import EVENTS
+from holdfast.wire import agent_lines as wire
+
+Json = dict[str, Any]
+MAX_PAGE_BYTES = 2 << 20
+"""About how much one answer carries."""
+_MOST_LOOKED_AT = 256 << 20
+_BLOCK = 256 * 1024
+_NEAR = 64 * 1024
+_PLACES = 2000
+_KNOWN = frozenset(EVENTS)
+# How our own bridge begins a line; whoever writes it otherwise is read whole.
+_HEAD = re.compile(rb'\{"seq":(\d{1,18}),"type":"(\w{1,64})"')
+
+
+@dataclass
+class EventPage:
+    """Some events; `last` is up to which number was looked."""
+
+    events: list[Json] = field(default_factory=list)
+    last: int = 0
+    has_more: bool = False
+
+
+def parse_head(line: bytes) -> tuple[int, str] | None:
+    """The number and type of the event in a line; None if it holds none."""
+    found = _HEAD.match(line)
+    if found:
+        return int(found[1]), found[2].decode()
+    event = parse_event(line)
+    return None if event is None else (event["seq"], event["type"])
+
+
+def parse_event(line: bytes) -> Json | None:
+    """The event in a line; None for one that was torn or is no event."""
+    try:
+        found = orjson.loads(line)
+    except ValueError:
+        found = wire.parse_event(line)  # it takes what JSON proper does not, such as NaN
+    if not isinstance(found, dict) or not isinstance(found.get("data"), dict):
+        return None
+    seq = found.get("seq")
+    if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(found.get("type"), str):
+        return None
+    return found
+
+
+class EventLog:
+    """What has been read of one `events.jsonl`. Only the places of the newest are in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.seq = 0
+        self.end = 0
+        self._places: deque[tuple[int, int]] = deque(maxlen=_PLACES)
+
+    def note(self, seq: int, place: int) -> None:
+        """An event begins at byte `place`."""
+        if self._places and place <= self._places[-1][1]:
+            self._places.clear()  # another file in its place
+        self.seq = seq
+        self._places.append((seq, place))
+
+    def span(self, since: int) -> EventRange:
+        """Where the events above `since` are, as far as that is known now."""
+        places = self._places
+        if since >= self.seq:
+            return EventRange(self.path, since, self.end, self.end, self.end)
+        if places and places[0][0] <= since + 1:
+            # Numbers leave no gaps; where one should, an earlier place is as good.
+            at = min(since + 1 - places[0][0], len(places) - 1)
+            while at > 0 and places[at][0] > since + 1:
+                at -= 1
+            return EventRange(self.path, since, places[at][1], places[at][1], self.end)
+        return EventRange(self.path, since, 0, places[0][1] if places else self.end, self.end)
+
+
+@dataclass(frozen=True)
+class EventRange:
+    """A part of a recording: the first event above `since` begins between `low` and `high`."""
+
+    path: Path
+    since: int
+    low: int
+    high: int
+    end: int
+
+    def read(
+        self, limit: int, types: frozenset[str] | None = None, most: int = MAX_PAGE_BYTES
+    ) -> EventPage:
+        """Its events, the oldest first. Reads the file: for a thread."""
+        page = EventPage(last=self.since)
+        if self.low >= self.end:
+            return page
+        try:
+            handle = os.open(self.path, os.O_RDONLY)
+        except OSError:
+            return page
+        try:
+            self._fill(page, handle, limit, types, most)
+        except OSError:
+            page.has_more = False
+        finally:
+            os.close(handle)
+        return page
+
+    def _fill(
+        self, page: EventPage, handle: int, limit: int, types: frozenset[str] | None, most: int
+    ) -> None:
+        size = 0
+        begin = self._begin(handle)
+        for place, line in read_lines(handle, begin, self.end):
+            if len(page.events) >= limit or size >= most or place - begin >= _MOST_LOOKED_AT:
+                page.has_more = True
+                return
+            head = parse_head(line)
+            if head is None or head[0] <= page.last:
+                continue
+            page.last = head[0]
+            if types is None or head[1] in types:
+                event = parse_event(line)
+                if event is not None:
+                    page.events.append(event)
+                    size += len(line)
+
+    def _begin(self, handle: int) -> int:
+        """Where to begin to read: at or before the first event above `since`, and not far."""
+        low, high = self.low, self.high
+        while high - low > _NEAR:
+            middle = (low + high) // 2
+            found = _first_event(handle, middle, high)
+            if found is None or found[1] > self.since:
+                high = middle
+            else:
+                low = found[0]
+        return low
+
+
+def read_lines(handle: int, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """The whole lines from byte `begin`, where one begins, up to `end`."""
+    rest = b""
+    place = begin
+    while begin < end:
+        data = os.pread(handle, min(_BLOCK, end - begin), begin)
+        if not data:
+            return
+        begin += len(data)
+        if b"\n" not in data:
+            rest += data
+            continue
+        found = (rest + data).split(b"\n")
+        rest = found.pop()
+        for line in found:
+            yield place, line
+            place += len(line) + 1
+
+
+def read_lines_backwards(handle: int, end: int, block: int = _BLOCK) -> Iterator[tuple[int, bytes]]:
+    """The whole lines before byte `end`, the last one first."""
+    rest = b""
+    while end > 0:
+        step = min(block, end)
+        end -= step
+        rest = os.pread(handle, step, end) + rest
+        begin = 0 if end == 0 else rest.find(b"\n") + 1
+        if begin == 0 and end > 0:
+            block = min(block * 2, 64 << 20)  # one long line
+            continue
+        found = rest[begin:].split(b"\n")
+        found.pop()  # after the last end of a line, or half a line
+        place = end + begin + sum(len(line) + 1 for line in found)
+        for line in reversed(found):
+            place -= len(line) + 1
+            yield place, line
+        rest = rest[:begin]
+
+
+def _first_event(handle: int, begin: int, end: int) -> tuple[int, int] | None:
+    """Where the first event after the next end of a line begins, and its number."""
+    for place, line in islice(read_lines(handle, begin, end), 1, None):
+        head = parse_head(line)
+        if head is not None:
+            return place, head[0]
+    return None
+
+
+@dataclass
+class EventCounts:
+    """How often what happened."""
+
+    types: Counter[str] = field(default_factory=Counter)
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def take(self, kind: str, event: Json | None) -> None:
+        self.types[kind if kind in _KNOWN else "other"] += 1
+        usage = event["data"].get("usage") if event is not None else None
+        if isinstance(usage, dict):
+            self.input_tokens += _count(usage.get("inputTokens"))
+            self.output_tokens += _count(usage.get("outputTokens"))
+
+    def __add__(self, other: EventCounts) -> EventCounts:
+        return EventCounts(
+            self.types + other.types,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+    @classmethod
+    def of(cls, path: Path, end: int) -> EventCounts:
+        """Of the first `end` bytes of a recording. Reads them all: for a thread."""
+        counts = cls()
+        try:
+            handle = os.open(path, os.O_RDONLY)
+        except OSError:
+            return counts
+        try:
+            for _place, line in read_lines(handle, 0, end):
+                head = parse_head(line)
+                if head is not None:
+                    kind = head[1]
+                    counts.take(kind, parse_event(line) if kind == "api_response" else None)
+        finally:
+            os.close(handle)
+        return counts
+
+
+def _count(given: Any) -> int:
+    return given if isinstance(given, int) else 0

@@ -1,0 +1,211 @@
+"""Held calls: opens their holds, answers their polls, and settles them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from holdfast import errors
+from holdfast.core import decisions
+from holdfast.core.ledger import Ledger
+from holdfast.model.call import CallRecord, When, call_number
+from holdfast.model.decision import CONTINUE, Decision, names_at
+from holdfast.model.hold import Hold
+from holdfast.model.session import Kind
+from holdfast.service.calls.call_actions import ActionBuilder
+from holdfast.service.calls.call_session import CallSession
+from holdfast.service.calls.held_call import HeldCall
+from holdfast.service.calls.running_calls import RunningCall
+from holdfast.service.calls.stack_cache import StackCache
+from holdfast.service.holds import new_hold_id
+from holdfast.service.settings import Settings
+from holdfast.store import CallTables
+from holdfast.wire.call_answers import CallEvaluation, CallInstruction, PollAnswer
+from holdfast.wire.call_requests import EvaluationAnswer
+
+_MAX_REMEMBERED = 20_000
+_IMPLICIT_TIMEOUT_MS = 60_000
+_GRACE_SECONDS = 5.0
+
+
+class CallHolds:
+    """The holds of calls: the open ones by hold id, and the latest of each call by call number."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        tables: CallTables,
+        stacks: StackCache,
+        actions: ActionBuilder,
+        settings: Callable[[], Settings],
+    ) -> None:
+        self._ledger = ledger
+        self._tables = tables
+        self._stacks = stacks
+        self._actions = actions
+        self._settings = settings
+        self._open: dict[str, HeldCall] = {}
+        self._by_call: OrderedDict[int, HeldCall] = OrderedDict()
+
+    def open(self, running: RunningCall, when: When, breakpoint_id: str) -> CallInstruction:
+        """Hold a call. The answer tells its application to poll."""
+        record, session, settings = running.record, running.session, self._settings()
+        timeout_ms = settings.call_hold_timeout_ms
+        if session.is_implicit:
+            timeout_ms = min(timeout_ms, _IMPLICIT_TIMEOUT_MS)
+        held = HeldCall(new_hold_id(), running, when, breakpoint_id, timeout_ms)
+        self._ledger.open(self._build_hold(held))
+        self._open[held.id] = held
+        self._by_call[record.number] = held
+        if len(self._by_call) > _MAX_REMEMBERED:
+            self._by_call.popitem(last=False)
+        session.holds.add(held.id)
+        held.timer = asyncio.get_running_loop().call_later(
+            timeout_ms / 1000 + _GRACE_SECONDS, self._withdraw, held, "nobody decided in time"
+        )
+        session.event(
+            "hold_opened",
+            hold_id=held.id,
+            call_id=record.id,
+            method_name=record.function.name,
+            when=when.value,
+            breakpoint_id=breakpoint_id,
+        )
+        return CallInstruction(
+            action="poll",
+            poll_interval_ms=settings.call_poll_interval_ms,
+            poll_url=f"/api/poll/{record.id}",
+            timeout_ms=timeout_ms,
+            hold_id=held.id,
+        )
+
+    def _build_hold(self, held: HeldCall) -> Hold:
+        thread = (held.record.thread or {}).get("id")
+        return Hold(
+            id=held.id,
+            session_id=held.record.session_id,
+            kind=Kind.CALLS,
+            reason="breakpoint",
+            opened_at=held.opened_at,
+            thread_id=thread if isinstance(thread, int) else None,
+            location=self._stacks.location(held.record),
+            moment=held.moment,
+            allows=names_at(held.moment),
+        )
+
+    # -- for deciders -----------------------------------------------------------------------
+
+    def require_open(self, hold_id: str) -> HeldCall:
+        """The held call; an error says how its hold was settled otherwise."""
+        self._ledger.still_open(hold_id)
+        return self._open[hold_id]
+
+    def newest_of(self, session: CallSession) -> HeldCall:
+        """The session's hold that was opened last."""
+        holds = self._ledger.open_holds(session.id)
+        if not holds:
+            raise errors.WrongState(
+                f"no call of session {session.id} is held",
+                hint="Set a breakpoint with POST /api/breakpoints and let the call come.",
+                session_id=session.id,
+                state=session.state.value,
+                possible=["delete"],
+            )
+        return self._open[holds[-1].id]
+
+    def decide(self, hold_id: str, action: str, by: str, options: Mapping[str, Any]) -> HeldCall:
+        """Settle a hold. A decision that cannot be carried out leaves it open."""
+        held = self.require_open(hold_id)
+        decisions.check_allowed(self._ledger.get(hold_id), action)
+        prepared = self._actions.build(held.when, action, options, held.running.check_replacement)
+        self._ledger.decide(hold_id, Decision(action, by, prepared.summary))
+        session = self._forget(held)
+        if action != CONTINUE.name:
+            held.running.note_decision(held.when, prepared.summary, by)
+            self._tables.update_call(held.record)
+        held.release(prepared.instruction)
+        session.event("hold_decided", hold_id=hold_id, call_id=held.record.id, action=action, by=by)
+        return held
+
+    def continue_all(self, session: CallSession | None, by: str) -> list[str]:
+        """Continue every held call, of one session or of all; the ids of their holds."""
+        hold_ids = [
+            held.id
+            for held in self._open.values()
+            if session is None or held.running.session is session
+        ]
+        for hold_id in hold_ids:
+            self.decide(hold_id, CONTINUE.name, by, {})
+        return hold_ids
+
+    async def evaluate(
+        self, held: HeldCall, expression: str, timeout: float | None
+    ) -> CallEvaluation:
+        """Evaluate in the frame of whoever makes the call; the application does it."""
+        seconds = timeout or self._settings().evaluate_timeout
+        answer = await held.evaluate(expression, seconds)
+        if answer.result is None:
+            error = answer.error or {}
+            kind, message = (str(error.get(name, "")) for name in ("type", "message"))
+            raise errors.EvaluationFailed(
+                f"{kind}: {message}", exception_type=kind, expression=expression
+            )
+        return CallEvaluation(
+            result=answer.result["text"],
+            type=answer.result["type"],
+            hold_id=held.id,
+            length=answer.result.get("length", UNSET),
+            json=answer.result.get("json", UNSET),
+        )
+
+    # -- for the application that waits -----------------------------------------------------------
+
+    async def poll(self, call_id: str, seconds: float) -> PollAnswer:
+        return await self._require_call(call_id).poll(seconds)
+
+    def give_up(self, call_id: str) -> None:
+        """The application waits no longer; a decision made meanwhile stands."""
+        self._withdraw(self._require_call(call_id), "its caller waits no longer")
+
+    def answer_evaluation(self, call_id: str, answer: EvaluationAnswer) -> bool:
+        return self._require_call(call_id).answer_evaluation(answer)
+
+    def _require_call(self, call_id: str) -> HeldCall:
+        number = call_number(call_id)
+        held = None if number is None else self._by_call.get(number)
+        if held is None:
+            raise errors.CallNotFound(f"no call {call_id} is held", call_id=call_id)
+        return held
+
+    # -- withdrawing ------------------------------------------------------------------------
+
+    def withdraw_call(self, record: CallRecord) -> None:
+        """Withdraw the hold of a call that has ended because its caller gave up."""
+        held = self._by_call.get(record.number)
+        if held is not None and held.id in self._open:
+            self._withdraw(held, "its call has ended")
+
+    def withdraw_all(self, session: CallSession, why: str) -> None:
+        for hold_id in list(session.holds):
+            self._withdraw(self._open[hold_id], why)
+
+    def _withdraw(self, held: HeldCall, why: str) -> None:
+        if self._ledger.withdraw(held.id, why) is None:
+            return
+        session = self._forget(held)
+        held.withdraw(why)
+        session.event("hold_withdrawn", hold_id=held.id, call_id=held.record.id, why=why)
+
+    def _forget(self, held: HeldCall) -> CallSession:
+        self._open.pop(held.id, None)
+        session = held.running.session
+        session.holds.discard(held.id)
+        return session
+
+    def stop_waiting(self) -> None:
+        for held in self._open.values():
+            held.stop_waiting()

@@ -1,0 +1,56 @@
+"""Applies the breakpoints to a call."""
+
+from __future__ import annotations
+
+from holdfast import errors
+from holdfast.core.call_matcher import Armed
+from holdfast.model.call import When
+from holdfast.model.decision import CONTINUE, Moment, action_at
+from holdfast.service.calls.call_actions import ActionBuilder
+from holdfast.service.calls.call_breakpoints import CallBreakpoints
+from holdfast.service.calls.call_holds import CallHolds
+from holdfast.service.calls.content_cache import ContentCache
+from holdfast.service.calls.filter_values import build_filter_values
+from holdfast.service.calls.running_calls import RunningCall
+from holdfast.wire.call_answers import CallInstruction
+
+
+class CallInterceptor:
+    """Decides what becomes of a call: it passes, is acted on at once, or is held."""
+
+    def __init__(
+        self,
+        breakpoints: CallBreakpoints,
+        holds: CallHolds,
+        actions: ActionBuilder,
+        contents: ContentCache,
+    ) -> None:
+        self._breakpoints = breakpoints
+        self._holds = holds
+        self._actions = actions
+        self._contents = contents
+
+    def intercept(self, running: RunningCall, when: When) -> CallInstruction | None:
+        """What its application has to do: None for nothing, an action, or to poll."""
+        record = running.record
+        armed = self._breakpoints.first_hit(
+            record, when, lambda: build_filter_values(record, self._contents)
+        )
+        if armed is None:
+            return None
+        if armed.point.action is not None:
+            try:
+                return self._act(running, when, armed)
+            except errors.InvalidDecision as problem:
+                # The breakpoint's own action does not fit this call, so somebody has to decide.
+                armed.cannot(problem.message)
+        return self._holds.open(running, when, armed.point.id)
+
+    def _act(self, running: RunningCall, when: When, armed: Armed) -> CallInstruction | None:
+        options = dict(armed.point.action or {})
+        action = str(options.pop("action", ""))
+        if action == CONTINUE.name or action_at(Moment(when.value), action) is None:
+            return None
+        prepared = self._actions.build(when, action, options, running.check_replacement)
+        running.note_decision(when, prepared.summary, f"breakpoint {armed.point.id}")
+        return prepared.instruction

@@ -1,0 +1,79 @@
+"""Deletes the oldest calls, and the values and stacks that only they used."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from holdfast import errors
+from holdfast.service.calls.batch_recorder import BatchRecorder
+from holdfast.service.calls.content_cache import ContentCache
+from holdfast.service.calls.stack_cache import StackCache
+from holdfast.service.settings import Settings
+from holdfast.store import CallTables
+
+_INTERVAL_SECONDS = 60.0
+_MAX_STEP = 500
+_PAUSE_SECONDS = 0.01
+_BUSY_PAUSE_SECONDS = 0.2
+
+
+class CallPruner:
+    """Keeps `calls_kept` calls. Works in small steps, so that nobody waits for it."""
+
+    def __init__(
+        self,
+        tables: CallTables,
+        contents: ContentCache,
+        stacks: StackCache,
+        batches: BatchRecorder,
+        settings: Callable[[], Settings],
+    ) -> None:
+        self._tables = tables
+        self._contents = contents
+        self._stacks = stacks
+        self._batches = batches
+        self._settings = settings
+        self._task: asyncio.Task[None] | None = None
+        self._wanted = asyncio.Event()
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run())
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def prune_soon(self) -> None:
+        self._wanted.set()
+
+    async def _run(self) -> None:
+        while True:
+            with contextlib.suppress(errors.NotStored):  # the store reports a full disk itself
+                await self._prune_to(self._settings().calls_kept)
+            self._wanted.clear()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._wanted.wait(), _INTERVAL_SECONDS)
+
+    async def _prune_to(self, kept: int) -> None:
+        excess = await asyncio.to_thread(self._tables.excess, kept)
+        while excess > 0:
+            step = min(excess, _MAX_STEP)
+            dropped = await asyncio.to_thread(self._tables.drop_oldest, step)
+            if dropped is not None:
+                count, used = dropped
+                while await self._contents.drop(used) is None:  # noqa: ASYNC110
+                    await asyncio.sleep(_BUSY_PAUSE_SECONDS)
+                excess = excess - count if count == step else 0
+            is_quiet = dropped is not None and self._tables.is_idle
+            await asyncio.sleep(_PAUSE_SECONDS if is_quiet else _BUSY_PAUSE_SECONDS)
+        await self._prune_stacks()
+
+    async def _prune_stacks(self) -> None:
+        """Forget unused stacks first, then delete those that no call has used meanwhile."""
+        unused = await asyncio.to_thread(self._tables.unused_stacks)
+        if unused:
+            self._stacks.forget(unused)
+            self._batches.forget_stacks(unused)
+            await asyncio.to_thread(self._tables.drop_stacks, unused)

@@ -1,0 +1,167 @@
+"""Records calls that are reported one by one, as they start and complete."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+from msgspec.structs import asdict
+
+from holdfast import errors
+from holdfast.model.call import CallRecord, CallStatus, When
+from holdfast.model.decision import CONTINUE
+from holdfast.service.calls.call_holds import CallHolds
+from holdfast.service.calls.call_interceptor import CallInterceptor
+from holdfast.service.calls.call_sessions import CallSessions
+from holdfast.service.calls.content_cache import ContentCache
+from holdfast.service.calls.function_catalog import FunctionCatalog
+from holdfast.service.calls.running_calls import RunningCall, RunningCalls
+from holdfast.service.calls.stack_cache import StackCache
+from holdfast.store import CallTables
+from holdfast.wire.call_answers import CompleteAnswer, StartAnswer
+from holdfast.wire.call_requests import CompleteRequest, Registration, StartRequest
+
+
+class CallRecorder:
+    """Numbers and stores calls, and tells their applications what to do with them."""
+
+    def __init__(
+        self,
+        tables: CallTables,
+        sessions: CallSessions,
+        functions: FunctionCatalog,
+        contents: ContentCache,
+        stacks: StackCache,
+        running: RunningCalls,
+        interceptor: CallInterceptor,
+        holds: CallHolds,
+    ) -> None:
+        self._tables = tables
+        self._sessions = sessions
+        self._functions = functions
+        self._contents = contents
+        self._stacks = stacks
+        self._running = running
+        self._interceptor = interceptor
+        self._holds = holds
+        self._last_number = 0
+        self._first_number = 0
+
+    def load(self) -> None:
+        """Calls that the last server left running are lost, until they complete after all."""
+        self._tables.lose_running()
+        self._last_number = self._tables.last_number()
+        self._first_number = self._next_number()
+
+    def register(self, request: Registration) -> None:
+        """Note a function that an application has at hand."""
+        session = self._sessions.accept_report(request.session_id)
+        function = self._functions.note_use(
+            session,
+            request.name,
+            request.alias,
+            request.qualname,
+            module=request.module,
+            signature=request.signature,
+            file=request.file,
+            line=request.line,
+            target_cid=request.target_cid,
+        )
+        if session.register(request.name, request.signature):
+            session.event("function_registered", name=request.name, signature=function.signature)
+
+    # -- start ------------------------------------------------------------------------------
+
+    def start(self, request: StartRequest) -> StartAnswer:
+        session = self._sessions.accept_report(request.session_id)
+        self._contents.take(request.items)
+        function = self._functions.note_use(
+            session,
+            request.method_name,
+            request.alias,
+            request.qualname,
+            signature=request.signature,
+            module=request.module,
+        )
+        record = CallRecord(
+            number=self._next_number() if request.began is None else request.began,
+            session_id=session.id,
+            function=function,
+            call_type=request.call_type,
+            target=request.target_cid,
+            args=tuple([item.cid for item in request.args]),
+            kwargs={name: item.cid for name, item in request.kwargs.items()},
+            stack=self._stacks.store(request.frames),
+            parent=request.parent,
+            thread=request.thread,
+            task=request.task,
+            started_at=request.timestamp,
+        )
+        session.calls += 1
+        running = RunningCall(record, session, request.evaluates)
+        self._running.add(running)
+        instruction = None
+        if request.began is None:
+            instruction = self._interceptor.intercept(running, When.BEFORE)
+        self._tables.put_call(running.record)
+        if instruction is None:
+            return StartAnswer(call_id=record.id, action=CONTINUE.name)
+        return StartAnswer(call_id=record.id, **asdict(instruction))
+
+    def _next_number(self) -> int:
+        """The time in microseconds and three more digits. Later calls have higher numbers."""
+        now = int(time.time() * 1_000_000) * 1000 + 1
+        self._last_number = now if now > self._last_number else self._last_number + 1
+        return self._last_number
+
+    # -- completion -------------------------------------------------------------------------
+
+    def complete(self, request: CompleteRequest) -> CompleteAnswer:
+        running = self._running.get(request.number) or self._find_lost(request)
+        self._contents.take(request.items)
+        before = running.record
+        record = dataclasses.replace(
+            before,
+            status=CallStatus(request.status),
+            result=request.result.cid if request.result else None,
+            exception=request.exception.cid if request.exception else None,
+            exception_type=request.exception_type,
+            exception_message=request.exception_message,
+            completed_at=request.timestamp,
+            duration_ns=_duration_ns(request, before),
+            changed=request.changed,
+            marker=request.marker,
+            decision=before.decision or ({"action": request.action} if request.action else None),
+        )
+        self._running.complete(record)
+        self._holds.withdraw_call(record)
+        running.record = record
+        moment = When.AFTER if record.status is CallStatus.SUCCESS else When.EXCEPTION
+        instruction = self._interceptor.intercept(running, moment)
+        if running.record is not record:
+            self._tables.update_call(running.record)
+        return CompleteAnswer() if instruction is None else CompleteAnswer(**asdict(instruction))
+
+    def _find_lost(self, request: CompleteRequest) -> RunningCall:
+        """A call that started under the last server; any other has completed already."""
+        record = self._tables.call(request.number, self._functions.by_id)
+        if record is None:
+            raise errors.CallNotFound(f"no call {request.call_id}", call_id=request.call_id)
+        was_lost = record.status is CallStatus.LOST and record.number < self._first_number
+        if self._running.has_completed(request.number) or not was_lost:
+            raise errors.CallCompleted(
+                f"call {request.call_id} was completed already",
+                call_id=request.call_id,
+                state=record.status.value,
+                possible=[],
+            )
+        session = self._sessions.accept_report(record.session_id)
+        return RunningCall(record, session, evaluates=False)
+
+
+def _duration_ns(request: CompleteRequest, before: CallRecord) -> int | None:
+    if request.duration_ns is not None:
+        return request.duration_ns
+    if request.timestamp is None or before.started_at is None:
+        return None
+    return max(0, int((request.timestamp - before.started_at) * 1e9))

@@ -1,0 +1,60 @@
+"""Calls that have started and not completed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.model.call import CallRecord, CallStatus, When
+from holdfast.service.calls.call_session import CallSession
+from holdfast.store import CallTables
+
+_MAX_REMEMBERED = 20_000
+
+
+@dataclass(slots=True)
+class RunningCall:
+    """A call under way. `evaluates`: its application evaluates expressions while it is held."""
+
+    record: CallRecord
+    session: CallSession
+    evaluates: bool
+
+    def check_replacement(self, name: str) -> None:
+        self.session.check_replacement(self.record.function, name)
+
+    def note_decision(self, when: When, summary: dict[str, Any], by: str) -> None:
+        decision = {**summary, "by": by, "when": when.value}
+        self.record = dataclasses.replace(self.record, decision=decision)
+
+
+class RunningCalls:
+    """The calls under way, by number, and the numbers of those that completed last."""
+
+    def __init__(self, tables: CallTables) -> None:
+        self._tables = tables
+        self._calls: dict[int, RunningCall] = {}
+        self._completed: OrderedDict[int, None] = OrderedDict()
+
+    def add(self, call: RunningCall) -> None:
+        self._calls[call.record.number] = call
+
+    def get(self, number: int) -> RunningCall | None:
+        return self._calls.get(number)
+
+    def has_completed(self, number: int) -> bool:
+        return number in self._completed
+
+    def complete(self, record: CallRecord) -> None:
+        self._calls.pop(record.number, None)
+        self._completed[record.number] = None
+        if len(self._completed) > _MAX_REMEMBERED:
+            self._completed.popitem(last=False)
+        self._tables.update_call(record)
+
+    def lose(self, session: CallSession) -> None:
+        """Mark a session's calls as lost: its process has ended, so they will never complete."""
+        for call in [call for call in self._calls.values() if call.session is session]:
+            self.complete(dataclasses.replace(call.record, status=CallStatus.LOST))

@@ -1,0 +1,108 @@
+"""What every face holds: sessions, holds and events of every kind, settings, start and end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from holdfast import errors
+from holdfast.core.ledger import Ledger
+from holdfast.model.records import SessionRecord
+from holdfast.model.session import Kind
+from holdfast.recording.directories import agents_dir
+from holdfast.service.agents.agent_registry import AgentRegistry
+from holdfast.service.calls.call_service import CallService
+from holdfast.service.event_reader import EventReader
+from holdfast.service.event_stream import EventStream
+from holdfast.service.holds import Holds
+from holdfast.service.programs.program_service import Programs
+from holdfast.service.session_registry import SessionRegistry
+from holdfast.service.settings import Settings
+from holdfast.store import open_store
+from holdfast.targets.program.attachment import Trusted
+
+log = logging.getLogger(__name__)
+
+
+class Debugger:
+    def __init__(self, data_dir: Path, trusted: Trusted, pool_size: int | None = None) -> None:
+        self.data_dir = data_dir
+        self.settings = Settings()
+        self.store = open_store(data_dir)
+        self._stream = EventStream()
+        ledger = Ledger()
+        shared = (ledger, self._stream, lambda: self.settings)
+        self.programs = Programs(self.store, *shared, trusted, pool_size)
+        self.calls = CallService(self.store, *shared, data_dir)
+        self.agents = AgentRegistry(agents_dir(data_dir), *shared)
+        self.sessions = SessionRegistry(self.programs, self.calls, self.agents)
+        self.holds = Holds(ledger, self.sessions)
+        self.events = EventReader(self.sessions, self._stream)
+        self.stop_requested = asyncio.Event()
+        self._warnings: list[dict[str, Any]] = []
+
+    # -- start and end ----------------------------------------------------------------------
+
+    async def start(self) -> None:
+        try:
+            self.settings = self.settings.changed(self.store.settings())
+        except errors.HoldfastError as problem:
+            self._warn("SETTINGS_IGNORED", f"stored settings ignored: {problem.message}")
+        for error in self.calls.start():
+            self._warn("BREAKPOINT_IGNORED", f"stored call breakpoint ignored: {error.message}")
+        for record in self.store.sessions():
+            self._restore(record)
+        await self.agents.start()
+        if self.agents.problem:
+            self._warn("AGENTS_NOT_FOLLOWED", self.agents.problem)
+        await self.programs.start()
+
+    def _restore(self, record: SessionRecord) -> None:
+        if record.kind == Kind.CALLS.value:
+            self.calls.sessions.restore(record)
+            return
+        try:
+            self.programs.restore(record)
+        except (TypeError, ValueError, KeyError, AttributeError, errors.HoldfastError) as problem:
+            self._warn("SESSION_IGNORED", f"session {record.id} cannot be restored: {problem}")
+
+    async def close(self) -> None:
+        """End every target; keep every configuration."""
+        self.programs.stop_sweeping()
+        self.calls.close()
+        self.agents.close()
+        await self.programs.close()
+        self.store.close()
+
+    def wake_all(self) -> None:
+        """The server stops: whoever waits gets its answer now."""
+        for part in (self.programs, self.calls, self.agents, self._stream):
+            part.stop_waiting()
+
+    # -- warnings and settings --------------------------------------------------------------
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """What went wrong and was worked around: here, and in the store."""
+        unsaved = self.programs.unsaved_warning()
+        return [*self.store.warnings, *self._warnings, *([unsaved] if unsaved else [])]
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something is not on disk yet."""
+        return self.programs.unsaved_warning() is not None
+
+    def _warn(self, code: str, message: str) -> None:
+        log.warning("%s", message)
+        self._warnings.append({"code": code, "message": message, "details": {}})
+
+    async def configure(self, changes: Mapping[str, Any]) -> Settings:
+        settings = self.settings.changed(changes)
+        await asyncio.wrap_future(self.store.put_settings(dict(changes)))
+        self.settings = settings
+        self.calls.settings_changed()
+        self.programs.settings_changed()
+        return settings

@@ -1,0 +1,61 @@
+"""A session's numbered events: the newest in memory, all of them in the store."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Any
+
+from holdfast.model.records import EventRecord
+from holdfast.service.event_stream import EventStream
+from holdfast.store import Store
+from holdfast.wire import rest
+from holdfast.wire.session_answers import EventList
+
+_IN_MEMORY = 1000
+_MAX_READS = 50
+
+
+class EventJournal:
+    def __init__(self, session_id: str, store: Store, stream: EventStream) -> None:
+        self._session_id = session_id
+        self._stream = stream
+        self._store = store
+        self._recent: deque[EventRecord] = deque(maxlen=_IN_MEMORY)
+        self._seq = store.last_seq(session_id)
+
+    @property
+    def seq(self) -> int:
+        return self._seq
+
+    def add(self, kind: str, **body: Any) -> EventRecord:
+        self._seq += 1
+        event = EventRecord(self._session_id, self._seq, time.time(), kind, body)
+        self._recent.append(event)
+        self._store.append_event(self._session_id, event.seq, event.at, kind, body)
+        self._stream.add(self._session_id, event.seq, kind)
+        return event
+
+    def after(self, since: int, limit: int) -> list[EventRecord]:
+        """The first `limit` events with a number above `since`."""
+        if since >= self._seq:
+            return []
+        if self._recent and self._recent[0].seq <= since + 1:
+            return [event for event in self._recent if event.seq > since][:limit]
+        return self._store.events(self._session_id, after=since, limit=limit)
+
+    def page(self, since: int, limit: int, types: frozenset[str] | None = None) -> EventList:
+        """Events after `since`, as clients see them; of these types, among a bounded number."""
+        events: list[dict[str, Any]] = []
+        last = since
+        for _ in range(1 if types is None else _MAX_READS):
+            records = self.after(last, limit)
+            for record in records:
+                if len(events) == limit:
+                    break
+                last = record.seq
+                if types is None or record.type in types:
+                    events.append(rest.event(record))
+            if len(records) < limit or len(events) == limit:
+                break
+        return EventList(events, last, last < self._seq)

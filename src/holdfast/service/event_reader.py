@@ -1,0 +1,114 @@
+"""Reads and follows events: of one session, or of all in the order the server heard of them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from holdfast import errors
+from holdfast.service.event_stream import EventStream, Mention
+from holdfast.service.session import Session
+from holdfast.service.session_registry import SessionRegistry
+from holdfast.wire.session_answers import EventList, LatestEvents
+
+Json = dict[str, Any]
+Types = frozenset[str] | None
+Numbered = tuple[int, Mention]
+
+
+class EventReader:
+    def __init__(self, sessions: SessionRegistry, stream: EventStream) -> None:
+        self._sessions = sessions
+        self._stream = stream
+
+    async def of_session(
+        self, session_id: str, since: int, limit: int, types: Types = None, seconds: float = 0.0
+    ) -> EventList:
+        """A session's events after a number; if there are none, wait for some."""
+        session = self._sessions.peek(session_id)
+        deadline = time.monotonic() + seconds
+        while True:
+            page = await session.read_events(since, limit, types)
+            left = deadline - time.monotonic()
+            if page.events or page.has_more or left <= 0:
+                return page
+            since = page.last_seq
+            if not await _wait_for_event(session, since, left):
+                return page
+
+    async def latest(
+        self, cursor: str | None, limit: int, types: Types = None, seconds: float = 0.0
+    ) -> LatestEvents:
+        """Without a cursor the newest; with one, what came after it, waited for if need be."""
+        stream = self._stream
+        if cursor is None:
+            known = _of_types(stream.after(stream.oldest), types, stream.oldest)
+            if known or not seconds:
+                events, _, _ = await self._read(known[-limit:], types)
+                return LatestEvents(events, stream.cursor(stream.number), False, False)
+        place = stream.number if cursor is None else stream.place(cursor)
+        missed = place is None or place < stream.oldest
+        number = stream.oldest if place is None else max(place, stream.oldest)
+        known = await self._wait_for_mentions(number, types, seconds)
+        end = stream.number
+        events, reached, is_cut = await self._read(known[:limit], types)
+        has_more = is_cut or len(known) > limit
+        if has_more:
+            end = reached
+        return LatestEvents(events, stream.cursor(end), has_more, missed)
+
+    async def _wait_for_mentions(self, number: int, types: Types, seconds: float) -> list[Numbered]:
+        stream = self._stream
+        deadline = time.monotonic() + seconds
+        while True:
+            known = _of_types(stream.after(number), types, number)
+            left = deadline - time.monotonic()
+            if known or left <= 0:
+                return known
+            number = stream.number
+            await _wait_for_growth(stream, number, left)
+            if stream.stopping or stream.number == number:
+                return known
+
+    async def _read(self, wanted: list[Numbered], types: Types) -> tuple[list[Json], int, bool]:
+        """The events themselves, the number of the last one, and whether some are left."""
+        seqs: dict[str, list[int]] = {}
+        for _, mention in wanted:
+            seqs.setdefault(mention.session_id, []).append(mention.seq)
+        pages: dict[str, EventList] = {}
+        for session_id, numbers in seqs.items():
+            try:
+                session = self._sessions.peek(session_id)
+            except errors.SessionNotFound:
+                continue  # it is gone, and so are its events
+            pages[session_id] = await session.read_events(min(numbers) - 1, len(numbers), types)
+        by_number = {
+            (session_id, event["seq"]): event
+            for session_id, page in pages.items()
+            for event in page.events
+        }
+        events: list[Json] = []
+        reached = 0
+        for number, mention in wanted:
+            event = by_number.get((mention.session_id, mention.seq))
+            page = pages.get(mention.session_id)
+            if event is None and page is not None and mention.seq > page.last_seq:
+                return events, reached, True
+            reached = number
+            if event is not None:
+                events.append(event)
+        return events, reached, False
+
+
+async def _wait_for_event(session: Session, seq: int, seconds: float) -> bool:
+    return await session.wait_until(lambda: session.last_seq > seq, seconds)
+
+
+async def _wait_for_growth(stream: EventStream, number: int, seconds: float) -> bool:
+    return await stream.wait_until(lambda: stream.number > number, seconds)
+
+
+def _of_types(mentions: list[Mention], types: Types, first: int) -> list[Numbered]:
+    """Those of these types, each with its number; `first` is the one before the first."""
+    numbered = enumerate(mentions, first + 1)
+    return [(number, event) for number, event in numbered if types is None or event.type in types]

@@ -1,0 +1,57 @@
+"""The latest events of all sessions, of every kind, in the order in which the server heard of them.
+
+Only which events they were is kept; the events themselves are in the journals of their sessions.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from itertools import islice
+from typing import NamedTuple
+
+from holdfast.service.waitable import Waitable
+
+_KEPT = 20_000
+
+
+class Mention(NamedTuple):
+    session_id: str
+    seq: int
+    type: str
+
+
+class EventStream(Waitable):
+    """`number` counts every event; a cursor is such a number, of this server."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = 0
+        self._server = secrets.token_hex(4)
+        self._latest: deque[Mention] = deque(maxlen=_KEPT)
+
+    def add(self, session_id: str, seq: int, kind: str) -> None:
+        self.number += 1
+        self._latest.append(Mention(session_id, seq, kind))
+        if self._waiters:
+            self.wake()
+
+    def cursor(self, number: int) -> str:
+        return f"{self._server}-{number}"
+
+    def place(self, cursor: str) -> int | None:
+        """The number that a cursor of this server stands for; None for that of another."""
+        server, _, number = cursor.partition("-")
+        if server != self._server or not number.isdecimal() or int(number) > self.number:
+            return None
+        return int(number)
+
+    @property
+    def oldest(self) -> int:
+        """The number before the oldest that is known."""
+        return self.number - len(self._latest)
+
+    def after(self, number: int) -> list[Mention]:
+        """What came after that number, as far as it is known."""
+        skip = max(0, number - self.oldest)
+        return list(islice(self._latest, skip, None))

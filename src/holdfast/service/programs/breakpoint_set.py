@@ -1,0 +1,293 @@
+"""A session's breakpoints: checked when they are set, kept with their project."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from holdfast import errors
+from holdfast.core import conditions, executable_lines, function_finder, hit_conditions, logpoints
+from holdfast.model.breakpoint import Breakpoint
+from holdfast.service.programs.source_files import SourceFiles
+
+PENDING = "Source file not found. Breakpoint pending."
+_STORED = ("id", "file", "line", "function", "condition", "hit_condition", "log_message", "enabled")
+
+
+class BreakpointSet:
+    """Breakpoints in the order they were set, each with an id that is never used again."""
+
+    def __init__(self, sources: SourceFiles) -> None:
+        self._sources = sources
+        self._all: dict[str, Breakpoint] = {}
+        self._waiting: set[str] = set()  # ids of those whose file was not there
+        self._relative: dict[str, str] = {}  # how a path was given, if not from the root
+        self._last = 0
+        self.base = os.getcwd()
+        self.import_path: list[str] = []
+        self.script: str | None = None
+
+    def __iter__(self) -> Iterator[Breakpoint]:
+        return iter(self._all.values())
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def get(self, breakpoint_id: str) -> Breakpoint:
+        try:
+            return self._all[breakpoint_id]
+        except KeyError:
+            raise errors.BreakpointNotFound(
+                f"no breakpoint {breakpoint_id}",
+                breakpoint_id=breakpoint_id,
+                known=list(self._all),
+            ) from None
+
+    # -- changes ----------------------------------------------------------------------------
+
+    def add(
+        self, specs: Sequence[Mapping[str, Any]], strict: Iterable[bool] = ()
+    ) -> list[Breakpoint]:
+        """Set all of them or none. `strict` says of each whether its file must be there."""
+        flags = itertools.chain(strict, itertools.repeat(False))
+        numbered = [
+            (Breakpoint(id=f"bp_{number}", **spec), must_exist)
+            for number, (spec, must_exist) in enumerate(
+                zip(specs, flags, strict=False), self._last + 1
+            )
+        ]
+        try:
+            made = [
+                self._verified(self._checked(wanted), strict=must_exist)
+                for wanted, must_exist in numbered
+            ]
+        except BaseException:
+            for wanted, _ in numbered:
+                self._forget(wanted.id)
+            raise
+        self._last += len(made)
+        self._all.update((each.id, each) for each in made)
+        return made
+
+    def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> Breakpoint:
+        before = self.get(breakpoint_id)
+        if before.is_function and "line" in changes:
+            raise errors.InvalidInput("a function breakpoint has no line to change", field="line")
+        wanted = dataclasses.replace(before, **changes)
+        changed = self._verified(self._checked(wanted), strict=False)
+        self._all[breakpoint_id] = changed
+        return changed
+
+    def remove(self, breakpoint_id: str) -> Breakpoint:
+        found = self.get(breakpoint_id)
+        del self._all[breakpoint_id]
+        self._forget(breakpoint_id)
+        return found
+
+    def clear(self) -> list[Breakpoint]:
+        removed = list(self._all.values())
+        self._all.clear()
+        self._relative.clear()
+        self._waiting.clear()
+        return removed
+
+    def _forget(self, breakpoint_id: str) -> None:
+        self._relative.pop(breakpoint_id, None)
+        self._waiting.discard(breakpoint_id)
+
+    def note(self, breakpoint_id: str, **facts: Any) -> None:
+        """Keep what the debugger says of it (hits, a failing condition)."""
+        if breakpoint_id in self._all:
+            self._all[breakpoint_id] = dataclasses.replace(self._all[breakpoint_id], **facts)
+
+    # -- verification -----------------------------------------------------------------------
+
+    def _checked(self, wanted: Breakpoint) -> Breakpoint:
+        """Refuse what can never work, before anything is changed."""
+        check(wanted)
+        if wanted.file is not None and not wanted.is_function:
+            given = os.path.expanduser(wanted.file)
+            if not os.path.isabs(given):
+                self._relative[wanted.id] = given
+            path = os.path.join(self.base, given)
+            return dataclasses.replace(wanted, file=os.path.normpath(path))
+        return wanted
+
+    def _verified(self, wanted: Breakpoint, *, strict: bool) -> Breakpoint:
+        if wanted.is_function:
+            return self._resolved(wanted)
+        assert wanted.file is not None
+        assert wanted.line is not None
+        source = self._sources.get(wanted.file)
+        if wanted.line < 1:
+            raise errors.InvalidLine(
+                f"no line {wanted.line}: lines count from 1",
+                file=wanted.file,
+                line=wanted.line,
+                max_line=source.analysis.max_line if source else None,
+            )
+        if source is None:
+            if strict:
+                raise errors.FileMissing(f"no such file: {wanted.file}", file=wanted.file)
+            self._waiting.add(wanted.id)
+            return dataclasses.replace(wanted, verified=False, message=PENDING, suggestion=None)
+        placed = executable_lines.place(source.analysis, wanted.line)
+        if placed.verified:
+            self._waiting.discard(wanted.id)
+        return dataclasses.replace(
+            wanted, verified=placed.verified, message=placed.message, suggestion=placed.suggestion
+        )
+
+    def _resolved(self, wanted: Breakpoint) -> Breakpoint:
+        """A function breakpoint, with the place of its function if it can be found."""
+        assert wanted.function is not None
+        for module, qualname in function_finder.candidates(wanted.function):
+            path = self._module_file(module)
+            source = self._sources.get(path) if path else None
+            place = function_finder.find(source.analysis.text, qualname) if source else None
+            if path and place:
+                return dataclasses.replace(
+                    wanted,
+                    file=path,
+                    line=place.def_line,
+                    name=place.name,
+                    first_line=place.first_line,
+                    verified=True,
+                    message=None,
+                )
+        message = f"Function {wanted.function} not found yet; it is looked for again at launch."
+        return dataclasses.replace(
+            wanted,
+            file=None,
+            line=None,
+            name=None,
+            first_line=None,
+            verified=False,
+            message=message,
+        )
+
+    def _module_file(self, module: str) -> str | None:
+        """The file of a module, found as import would find it, without importing anything."""
+        if module in ("", "__main__") or (self.script and _stem(self.script) == module):
+            return self.script
+        inner = module.replace(".", os.sep)
+        for folder in self._search_path():
+            for candidate in (f"{inner}.py", os.path.join(inner, "__init__.py")):
+                path = os.path.join(folder, candidate)
+                if os.path.isfile(path):
+                    return path
+        return None
+
+    def main_file(self, module: str) -> str | None:
+        """The file that `python -m module` runs."""
+        self.script = None
+        return self._module_file(f"{module}.__main__") or self._module_file(module)
+
+    def _search_path(self) -> Iterator[str]:
+        if self.script:
+            yield os.path.dirname(self.script)
+        yield self.base
+        yield from (folder for folder in self.import_path if folder)
+
+    def refresh(self, *, all_of_them: bool = False) -> list[Breakpoint]:
+        """Look again at those that waited for their file or function; the ones now verified.
+
+        Before a launch all of them are: the files may have been edited since they were set.
+        """
+        found = []
+        for each in list(self._all.values()):
+            waits = each.id in self._waiting or (each.is_function and not each.verified)
+            if not (waits or all_of_them):
+                continue
+            again = self._looked_at(each)
+            if again != each:
+                self._all[each.id] = again
+            if again.verified and not each.verified:
+                found.append(again)
+        return found
+
+    def _looked_at(self, point: Breakpoint) -> Breakpoint:
+        try:
+            return self._verified(point, strict=False)
+        except errors.InvalidLine as problem:
+            return dataclasses.replace(
+                point, verified=False, message=problem.message, suggestion=None
+            )
+
+    def rebase(self, base: str) -> None:
+        """Relative paths start at the program's directory, once that is known."""
+        self.base = base
+        for breakpoint_id, given in self._relative.items():
+            path = os.path.normpath(os.path.join(base, given))
+            if breakpoint_id in self._waiting and os.path.isfile(path):
+                self.note(breakpoint_id, file=path)
+
+    @property
+    def unresolved(self) -> bool:
+        return any(each.is_function and not each.verified and each.enabled for each in self)
+
+    # -- for the debugger -------------------------------------------------------------------
+
+    def lines_by_file(self, files: Iterable[str] | None = None) -> dict[str, list[Breakpoint]]:
+        """What the debugger is to be told: enabled, and able to fire now or when its file comes."""
+        found: dict[str, list[Breakpoint]] = {file: [] for file in files or ()}
+        for each in self:
+            if (
+                each.is_function
+                or each.file is None
+                or (files is not None and each.file not in found)
+            ):
+                continue
+            if each.enabled and (each.verified or each.id in self._waiting):
+                found.setdefault(each.file, []).append(each)
+        return found
+
+    def functions(self) -> list[Breakpoint]:
+        return [each for each in self if each.is_function and each.enabled and each.verified]
+
+    # -- for the store ----------------------------------------------------------------------
+
+    def documents(self) -> list[dict[str, Any]]:
+        return [document(each) for each in self]
+
+    def restore(self, documents: Iterable[Mapping[str, Any]], *, strict: bool = False) -> None:
+        """Take back what was stored, verified anew; what is no breakpoint any more is left out.
+
+        `strict` refuses it instead: somebody sent it, and is there to be told.
+        """
+        for stored in documents:
+            try:
+                given = Breakpoint(**{key: stored[key] for key in _STORED if key in stored})
+                wanted = self._checked(given)
+                number = wanted.number
+                self._all[wanted.id] = self._looked_at(wanted)
+            except (TypeError, ValueError, AssertionError, errors.HoldfastError):
+                if strict:
+                    raise
+                continue
+            self._last = max(self._last, number)
+
+
+def check(wanted: Breakpoint) -> None:
+    """Refuse what can never work, wherever it is."""
+    if wanted.condition is not None:
+        conditions.check(wanted.condition)
+    if wanted.hit_condition is not None:
+        hit_conditions.parse(wanted.hit_condition)
+    if wanted.log_message is not None:
+        logpoints.parse(wanted.log_message)
+
+
+def document(point: Breakpoint) -> dict[str, Any]:
+    """What is worth keeping: what the user asked for, not what we found out."""
+    kept = {name: getattr(point, name) for name in _STORED}
+    if point.is_function:
+        del kept["file"], kept["line"]
+    return {name: value for name, value in kept.items() if value is not None}
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]

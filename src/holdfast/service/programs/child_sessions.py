@@ -1,0 +1,114 @@
+"""Follows the processes that a session's program starts: each becomes a session of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from holdfast import errors
+from holdfast.core.lifecycle import Signal
+from holdfast.model.launch import Attach, Launch
+from holdfast.targets.program import attachment
+from holdfast.targets.program.attachment import Bring, Door
+from holdfast.targets.program.dap_connection import Gone
+from holdfast.targets.program.launcher import Setup
+from holdfast.targets.program.target import Nobody, Target
+from holdfast.wire.program_answers import Subprocess
+
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_session import ProgramSession
+
+_MAX_SUBPROCESSES = 1000
+
+
+class ChildSessions:
+    def __init__(self, session: ProgramSession) -> None:
+        self._session = session
+        self.ids: list[str] = []
+        self.subprocesses: list[Subprocess] = []
+        self._door: Door | None = None
+        self._following: asyncio.Task[None] | None = None
+
+    @property
+    def port(self) -> int:
+        """Where the program's children report; 0: nowhere."""
+        return self._door.port if self._door else 0
+
+    def note_subprocess(self, subprocess: Subprocess) -> None:
+        self.subprocesses.append(subprocess)
+        del self.subprocesses[:-_MAX_SUBPROCESSES]
+
+    async def open_door(self) -> None:
+        """From now on the children of this session's program report to us."""
+        programs = self._session.programs
+        seconds = programs.settings.request_timeout
+        door = Door(
+            programs.trusted, lambda: Target(Nobody(), route="child", request_timeout=seconds)
+        )
+        self._door = door
+        await door.open()
+        self._following = asyncio.create_task(attachment.follow(door, self._adopt))
+
+    def stop_following(self) -> None:
+        if self._following is not None:
+            self._following.cancel()
+            self._following = None
+
+    def close_door(self) -> None:
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+
+    def release(self) -> None:
+        """Its program is detached: what that starts from now on is not followed."""
+        self.stop_following()
+        self.close_door()
+        for child in self._session.programs.children_of(self._session):
+            if child.target is not None:
+                child.target.ours = False
+
+    async def _adopt(self, target: Target) -> None:
+        """A child process reported: it becomes a session with its parent's breakpoints."""
+        root = self._session
+        request: Launch | Attach = root.launch or root.attached or Attach()
+        attach = Attach(
+            pid=target.pid,
+            just_my_code=request.just_my_code,
+            stop_all_threads=request.stop_all_threads,
+            path_mappings=root.attached.path_mappings if root.attached else (),
+        )
+        child: ProgramSession | None = None
+
+        def create_child() -> Setup:
+            nonlocal child
+            parent = self._find_parent(target)
+            child = root.programs.create_child(parent)
+            target.watcher = child.begin_run()
+            child.move(Signal.ATTACH)
+            child.attached = attach
+            parent.event("child_session", session_id=child.id, pid=target.pid)
+            target.ours = root.target is None or root.target.ours
+            if target.pid is not None:
+                attachment.watch_stranger(target, target.pid)
+            child.target = target  # it may stop before anybody says that it runs
+            return child.breakpoints.setup_for(target.import_path)
+
+        options = attachment.debug_options(attach)
+        try:
+            await attachment.take(target, options, create_child, Bring.IS_THERE)
+        except (errors.HoldfastError, Gone, asyncio.TimeoutError) as problem:
+            if child is not None and not child.over:
+                child.fail_start(errors.AttachFailed(f"the child was let go: {problem}"))
+            raise
+        assert child is not None
+        child.note_started(target)
+
+    def _find_parent(self, target: Target) -> ProgramSession:
+        """Whose child it is: the program's own, or one of its children's."""
+        family, parent = [self._session], self._session
+        while family:
+            member = family.pop()
+            if member.target is not None and member.target.pid == target.parent_pid:
+                parent = member
+            family += member.programs.children_of(member)
+        return parent

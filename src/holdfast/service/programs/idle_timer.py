@@ -1,0 +1,46 @@
+"""Ends sessions that nobody asks anything of: how long each has left."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from holdfast.core import lifecycle
+
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_session import ProgramSession
+
+
+class IdleTimer:
+    """A request counts as activity, and so does a program that runs."""
+
+    def __init__(self, session: ProgramSession) -> None:
+        self._session = session
+        self.expired = False
+        self.restart()
+
+    def restart(self) -> None:
+        self._active_at = time.monotonic()
+
+    @property
+    def minutes(self) -> float:
+        """How long the session may be idle."""
+        session = self._session
+        return session.config.timeout_minutes or session.settings.idle_timeout_minutes
+
+    @property
+    def seconds_left(self) -> float:
+        if lifecycle.is_busy(self._session.state):
+            self.restart()
+        return self._active_at + self.minutes * 60 - time.monotonic()
+
+    @property
+    def warning(self) -> str | None:
+        """That the session will end soon."""
+        if self.expired:
+            return None
+        left = self.seconds_left / 60
+        if left > min(self._session.settings.warning_minutes, self.minutes / 2):
+            return None
+        minutes = max(1, round(left))
+        return f"Session will expire in {minutes} minute{'s' if minutes > 1 else ''}"

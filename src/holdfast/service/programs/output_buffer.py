@@ -1,0 +1,142 @@
+"""What a program wrote: kept in order, up to a limit, read with a cursor."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from holdfast.wire import rest
+from holdfast.wire.program_answers import OutputEntry
+
+_MAX_ENTRY = 64 * 1024
+_ENTRY_COST = 100
+PAGE_BYTES = 2 * 1024 * 1024
+"""What one answer carries at most: it is in memory until the last byte of it was taken."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    seq: int
+    type: str
+    text: str
+    at: float
+    place: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def to_json(self) -> OutputEntry:
+        entry = OutputEntry(
+            type=self.type, text=self.text, timestamp=rest.timestamp(self.at), seq=self.seq
+        )
+        entry.update(cast(OutputEntry, self.place))
+        return entry
+
+
+@dataclass(frozen=True)
+class Page:
+    entries: list[Entry]
+    cursor: int
+    has_more: bool
+    dropped: int
+    """How many entries after the asked-for cursor were gone already."""
+
+
+class OutputBuffer:
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit_bytes = limit_bytes
+        self._entries: deque[Entry] = deque()
+        self._bytes = 0
+        self._seq = 0
+        self._last_line: dict[str, str] = {}
+        self._mark = 0
+
+    @property
+    def cursor(self) -> int:
+        return self._seq
+
+    def add(self, kind: str, text: str, **place: Any) -> None:
+        now = time.time()
+        # In parts that can go one by one: a single write may be longer than all that is kept.
+        longest = max(1, min(_MAX_ENTRY, self.limit_bytes // 16))
+        for start in range(0, len(text), longest):
+            part = text[start : start + longest]
+            self._seq += 1
+            self._entries.append(Entry(self._seq, kind, part, now, place))
+            self._bytes += _size(part)
+        self._last_line[kind] = _unfinished_line(self._last_line.get(kind, ""), text)
+        while self._too_much() and len(self._entries) > 1:
+            self._bytes -= _size(self._entries.popleft().text)
+
+    def _too_much(self) -> bool:
+        # An entry costs us more than the few characters that it may hold.
+        most = max(1000, self.limit_bytes // _ENTRY_COST)
+        return self._bytes > self.limit_bytes or len(self._entries) > most
+
+    def page(
+        self,
+        since: int,
+        limit: int,
+        kinds: frozenset[str] | None = None,
+        most_bytes: int = PAGE_BYTES,
+    ) -> Page:
+        """The first entries after `since`: at most `limit`, and of about that size together."""
+        since = min(since, self._seq)  # a cursor of another run of the server means: from now on
+        first = self._entries[0].seq if self._entries else self._seq + 1
+        dropped = max(0, first - 1 - since)
+        found: list[Entry] = []
+        cursor = since
+        for entry in self._after(since):
+            if len(found) == limit or most_bytes <= 0:
+                return Page(found, cursor, True, dropped)
+            cursor = entry.seq
+            if kinds is None or entry.type in kinds:
+                found.append(entry)
+                most_bytes -= len(entry.text)
+        return Page(found, max(cursor, since, self._seq), False, dropped)
+
+    def _after(self, since: int) -> Iterator[Entry]:
+        if not self._entries:
+            return
+        skip = max(0, since - self._entries[0].seq + 1)
+        # A deque is reached quickly from either end: most readers want the newest.
+        if skip > len(self._entries) // 2:
+            newest = len(self._entries) - skip
+            tail = [self._entries[-1 - i] for i in range(max(0, newest))]
+            yield from reversed(tail)
+            return
+        for index, entry in enumerate(self._entries):
+            if index >= skip:
+                yield entry
+
+    def mark(self) -> None:
+        """The program runs on: what comes now is new."""
+        self._mark = self._seq
+
+    def new_entries(self, limit: int) -> list[Entry]:
+        """What was written since the program last ran on."""
+        return self.page(self._mark, limit).entries
+
+    def clear(self) -> None:
+        """Forget all; cursors given out before stay valid."""
+        self._entries.clear()
+        self._bytes = 0
+
+    def new_line(self) -> None:
+        """Somebody answered, or another program begins: what comes next is another question."""
+        self._last_line.clear()
+
+    @property
+    def prompt(self) -> str:
+        """The line that was begun and not ended: what a program that waits for input asks."""
+        return self._last_line.get("stdout", "") or self._last_line.get("stderr", "")
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _unfinished_line(before: str, text: str) -> str:
+    _head, newline, tail = text.rpartition("\n")
+    line = tail if newline else before + text
+    return line[-1000:]

@@ -1,0 +1,111 @@
+"""Attaches to a program that runs already: by its pid, or to a debugpy that listens."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from holdfast import errors
+from holdfast.core import lifecycle
+from holdfast.core.lifecycle import Signal
+from holdfast.model.launch import Attach
+from holdfast.targets.program import attachment
+from holdfast.targets.program.attachment import Bring, Door
+from holdfast.targets.program.launcher import Setup
+from holdfast.targets.program.target import Target, Watcher
+
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_session import ProgramSession
+
+
+async def attach_program(session: ProgramSession, attach: Attach) -> None:
+    """Attach. A mistake in the request leaves the session as it was."""
+    before, last = session.state, (session.launch, session.attached)
+    await session.end_processes()
+    listener = session.begin_run(starting=True)
+    session.move(Signal.ATTACH)
+    session.launch, session.attached = None, attach
+    session.event("attaching", pid=attach.pid, host=attach.host, port=attach.port)
+    try:
+        target = await _reach(session, attach, listener)
+    except (errors.InvalidInput, errors.NotFound, errors.WrongState) as problem:
+        session.launch, session.attached = last
+        session.refuse_start(before, problem)
+        raise
+    except errors.HoldfastError as problem:
+        session.fail_start(problem)
+        raise
+    except Exception as problem:  # whatever a foreign debugger answers, the session must say so
+        failure = errors.AttachFailed(f"the debugger there went away: {problem!r}")
+        session.fail_start(failure)
+        raise failure from problem
+    finally:
+        await session.storage.save()
+    session.note_started(target)
+    listener.started()
+
+
+async def _reach(session: ProgramSession, attach: Attach, listener: Watcher) -> Target:
+    if attach.pid is None:
+        return await _reach_by_address(session, attach, listener)
+    _check_undebugged(session, attach.pid)
+    if attach.debug_subprocesses:
+        await session.children.open_door()
+    settings = session.settings
+
+    def new_target() -> Target:
+        return Target(listener, route="pid", request_timeout=settings.request_timeout)
+
+    door = Door(session.programs.trusted, new_target)
+    await door.open()
+    try:
+        port = session.children.port
+        target = await attachment.reach(attach.pid, door, port, settings.attach_timeout)
+        await _take(session, attach, target, Bring.IS_THERE)
+    finally:
+        door.close()
+    return target
+
+
+def _check_undebugged(session: ProgramSession, pid: int) -> None:
+    for other in session.programs.all():
+        if other is session or other.over or other.target is None or other.target.pid != pid:
+            continue
+        raise errors.WrongState(
+            f"process {pid} is debugged already, in session {other.id}",
+            hint="Use that session, or detach it first.",
+            state=other.state.value,
+            possible=lifecycle.possible(other.state),
+            session_id=other.id,
+        )
+
+
+async def _reach_by_address(session: ProgramSession, attach: Attach, listener: Watcher) -> Target:
+    assert attach.host is not None
+    assert attach.port is not None
+    if attach.debug_subprocesses:
+        raise errors.InvalidInput(
+            "children of a program that is reached by address cannot be followed",
+            hint="Attach by pid, or launch the program.",
+            field="debug_subprocesses",
+        )
+    seconds = session.settings.request_timeout
+    target = await attachment.connect(attach.host, attach.port, listener, request_timeout=seconds)
+    await _take(session, attach, target, Bring.TEXT)
+    return target
+
+
+async def _take(session: ProgramSession, attach: Attach, target: Target, bring: Bring) -> None:
+    def setup() -> Setup:
+        session.target = target  # it may stop before anybody says that it runs
+        return session.breakpoints.setup_for(target.import_path)
+
+    try:
+        await attachment.take(target, attachment.debug_options(attach), setup, bring)
+    except BaseException as problem:
+        # An adapter would not take another client before this one says goodbye.
+        target.connection.post("disconnect", {"terminateDebuggee": False})
+        target.connection.close()
+        if isinstance(problem, (asyncio.TimeoutError, errors.TimedOut)):
+            raise errors.TimedOut("the debugger there did not answer", operation="attach") from None
+        raise

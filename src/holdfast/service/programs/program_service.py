@@ -1,0 +1,361 @@
+"""Every program session: opened, restored, expired and ended, with what they share."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import os
+import secrets
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from holdfast import errors
+from holdfast.core.ledger import Ledger
+from holdfast.core.lifecycle import Signal
+from holdfast.model.config import SessionConfig
+from holdfast.model.launch import Attach
+from holdfast.model.records import SessionRecord
+from holdfast.model.session import State
+from holdfast.service.event_stream import EventStream
+from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
+from holdfast.service.programs.session_document import apply_document, export_document, parse_config
+from holdfast.service.programs.source_files import SourceFiles
+from holdfast.service.run_options import DEFAULT_INCLUDE, Wait, parse_wait
+from holdfast.service.settings import Settings
+from holdfast.store import Store
+from holdfast.targets.program import launcher
+from holdfast.targets.program.attachment import Trusted
+from holdfast.targets.program.dap_connection import body_of
+from holdfast.targets.program.interpreter_pool import Pool
+from holdfast.targets.program.process_spawner import Tags, Warden
+from holdfast.targets.program.target import Target
+from holdfast.wire.program_answers import ProgramDetail
+
+log = logging.getLogger(__name__)
+_SWEEP_SECONDS = 1.0
+_MAX_EXPIRED = 1000
+
+
+class Programs:
+    def __init__(
+        self,
+        store: Store,
+        ledger: Ledger,
+        stream: EventStream,
+        settings: Callable[[], Settings],
+        trusted: Trusted,
+        pool_size: int | None = None,
+    ) -> None:
+        self.store = store
+        self.ledger = ledger
+        self.stream = stream
+        self.trusted = trusted
+        self.projects = ProjectBreakpoints(store)
+        self.profiles = BreakpointProfiles(store)
+        self.sources = SourceFiles()
+        self.tags = Tags()
+        self.warden = Warden(self.tags.nonce)
+        self.pool = Pool(self._warm, self._unwatch, 0)
+        self.fallback_reason: str | None = None
+        """Why a program was last started through the stock adapter."""
+        self._settings = settings
+        self._pool_size = pool_size
+        self._sessions: dict[str, ProgramSession] = {}
+        self._undeleted: set[str] = set()
+        self._sweeper: asyncio.Task[None] | None = None
+
+    @property
+    def settings(self) -> Settings:
+        return self._settings()
+
+    # -- its own life -----------------------------------------------------------------------
+
+    async def start(self) -> None:
+        await self.warden.start()
+        size = self.settings.pool_size if self._pool_size is None else self._pool_size
+        self.pool = Pool(self._warm, self._unwatch, size)
+        self.pool.fill(sys.executable)
+        self._sweeper = asyncio.create_task(self._sweep())
+
+    def stop_sweeping(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+
+    async def close(self) -> None:
+        """End every target; keep every configuration."""
+        await self.pool.close()
+        await self.end_targets()
+        await asyncio.gather(*(session.storage.save() for session in self._sessions.values()))
+        await self._retry_writes()
+        await self.warden.close()
+
+    async def end_targets(self) -> None:
+        """End every target, and every start that is under way; none can be started after it."""
+        ends = [self._end(session, "server_stopped") for session in self._sessions.values()]
+        for problem in await asyncio.gather(*ends, return_exceptions=True):
+            if isinstance(problem, BaseException):
+                log.error("a session did not end in order: %r", problem)
+
+    async def _warm(self, python: str) -> Target:
+        """Start an interpreter that waits for a program; it dies with us like any target."""
+        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
+        self.warden.watch(target.process_of_ours().pid)
+        assert target.hello is not None
+        try:
+            hello = await asyncio.wait_for(target.hello, self.settings.launch_timeout)
+            target.introduce(body_of(hello, "hello"))
+        except BaseException:
+            await target.kill()
+            self._unwatch(target)
+            raise
+        return target
+
+    def _unwatch(self, target: Target) -> None:
+        """It has ended: its number may come to mean another process."""
+        self.warden.forget(target.process_of_ours().pid)
+
+    def unsaved_warning(self) -> dict[str, Any] | None:
+        """What is not on disk yet, while that is the case."""
+        problems = {
+            session.id: session.storage.unsaved.message
+            for session in self._sessions.values()
+            if session.storage.unsaved is not None
+        }
+        if not (problems or self.projects.unsaved or self._undeleted):
+            return None
+        why = next(iter(problems.values()), "")
+        message = f"Not everything could be written; it is tried again every second. {why}"
+        details = {
+            "sessions": list(problems),
+            "projects": sorted(self.projects.unsaved.copy()),
+            "deleted_sessions": sorted(self._undeleted),
+        }
+        return {"code": "STORE_BEHIND", "message": message.rstrip(), "details": details}
+
+    def restore(self, record: SessionRecord) -> None:
+        """Take back a session of a server that is gone, ready to be restarted."""
+        session = self._build(record.id, record.document, record.created_at)
+        session.is_recovered = True
+        session.storage.note_shared()
+        if session.launch is not None or session.attached is not None:
+            was = record.document.get("state")
+            ended = was in (State.TERMINATED.value, State.FAILED.value)
+            session.state = State.TERMINATED
+            session.reason = str(record.document.get("reason")) if ended else "server_stopped"
+            session.exit_code = record.document.get("exit_code") if ended else None
+        self._sessions[session.id] = session
+
+    async def _sweep(self) -> None:
+        """End sessions that nobody has asked anything for too long."""
+        while True:
+            nearest = min((session.idle.seconds_left for session in self.all()), default=60.0)
+            await asyncio.sleep(min(max(nearest, 0.02), _SWEEP_SECONDS))
+            idle = [session for session in self.all() if session.idle.seconds_left <= 0]
+            for ended in await asyncio.gather(*map(self._expire, idle), return_exceptions=True):
+                if isinstance(ended, BaseException):
+                    log.error("an idle session could not be ended", exc_info=ended)
+            self._drop_oldest_expired()
+            await self._retry_writes()
+
+    async def _retry_writes(self) -> None:
+        """Write what the disk did not take before."""
+        for session in list(self._sessions.values()):
+            if session.storage.unsaved is not None:
+                await session.storage.save()
+        self.projects.retry()
+        for session_id in list(self._undeleted):
+            await self._erase(session_id)
+
+    async def _erase(self, session_id: str) -> None:
+        """Its processes have ended whatever the disk says; it must not come back either."""
+        self._undeleted.add(session_id)
+        with contextlib.suppress(errors.NotStored):
+            await asyncio.wrap_future(self.store.delete_session(session_id))
+            self._undeleted.discard(session_id)
+
+    def _drop_oldest_expired(self) -> None:
+        """Expired sessions wait to be read once more; not all of them for ever."""
+        expired = [session.id for session in self._sessions.values() if session.expired]
+        for session_id in expired[:-_MAX_EXPIRED]:
+            del self._sessions[session_id]
+
+    async def _expire(self, session: ProgramSession) -> None:
+        session.idle.expired = session.storage.is_forgotten = True
+        session.event("expired", timeout_minutes=session.idle.minutes)
+        session.note_end("timeout", None)
+        session.state, session.reason = State.TERMINATED, "timeout"
+        await self._end(session, "timeout")
+        await self._erase(session.id)
+
+    # -- sessions ---------------------------------------------------------------------------
+
+    def all(self) -> list[ProgramSession]:
+        return [session for session in self._sessions.values() if not session.expired]
+
+    def find(self, session_id: str) -> ProgramSession | None:
+        """The session, which may have expired."""
+        return self._sessions.get(session_id)
+
+    def drop_expired(self, session: ProgramSession) -> None:
+        """An expired session has been read once, saying so: it is gone now."""
+        if session.expired:
+            self._sessions.pop(session.id, None)
+
+    def _check_room(self) -> None:
+        count = len(self.all())
+        if count >= self.settings.max_sessions:
+            raise errors.WrongState(
+                f"there are {count} sessions, the most this server keeps",
+                hint="Delete sessions that are over, or raise max_sessions with PATCH /config.",
+                state="full",
+                possible=["delete"],
+            )
+
+    async def open(self, config: SessionConfig, profile: str | None = None) -> ProgramSession:
+        """A new session; with the breakpoints of its project, and of a profile."""
+        self._check_room()
+        session = self._new(_new_id(), config)
+        if config.cwd is not None:
+            session.breakpoints.points.restore(self.projects.breakpoints(config.cwd))
+            session.storage.note_shared()
+        session.event("created", name=config.name)
+        await self._keep(session)
+        if profile is not None:
+            try:
+                session.breakpoints.points.add(self.profiles.get(profile))
+            except BaseException:
+                await self.delete(session)
+                raise
+            await session.storage.save()
+        return session
+
+    async def open_attached(
+        self, config: SessionConfig, attach: Attach, wait: Wait = None, profile: str | None = None
+    ) -> ProgramDetail:
+        """A new session that is attached at once, or is not there at all."""
+        session = await self.open(config, profile)
+        try:
+            await session.attach(attach)
+            seconds = parse_wait(wait, self.settings.max_wait)
+            if seconds:
+                await session.wait_until_settled(seconds)
+        except BaseException:
+            await self.delete(session)
+            raise
+        return await session.detail(() if wait is None else DEFAULT_INCLUDE)
+
+    async def _keep(self, session: ProgramSession) -> None:
+        """A new session is on disk, or it is not there at all."""
+        await session.storage.save()
+        if session.storage.unsaved is not None:
+            problem = session.storage.unsaved
+            await self.delete(session)
+            raise problem
+
+    def _new(
+        self,
+        session_id: str,
+        config: SessionConfig,
+        parent_id: str | None = None,
+        created_at: float | None = None,
+    ) -> ProgramSession:
+        session = ProgramSession(self, session_id, config, parent_id, created_at)
+        if config.cwd is not None:
+            session.breakpoints.points.base = config.cwd
+        self._sessions[session_id] = session
+        return session
+
+    def create_child(self, parent: ProgramSession) -> ProgramSession:
+        """A session for a child process, with its parent's breakpoints and settings."""
+        self._check_room()
+        name = parent.config.name or (parent.launch.target if parent.launch else parent.id)
+        config = dataclasses.replace(parent.config, name=f"{Path(name).name} (child)")
+        child = self._new(_new_id(), config, parent.id)
+        child.breakpoints.points.restore(parent.breakpoints.points.documents())
+        child.breakpoints.exceptions = parent.breakpoints.effective_exceptions
+        parent.children.ids.append(child.id)
+        child.event("created", name=config.name, parent_id=parent.id)
+        return child
+
+    def children_of(self, session: ProgramSession) -> list[ProgramSession]:
+        return [self._sessions[child] for child in session.children.ids if child in self._sessions]
+
+    def _build(
+        self,
+        session_id: str,
+        document: Mapping[str, Any],
+        created_at: float | None = None,
+        *,
+        strict: bool = False,
+    ) -> ProgramSession:
+        """A session made of an exported document."""
+        session = self._new(session_id, parse_config(document), created_at=created_at)
+        try:
+            apply_document(session, document, strict=strict)
+        except BaseException:
+            del self._sessions[session_id]
+            raise
+        return session
+
+    async def import_session(self, document: Mapping[str, Any]) -> ProgramSession:
+        self._check_room()
+        try:
+            session = self._build(_new_id(), document, strict=True)
+        except (TypeError, ValueError, KeyError, AttributeError) as problem:
+            raise errors.InvalidInput(
+                f"not an exported session: {problem}",
+                hint="Send what GET /sessions/{id}/export gave.",
+            ) from None
+        session.event("created", name=session.config.name, imported=True)
+        await self._keep(session)
+        return session
+
+    async def clone(self, session: ProgramSession, name: str | None) -> ProgramSession:
+        document = export_document(session)
+        config = dict(document["config"])
+        config["name"] = name or f"{session.config.name or session.id} (copy)"
+        return await self.import_session({**document, "config": config})
+
+    async def delete(self, session: ProgramSession) -> None:
+        session.storage.is_forgotten = True
+        self._sessions.pop(session.id, None)
+        await self._end(session, "deleted")
+        await self.delete_children(session)
+        await self._erase(session.id)
+
+    async def delete_children(self, session: ProgramSession) -> None:
+        """After its own end, so that it does not see them go, nor starts another."""
+        children, session.children.ids = session.children.ids, []
+        for child_id in children:
+            child = self._sessions.get(child_id)
+            if child is not None:
+                await self.delete(child)
+
+    async def _end(self, session: ProgramSession, reason: str) -> None:
+        """For good: end its target, every process that it left behind, and any start under way."""
+        session.is_closed = True
+        if not session.over:
+            session.end_reason = session.end_reason or reason
+        session.cut_start_short(reason)
+        async with session.busy:
+            await session.end_target()
+        if session.parent_id is None:
+            session.note_end(reason, None, Signal.EXITED)
+
+    def settings_changed(self) -> None:
+        for session in self._sessions.values():
+            session.output.limit_bytes = session.output_limit
+
+    def stop_waiting(self) -> None:
+        for session in self._sessions.values():
+            session.stop_waiting()
+
+
+def _new_id() -> str:
+    return f"sess_{secrets.token_hex(5)}"

@@ -1,0 +1,570 @@
+"""A program's life seen from outside: its state, and every operation on it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING, Any
+
+from holdfast import errors
+from holdfast.core import call_lines, lifecycle
+from holdfast.core.lifecycle import Signal
+from holdfast.model.config import SessionConfig
+from holdfast.model.hold import Hold
+from holdfast.model.launch import Attach, Launch
+from holdfast.model.session import Kind, State
+from holdfast.model.stop import Stop
+from holdfast.service.event_journal import EventJournal
+from holdfast.service.programs import status_builder
+from holdfast.service.programs.child_sessions import ChildSessions
+from holdfast.service.programs.idle_timer import IdleTimer
+from holdfast.service.programs.inspection import Inspection
+from holdfast.service.programs.output_buffer import OutputBuffer
+from holdfast.service.programs.owned_processes import OwnedProcesses
+from holdfast.service.programs.program_attach import attach_program
+from holdfast.service.programs.program_launch import launch_program
+from holdfast.service.programs.run_listener import RunListener
+from holdfast.service.programs.session_breakpoints import SessionBreakpoints
+from holdfast.service.programs.session_document import export_document
+from holdfast.service.programs.session_storage import SessionStorage
+from holdfast.service.programs.stop_tracker import StopTracker
+from holdfast.service.programs.watch_list import WatchList
+from holdfast.service.run_options import RunOptions, Wait, parse_include, parse_wait
+from holdfast.service.session import DecisionRequest, Session
+from holdfast.service.settings import Settings
+from holdfast.targets.program.target import Target
+from holdfast.wire.program_answers import (
+    ErrorDetails,
+    InputAccepted,
+    OutputCleared,
+    OutputPage,
+    PingAnswer,
+    ProgramDetail,
+    ProgramStatus,
+    ProgramSummary,
+    Variable,
+)
+from holdfast.wire.session_answers import EventList
+
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_service import Programs
+
+_MAX_INPUT = 32 * 1024 * 1024
+_NATIVE = "The call on that line went into native code; the step went over it."
+_PAUSE_PENDING = (
+    "It stops at its next line of Python; it is busy outside of it now. "
+    "GET /threads says where each thread is."
+)
+
+
+class ProgramSession(Session):
+    """Listens to its target (through a `RunListener`) and answers for it."""
+
+    kind = Kind.PROGRAM
+    state: State = State.CREATED
+    holds_many = False
+
+    def __init__(
+        self,
+        programs: Programs,
+        session_id: str,
+        config: SessionConfig,
+        parent_id: str | None = None,
+        created_at: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.programs = programs
+        self.id = session_id
+        self.config = config
+        self.parent_id = parent_id
+        self.created_at = time.time() if created_at is None else created_at
+        self.is_recovered = False
+        self.project: str | None = config.cwd
+        self.launch: Launch | None = None
+        self.attached: Attach | None = None
+        # How it ended.
+        self.reason: str | None = None
+        self.exit_code: int | None = None
+        self.error: ErrorDetails | None = None
+        self.end_reason: str | None = None
+        # What runs.
+        self.target: Target | None = None
+        self.processes = OwnedProcesses()
+        self.is_closed = False
+        self.busy = asyncio.Lock()
+        self._run = 0
+        self._start: asyncio.Task[None] | None = None
+        # Its parts.
+        self.journal = EventJournal(session_id, programs.store, programs.stream)
+        self.output = OutputBuffer(self.output_limit)
+        self.breakpoints = SessionBreakpoints(self, programs.sources)
+        self.stops = StopTracker(self)
+        self.inspection = Inspection(self)
+        self.watches = WatchList(self)
+        self.children = ChildSessions(self)
+        self.storage = SessionStorage(self)
+        self.idle = IdleTimer(self)
+
+    @property
+    def program(self) -> ProgramSession:
+        return self
+
+    def not_a_program(self) -> errors.WrongState:
+        raise AssertionError("a program session is one of a program")
+
+    # -- settings ---------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        return self.programs.settings
+
+    @property
+    def output_limit(self) -> int:
+        return self.config.output_limit_bytes or self.settings.output_limit_bytes
+
+    @property
+    def evaluate_timeout(self) -> float:
+        return self.config.evaluate_timeout or self.settings.evaluate_timeout
+
+    async def configure(self, changes: Mapping[str, Any]) -> ProgramDetail:
+        """Change fields of its configuration."""
+        self.config = dataclasses.replace(self.config, **changes)
+        self.output.limit_bytes = self.output_limit
+        if "cwd" in changes:
+            self.project = self.config.cwd
+            self.breakpoints.points.base = self.config.cwd or self.breakpoints.points.base
+        self.event("configured", **changes)
+        await self.storage.save()
+        return await self.detail()
+
+    def export(self) -> dict[str, Any]:
+        """Its configuration, to be imported here or elsewhere."""
+        return {"version": 1, **export_document(self)}
+
+    # -- report -----------------------------------------------------------------------------
+
+    @property
+    def over(self) -> bool:
+        return self.state in (State.TERMINATED, State.FAILED)
+
+    @property
+    def expired(self) -> bool:
+        return self.idle.expired
+
+    def touch(self) -> None:
+        self.idle.restart()
+
+    def summary(self) -> ProgramSummary:
+        return status_builder.build_summary(self)
+
+    async def detail(self, include: tuple[str, ...] = ()) -> ProgramDetail:
+        answer = await status_builder.build_detail(self, include)
+        self.programs.drop_expired(self)
+        return answer
+
+    async def status(self, options: RunOptions) -> ProgramStatus:
+        """Where the program is. With `wait`, the next stop or the end, or `running`."""
+        seconds = self._seconds(options, 0.0)
+        asked = options.include is not None or seconds
+        include = parse_include(options.include) if asked else ()
+        if seconds:
+            await self.wait_until_settled(seconds)
+        answer = await status_builder.build_status(self, include)
+        warning = self.idle.warning
+        if warning:
+            answer.warning = warning
+        self.programs.drop_expired(self)
+        return answer
+
+    @property
+    def last_seq(self) -> int:
+        return self.journal.seq
+
+    async def read_events(
+        self, since: int, limit: int, types: frozenset[str] | None = None
+    ) -> EventList:
+        return self.journal.page(since, limit, types)
+
+    def ping(self) -> PingAnswer:
+        """Keep the session alive."""
+        return PingAnswer(
+            session_id=self.id,
+            status=self.state.value,
+            expires_in_seconds=round(self.idle.seconds_left, 1),
+        )
+
+    # -- output and input -------------------------------------------------------------------
+
+    async def read_output(
+        self, since: int, limit: int, kinds: frozenset[str] | None = None, wait: Wait = None
+    ) -> OutputPage:
+        """What the program wrote after a cursor; with `wait`, waits for something new."""
+        seconds = parse_wait(wait, self.settings.max_wait)
+        if seconds:
+            await self.wait_for_output(since, seconds)
+        page = self.output.page(since, limit, kinds)
+        entries = [entry.to_json() for entry in page.entries]
+        return OutputPage(entries, str(page.cursor), page.has_more, page.dropped)
+
+    def clear_output(self) -> OutputCleared:
+        """Forget what was written so far; cursors stay valid."""
+        self.output.clear()
+        return OutputCleared(str(self.output.cursor))
+
+    def send_input(self, text: str | None, *, close: bool = False) -> InputAccepted:
+        """Write to the program's stdin; what it does not read yet waits in the pipe."""
+        lifecycle.require(self.state, "input")
+        stdin = self.current_target().input
+        if stdin is None or not stdin.open:
+            raise self._no_input(
+                "the program's stdin is closed, or was never ours",
+                "Only a launched program reads our input, until it is closed.",
+            )
+        data = (text or "").encode("utf-8", "surrogateescape")
+        if stdin.waiting and stdin.waiting + len(data) > _MAX_INPUT:
+            raise self._no_input(
+                f"{stdin.waiting} bytes of input wait to be read already",
+                "Give it more when the program has read what it has.",
+                waiting_bytes=stdin.waiting,
+            )
+        if self.state is State.WAITING_FOR_INPUT and (close or b"\n" in data):
+            self.output.new_line()
+        stdin.write(data)
+        if close:
+            stdin.end()
+        self.event("input_given", bytes=len(data), closed=close)
+        self.move(Signal.INPUT_GIVEN)
+        return InputAccepted(len(data), self.state.value)
+
+    def _no_input(self, message: str, hint: str, **details: int) -> errors.WrongState:
+        return errors.WrongState(
+            message,
+            hint=hint,
+            state=self.state.value,
+            possible=[name for name in lifecycle.possible(self.state) if name != "input"],
+            **details,
+        )
+
+    # -- waiting ----------------------------------------------------------------------------
+
+    async def wait_until_settled(self, seconds: float) -> bool:
+        """Wait for a stop, a wish for input, or the end."""
+        return await self.wait_until(lambda: lifecycle.is_settled(self.state), seconds)
+
+    async def wait_for_output(self, since: int, seconds: float) -> bool:
+        return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)
+
+    def _seconds(self, options: RunOptions, default: float) -> float:
+        return parse_wait(options.wait, self.settings.max_wait, default)
+
+    # -- start and end ----------------------------------------------------------------------
+
+    async def start(self, request: Launch | Attach, options: RunOptions) -> ProgramStatus:
+        seconds = self._seconds(options, 0.0)
+        if isinstance(request, Launch):
+            include = parse_include(options.include)
+            await self._start_run("launch", launch_program(self, request, Signal.LAUNCH))
+            return await status_builder.build_answer_after_run(self, seconds, include)
+        await self.attach(request)
+        if seconds:
+            await self.wait_until_settled(seconds)
+        include = parse_include(None) if options.wait is not None else ()
+        return await status_builder.build_status(self, include)
+
+    async def attach(self, request: Attach) -> None:
+        await self._start_run("attach", attach_program(self, request))
+
+    async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> ProgramStatus:
+        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        await self._start_run("restart", self._restart(changes))
+        return await status_builder.build_answer_after_run(self, seconds, include)
+
+    async def _restart(self, changes: Mapping[str, Any]) -> None:
+        if self.launch is None:
+            raise errors.WrongState(
+                "nothing to restart: the session was not launched",
+                hint="An attached program cannot be started over; attach again.",
+                state=self.state.value,
+                possible=[name for name in lifecycle.possible(self.state) if name != "restart"],
+            )
+        launch = dataclasses.replace(self.launch, **changes)
+        await launch_program(self, launch, Signal.RESTART)
+
+    async def _start_run(self, operation: str, work: Coroutine[Any, Any, None]) -> None:
+        """Start a program, in a way that the end of the session can cut short."""
+        async with self.busy:
+            try:
+                lifecycle.require(self.state, operation)
+                if self.is_closed:
+                    raise errors.SessionNotFound(
+                        f"session {self.id} is being ended", id=self.id, session_id=self.id
+                    )
+            except errors.HoldfastError:
+                work.close()
+                raise
+            self._start = asyncio.create_task(work)
+            try:
+                await self._start
+            except asyncio.CancelledError:
+                if not self.over:
+                    raise  # it is the request that was cancelled
+                raise errors.WrongState(
+                    "the session was ended before its program began",
+                    state=self.state.value,
+                    possible=lifecycle.possible(self.state),
+                    reason=self.reason,
+                ) from None
+            finally:
+                self._start = None
+
+    async def terminate(self) -> ProgramStatus:
+        target = self.live_target("terminate") if self.target else None
+        lifecycle.require(self.state, "terminate")
+        self.event("terminating")
+        if target is None:
+            self.cut_start_short("terminated")
+            async with self.busy:
+                await self.end_target()
+            self.note_end("terminated", None)
+            return status_builder.build_state(self)
+        self.end_reason = "terminated"
+        is_held = self.state is State.PAUSED
+        await target.kill(None if is_held else self.settings.terminate_grace)
+        if target.process is None:
+            self.note_end("terminated", None)
+        return status_builder.build_state(self)
+
+    async def detach(self) -> ProgramStatus:
+        """Let the program run on by itself: it outlives its session and the server."""
+        target = self.live_target("detach")
+        if target.process is not None:
+            self.processes.release(target.process)
+        self.children.release()
+        await target.detach()
+        self.note_end("detached", None, Signal.DETACHED)
+        await self.storage.save()
+        answer = status_builder.build_state(self)
+        answer.detached = True
+        return answer
+
+    async def delete(self) -> None:
+        await self.programs.delete(self)
+
+    # -- decide -----------------------------------------------------------------------------
+
+    async def resume(self, options: RunOptions) -> ProgramStatus:
+        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        await self._act("continue", options.by)
+        return await status_builder.build_answer_after_run(self, seconds, include)
+
+    async def step(self, action: str, options: RunOptions) -> ProgramStatus:
+        seconds = self._seconds(options, self.settings.step_wait)
+        include = parse_include(options.include)
+        before = await self._act(action, options.by, thread=options.thread_id)
+        answer = await status_builder.build_answer_after_run(self, seconds, include)
+        if action == "step-into" and self._stepped_over_native(before):
+            answer.native_frame = True
+            answer.message = _NATIVE
+        return answer
+
+    async def decide(self, hold: Hold, request: DecisionRequest) -> ProgramStatus:
+        options = request.options
+        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        await self._act(request.action, options.by, hold_id=hold.id)
+        answer = await status_builder.build_answer_after_run(self, seconds, include)
+        answer.action = request.action
+        answer.hold_id = answer.hold_id or hold.id
+        return answer
+
+    async def _act(
+        self, action: str, by: str, *, thread: int | None = None, hold_id: str | None = None
+    ) -> Stop:
+        """Continue or step. The decision is taken at once; the next stop is waited for later."""
+        if hold_id is None:
+            lifecycle.require(self.state, action)
+        target = self.current_target()
+        stop = self.stops.current
+        if thread is not None and stop is not None and thread != stop.thread_id:
+            await self.inspection.require_thread(thread)
+        stop = self.stops.decide(action, by, hold_id, thread)
+        if self.stops.current is None:
+            target.run(action, thread or stop.thread_id)
+        return stop
+
+    def _stepped_over_native(self, before: Stop) -> bool:
+        """A step into a call that stayed in its frame: the callee has no Python frame to enter."""
+        now = self.stops.current
+        if self.state is not State.PAUSED or now is None or now.reason != "step":
+            return False
+        there = before.location
+        if there is None or now.frame != before.frame or now.thread_id != before.thread_id:
+            return False
+        source = self.programs.sources.get(there.file)
+        return source is not None and call_lines.on_line(source.analysis.text, there.line)
+
+    async def pause(self, options: RunOptions) -> ProgramStatus:
+        """Stop at the next line; still `running` when it is busy outside Python."""
+        seconds = self._seconds(options, self.settings.step_wait)
+        include = parse_include(options.include)
+        target = self.live_target("pause")
+        if options.thread_id is not None:
+            await self.inspection.require_thread(options.thread_id)
+        await target.pause(options.thread_id)
+        self.event("pause_requested", thread_id=options.thread_id)
+        if seconds:
+            await self.wait_until(lambda: self.state is State.PAUSED or self.over, seconds)
+            answer = await status_builder.build_status(self, include)
+        else:
+            answer = await status_builder.build_answer_after_run(self, 0.0, include)
+        if answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value):
+            answer.pause_pending = True
+            answer.message = _PAUSE_PENDING
+        return answer
+
+    async def resume_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
+        """Let one thread run on; the others stay held."""
+        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        target = self.live_target("continue")
+        threads = await self.inspection.require_thread(thread)
+        lifecycle.require(self.state, "continue")  # all may have gone on while we asked
+        held = [t for t in threads if t["status"] == "paused" and t["id"] != thread]
+        # Before it runs: it may stop again sooner than we hear that it went.
+        self.stops.release_thread(thread, held, options.by)
+        await target.operate("resume_thread", thread=thread)
+        if seconds:
+            await self.stops.wait_for_thread(thread, seconds)
+            return await status_builder.build_status(self, include)
+        answer = status_builder.build_state(self)
+        answer.resumed_thread_id = thread
+        return answer
+
+    # -- evaluate ---------------------------------------------------------------------------
+
+    async def evaluate(
+        self,
+        expression: str,
+        *,
+        hold_id: str | None = None,
+        frame_id: int = 0,
+        context: str | None = None,
+        timeout: float | None = None,
+    ) -> Variable:
+        """The value of an expression in a frame; in a REPL, a statement may be run."""
+        return await self.inspection.evaluate(expression, frame_id, context, timeout)
+
+    # -- its target -------------------------------------------------------------------------
+
+    @property
+    def follows_children(self) -> bool:
+        return bool(
+            self.parent_id
+            or (self.launch and self.launch.debug_subprocesses)
+            or (self.attached and self.attached.debug_subprocesses)
+        )
+
+    def live_target(self, operation: str) -> Target:
+        """The target, which must be in a state that allows this."""
+        lifecycle.require(self.state, operation)
+        return self.current_target()
+
+    def current_target(self) -> Target:
+        if self.target is None or self.over:
+            raise lifecycle.not_now(self.state, "no program runs")
+        return self.target
+
+    def move(self, signal: Signal) -> bool:
+        """Take the signal; False when it came too late to matter."""
+        state = lifecycle.absorb(self.state, signal)
+        if state is None:
+            return False
+        if lifecycle.is_busy(self.state):
+            self.touch()  # its idle time begins when it stops running
+        self.state = state
+        self.wake()
+        return True
+
+    def event(self, kind: str, **body: Any) -> None:
+        self.journal.add(kind, **body)
+        self.wake()
+
+    def begin_run(self, *, starting: bool = False) -> RunListener:
+        """A new run of a program: what the last one left behind goes, its listener too.
+
+        `starting`: an end before `started` is told by the error of whoever starts it.
+        """
+        self._run += 1
+        self.reason = self.exit_code = self.error = None
+        self.target = None
+        self.children.subprocesses = []
+        self.stops.threads.clear()
+        self.output.new_line()
+        self.stops.withdraw("restarted")
+        return RunListener(self, self._run, starting=starting)
+
+    def is_current(self, run: int) -> bool:
+        return run == self._run
+
+    def note_started(self, target: Target) -> None:
+        """Its program has begun (and may have stopped, or even ended, by now)."""
+        self.target = target
+        points = self.breakpoints.points
+        points.import_path = target.import_path or points.import_path
+        self.journal.add("started", pid=target.pid, route=target.route)
+        if self.state is State.LAUNCHING:
+            self.move(Signal.STARTED)
+        else:
+            self.wake()
+
+    def resumed(self, action: str, by: str) -> None:
+        """Somebody decided: it runs on."""
+        self.output.mark()
+        self.journal.add("continued", action=action, by=by)
+        self.move(Signal.RESUMED)
+
+    def refuse_start(self, before: State, error: errors.HoldfastError) -> None:
+        """The program could not begin, through a mistake that can be corrected."""
+        self.target = None
+        if before is State.CREATED:
+            self.move(Signal.LAUNCH_REFUSED)
+        else:
+            self.note_end(error.short, None)
+
+    def fail_start(self, error: errors.HoldfastError) -> None:
+        if not self.over:
+            self.error = ErrorDetails(error.code, error.message, error.hint)
+        self.note_end(error.short, error.details.get("exit_code"), Signal.FAILED)
+
+    def note_end(self, reason: str, code: int | None, signal: Signal = Signal.EXITED) -> None:
+        """Its program is over."""
+        if lifecycle.absorb(self.state, signal) is None:
+            return
+        self.stops.withdraw(reason)
+        reason, self.end_reason = self.end_reason or reason, None
+        self.reason, self.exit_code = reason, code
+        self.journal.add("terminated", reason=reason, exit_code=code)
+        self.move(signal)
+        self.storage.save_soon()
+
+    def cut_start_short(self, reason: str) -> None:
+        """Give up a start that is under way."""
+        if self._start is not None:
+            self.note_end(reason, None)
+            self._start.cancel()
+
+    async def end_processes(self) -> None:
+        """End what runs, and the sessions of its children, before another program starts."""
+        await self.end_target()
+        await self.programs.delete_children(self)
+
+    async def end_target(self) -> None:
+        """End its program, what that started, and the following of its children."""
+        self.children.stop_following()
+        target = self.target
+        if target is not None and target.process is None:
+            await target.drop()
+        await self.processes.end()
+        if target is not None and target.process is not None:
+            await target.seen_to_end()
+        self.children.close_door()

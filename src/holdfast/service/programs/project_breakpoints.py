@@ -1,0 +1,71 @@
+"""The breakpoints of each project directory: what a new session there begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from holdfast.store import Store
+
+Document = dict[str, Any]
+Key = frozenset[tuple[str, Any]]
+
+
+class ProjectBreakpoints:
+    """Sessions of one project share its breakpoints by their changes, not by their whole lists:
+    a session that has none must not take away those that another one set."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, dict[Key, Document]] = {}
+        self.unsaved: set[str] = set()
+
+    def breakpoints(self, project: str) -> list[Document]:
+        return _numbered(self._of(project).values())
+
+    def change(
+        self, project: str, before: Sequence[Document], after: Sequence[Document]
+    ) -> Future[None] | None:
+        """Take over what a session changed; None when there is nothing to write."""
+        old, new = _keyed(before), _keyed(after)
+        if old.keys() == new.keys():
+            return None
+        here = self._of(project)
+        kept = {key: each for key, each in here.items() if key in new or key not in old}
+        self._known[project] = {**kept, **{k: v for k, v in new.items() if k not in kept}}
+        return self._write(project)
+
+    def _write(self, project: str) -> Future[None]:
+        written = self._store.put_breakpoints(project, self.breakpoints(project))
+        self.unsaved.discard(project)
+
+        def check(done: Future[None]) -> None:
+            if done.exception() is not None:
+                self.unsaved.add(project)
+
+        written.add_done_callback(check)
+        return written
+
+    def retry(self) -> None:
+        """Write what the disk did not take before."""
+        for project in self.unsaved.copy():
+            self._write(project)
+
+    def _of(self, project: str) -> dict[Key, Document]:
+        if project not in self._known:
+            self._known[project] = _keyed(self._store.breakpoints(project))
+        return self._known[project]
+
+
+def _numbered(documents: Iterable[Document]) -> list[Document]:
+    """Ids are a session's own; two sessions may have given the same one."""
+    return [{**each, "id": f"bp_{number}"} for number, each in enumerate(documents, 1)]
+
+
+def _keyed(documents: Sequence[Mapping[str, Any]]) -> dict[Key, Document]:
+    return {_key(each): dict(each) for each in documents}
+
+
+def _key(document: Mapping[str, Any]) -> Key:
+    return frozenset((name, repr(value)) for name, value in document.items() if name != "id")

@@ -1,0 +1,99 @@
+"""Listens to one run of a session's program; deaf once that run is replaced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.core.lifecycle import Signal
+from holdfast.model.session import State
+from holdfast.model.stop import Stop
+from holdfast.targets.program.target import Watcher
+from holdfast.wire.program_answers import Subprocess
+
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_session import ProgramSession
+
+_NOT_FOLLOWED = (
+    "Subprocess spawned but not attached. Enable debug_subprocesses for child debugging."
+)
+_NOT_PYTHON = (
+    "Subprocess spawned but not attached: it is not a Python program that can be followed."
+)
+
+
+class RunListener(Watcher):
+    def __init__(self, session: ProgramSession, run: int, *, starting: bool) -> None:
+        self._session = session
+        self._run = run
+        self._starting = starting
+        self._early_end: tuple[int | None] | None = None
+
+    def _is_current(self) -> bool:
+        return self._session.is_current(self._run)
+
+    def stopped(self, stop: Stop) -> None:
+        if self._is_current():
+            self._session.stops.take(stop)
+
+    def thread_ended(self, thread: int) -> None:
+        if self._is_current():
+            self._session.stops.end_thread(thread)
+
+    def output(self, kind: str, text: str, **place: Any) -> None:
+        if self._is_current():
+            self._session.output.add(kind, text, **place)
+            self._session.wake()
+
+    def input_wanted(self) -> None:
+        session = self._session
+        if self._is_current() and session.move(Signal.INPUT_WANTED):
+            session.event("input_wanted", prompt=session.output.prompt)
+
+    def input_taken(self) -> None:
+        """It reads on: from us, or from somebody who shares its stdin."""
+        if self._is_current() and self._session.state is State.WAITING_FOR_INPUT:
+            self._session.move(Signal.INPUT_GIVEN)
+
+    def child(self, pid: int, how: str, command: list[str], followed: bool) -> None:
+        if not self._is_current():
+            return
+        session = self._session
+        subprocess = Subprocess(pid=pid, how=how, command=command, debuggable=followed)
+        if not followed:
+            subprocess["message"] = _NOT_PYTHON if session.follows_children else _NOT_FOLLOWED
+        session.children.note_subprocess(subprocess)
+        session.event("subprocess_spawned", **subprocess)
+
+    def breakpoint_failed(self, number: int, error: str) -> None:
+        if self._is_current():
+            breakpoint_id = f"bp_{number}"
+            message = f"The condition raised {error}; it did not stop there."
+            self._session.breakpoints.points.note(breakpoint_id, message=message)
+            self._session.event("breakpoint_error", breakpoint_id=breakpoint_id, error=error)
+
+    def counted(self, hits: dict[str, int]) -> None:
+        if self._is_current():
+            self._session.breakpoints.note_hits(hits)
+
+    def debugger_lost(self) -> None:
+        """The debugger went, the process did not: it runs on, and cannot be looked into."""
+        if self._is_current():
+            self._session.stops.withdraw("the debugger is gone")
+            self._session.event("debugger_disconnected")
+            self._session.move(Signal.RESUMED)
+
+    def start_over(self) -> None:
+        """The start is tried in another way: the end of the first try is nobody's end."""
+        self._early_end = None
+
+    def started(self) -> None:
+        """The start succeeded; a quick program may be over by now."""
+        self._starting = False
+        if self._early_end is not None:
+            self.exited(*self._early_end)
+
+    def exited(self, code: int | None) -> None:
+        if self._starting:
+            self._early_end = (code,)
+        elif self._is_current():
+            self._session.note_end("target_exited", code)

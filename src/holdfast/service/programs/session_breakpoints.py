@@ -1,0 +1,222 @@
+"""A session's breakpoints as its debugger, its project and its clients have them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast import errors
+from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
+from holdfast.service.programs.breakpoint_set import BreakpointSet
+from holdfast.service.programs.source_files import SourceFiles, Stamp, stamp_of
+from holdfast.targets.program.launcher import Place, Setup
+from holdfast.targets.program.target import Target
+from holdfast.wire.program_answers import (
+    BreakpointAnswer,
+    BreakpointList,
+    BreakpointsSet,
+    ExceptionBreakpoints,
+    SourcePath,
+    SuggestedLine,
+)
+
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_session import ProgramSession
+
+T = TypeVar("T")
+_CHANGED = "The file has changed since it was loaded; the line is of the old text."
+
+
+class SessionBreakpoints:
+    """Every change reaches the debugger, then the store, before the answer says so."""
+
+    def __init__(self, session: ProgramSession, sources: SourceFiles) -> None:
+        self._session = session
+        self.points = BreakpointSet(sources)
+        self.exceptions = ExceptionFilters()
+        self._loaded: dict[str, Stamp] = {}
+
+    # -- what clients ask for ---------------------------------------------------------------
+
+    async def add(
+        self, specifications: Sequence[Mapping[str, Any]], strict: Iterable[bool] = ()
+    ) -> BreakpointsSet:
+        """Set all of them or none. `strict` says of each whether its file must be there."""
+        points = self.points.add(specifications, strict)
+        for point in points:
+            self._append_event("breakpoint_set", point)
+        await self._apply(points)
+        return BreakpointsSet([self._build_answer(point) for point in points], len(points))
+
+    async def all(self) -> BreakpointList:
+        """Every breakpoint; one whose file was missing is looked at again."""
+        await self._refresh()
+        points = [self._build_answer(point) for point in self.points]
+        return BreakpointList(points, len(points), self.exceptions_answer())
+
+    async def get(self, breakpoint_id: str) -> BreakpointAnswer:
+        await self._refresh()
+        return self._build_answer(self.points.get(breakpoint_id))
+
+    async def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> BreakpointAnswer:
+        point = self.points.change(breakpoint_id, changes)
+        self._append_event("breakpoint_changed", point)
+        await self._apply([point])
+        return self._build_answer(point)
+
+    async def remove(self, breakpoint_id: str) -> None:
+        point = self.points.remove(breakpoint_id)
+        self._session.event("breakpoint_removed", breakpoint_id=breakpoint_id)
+        await self._apply([point])
+
+    async def clear(self) -> int:
+        """Remove them all; how many there were."""
+        points = self.points.clear()
+        self._session.event("breakpoints_cleared", count=len(points))
+        await self._apply(points)
+        return len(points)
+
+    async def set_exceptions(
+        self, filters: Sequence[str], types: Sequence[str]
+    ) -> ExceptionBreakpoints:
+        """Which exceptions stop: all, or those of some types."""
+        for name in types:
+            if not all(part.isidentifier() for part in name.split(".")):
+                raise errors.InvalidInput(
+                    f"{name!r} is not the name of a class",
+                    hint="Give names such as ValueError, MyError or package.module.MyError.",
+                    field="types",
+                )
+        self.exceptions = ExceptionFilters(tuple(filters), tuple(types))
+        session = self._session
+        session.event("exception_breakpoints_set", filters=list(filters), types=list(types))
+        if session.target is not None and not session.over:
+            posted = session.target.post_exceptions(self.effective_exceptions)
+            await session.target.settled(posted)
+        await session.storage.save()
+        return self.exceptions_answer()
+
+    def exceptions_answer(self) -> ExceptionBreakpoints:
+        return ExceptionBreakpoints(list(self.exceptions.filters), list(self.exceptions.types))
+
+    def _append_event(self, kind: str, point: Breakpoint) -> None:
+        self._session.event(kind, **msgspec.to_builtins(build_breakpoint(point)))
+
+    def _build_answer(self, point: Breakpoint) -> BreakpointAnswer:
+        answer = build_breakpoint(point)
+        if point.file and not self._session.over and self.has_changed(point.file):
+            answer.warning = _CHANGED
+        return answer
+
+    def has_changed(self, file: str) -> bool:
+        """Whether a source is not what the program loaded."""
+        loaded = self._loaded.get(file)
+        return loaded is not None and stamp_of(file) != loaded
+
+    # -- what the debugger is told ----------------------------------------------------------
+
+    async def _apply(self, changed: Iterable[Breakpoint]) -> None:
+        session, points = self._session, list(changed)
+        target = session.target
+        if target is not None and not session.over and not target.connection.closed:
+            files = {point.file for point in points if point.file and not point.is_function}
+            lines = self.points.lines_by_file(files)
+            posted = [target.post_lines(file, lines[file]) for file in lines]
+            if any(point.is_function for point in points):
+                posted.append(target.post_functions(self.points.functions()))
+            await target.settled(*posted)
+        await session.storage.save()
+
+    async def _refresh(self) -> None:
+        """Look again for missing files, and ask how often each breakpoint was hit."""
+        session = self._session
+        verified = self.points.refresh()
+        for point in verified:
+            session.event("breakpoint_verified", breakpoint_id=point.id)
+        if verified:
+            await self._apply(verified)
+        if session.target is not None and not session.over:
+            # A program that just ended has told already.
+            with contextlib.suppress(errors.HoldfastError):
+                self.note_hits(await session.target.operate("hits"))
+
+    def note_hits(self, hits: Mapping[str, int]) -> None:
+        for number, count in hits.items():
+            self.points.note(f"bp_{number}", hits=count)
+
+    @property
+    def effective_exceptions(self) -> ExceptionFilters:
+        """What the session asks for, and what its launch does."""
+        chosen, launch = self.exceptions, self._session.launch
+        asked = launch.stop_on_exception if launch else False
+        if asked is False:
+            return chosen
+        extra = ("uncaught",) if asked == "uncaught" else ("raised", "uncaught")
+        if not chosen.filters and not chosen.types:
+            return ExceptionFilters(extra, (), user_code_only=asked is True)
+        return ExceptionFilters(
+            tuple(dict.fromkeys((*chosen.filters, *extra))), chosen.types, chosen.user_code_only
+        )
+
+    def prepare(self, place: Place) -> None:
+        """Point them at a program, and note which sources it is about to load."""
+        points = self.points
+        points.rebase(place.cwd)
+        points.script = place.spec.get("script")
+        points.import_path = list(filter(None, place.env.get("PYTHONPATH", "").split(os.pathsep)))
+        if "module" in place.spec:
+            points.script = points.main_file(place.spec["module"])
+        points.refresh(all_of_them=True)
+        files = {point.file for point in points if point.file} | set(filter(None, [points.script]))
+        stamps = {file: stamp_of(file) for file in files}
+        self._loaded = {file: stamp for file, stamp in stamps.items() if stamp is not None}
+
+    def setup(self) -> Setup:
+        """What a program that starts is told."""
+        points = self.points
+        return Setup(points.lines_by_file(), points.functions(), self.effective_exceptions)
+
+    def setup_for(self, import_path: list[str]) -> Setup:
+        """What is told once a program has said where it imports from."""
+        self.points.import_path = import_path
+        self.points.refresh()
+        return self.setup()
+
+    async def tell_changes(self, target: Target, before: Setup) -> None:
+        """What was changed while the program started is told now."""
+        now = self.setup()
+        if now == before:
+            return
+        files = [*before.lines, *(file for file in now.lines if file not in before.lines)]
+        posted = [target.post_lines(file, now.lines.get(file, [])) for file in files]
+        posted += [target.post_functions(now.functions), target.post_exceptions(now.exceptions)]
+        await target.settled(*posted)
+
+
+def build_breakpoint(point: Breakpoint) -> BreakpointAnswer:
+    suggestion = point.suggestion
+    return BreakpointAnswer(
+        breakpoint_id=point.id,
+        id=point.id,
+        verified=point.verified,
+        enabled=point.enabled,
+        hits=point.hits,
+        file=_or_unset(point.file),
+        line=_or_unset(point.line),
+        function=_or_unset(point.function),
+        condition=_or_unset(point.condition),
+        hit_condition=_or_unset(point.hit_condition),
+        log_message=_or_unset(point.log_message),
+        source=UNSET if point.file is None else SourcePath(point.file),
+        message=_or_unset(point.message),
+        suggestion=UNSET if suggestion is None else SuggestedLine(suggestion),
+    )
+
+
+def _or_unset(value: T | None) -> T | UnsetType:
+    return UNSET if value is None else value

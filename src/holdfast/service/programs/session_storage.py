@@ -1,0 +1,86 @@
+"""Keeps a session in the store, so that it can be had again after a restart of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from holdfast import errors
+from holdfast.model.records import SessionRecord
+from holdfast.service.programs.session_document import Document, export_document
+
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_session import ProgramSession
+
+
+class SessionStorage:
+    """A full disk is no reason to stop debugging: what it does not take is tried again later."""
+
+    def __init__(self, session: ProgramSession) -> None:
+        self._session = session
+        self.is_forgotten = False
+        """A request that came before the session's end must not bring it back."""
+        self.unsaved: errors.NotStored | None = None
+        self._shared: tuple[str | None, list[Document]] = (None, [])
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def _is_kept(self) -> bool:
+        """A child process cannot be had again."""
+        return not self.is_forgotten and self._session.parent_id is None
+
+    async def save(self) -> None:
+        if self._is_kept:
+            await self._wait_for(self._write(self._session.project))
+
+    def save_soon(self) -> None:
+        """Save its state without waiting for it."""
+        if self._is_kept:
+            self._run(self._wait_for(self._write(None)))
+
+    def note_shared(self) -> None:
+        """Its breakpoints are those of its project."""
+        session = self._session
+        self._shared = (session.project, session.breakpoints.points.documents())
+
+    def _write(self, project: str | None) -> list[Future[None]]:
+        programs = self._session.programs
+        writes = [programs.store.put_session(self._record())]
+        if project is not None:
+            before = self._shared[1] if self._shared[0] == project else []
+            self._shared = (project, self._session.breakpoints.points.documents())
+            shared = programs.projects.change(project, before, self._shared[1])
+            writes += filter(None, [shared])
+        return writes
+
+    async def _wait_for(self, writes: list[Future[None]]) -> None:
+        try:
+            await asyncio.gather(*map(asyncio.wrap_future, writes))
+        except errors.NotStored as problem:
+            if self.unsaved is None:
+                self._session.event("not_saved", message=problem.message)
+            self.unsaved = problem
+        else:
+            if self.unsaved is not None:
+                self._session.event("saved")
+            self.unsaved = None
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _record(self) -> SessionRecord:
+        session = self._session
+        document = {
+            **export_document(session),
+            "state": session.state.value,
+            "reason": session.reason,
+            "exit_code": session.exit_code,
+        }
+        return SessionRecord(
+            session.id, session.kind.value, session.created_at, time.time(), document
+        )

@@ -1,0 +1,77 @@
+"""Source files as they are on disk: their text and the lines that can stop, read once a change."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+
+from holdfast.core import executable_lines
+from holdfast.core.executable_lines import SourceLines
+
+_KEPT = 500
+_MAX_BYTES = 20 * 1024 * 1024
+_KEPT_BYTES = 32 * 1024 * 1024
+
+Stamp = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    path: str
+    stamp: Stamp
+    analysis: SourceLines
+    text: tuple[str, ...]
+
+    def line(self, number: int) -> str | None:
+        return self.text[number - 1] if 1 <= number <= len(self.text) else None
+
+
+class SourceFiles:
+    """A small cache; a file that changed is read again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, SourceFile] = {}
+
+    def get(self, path: str) -> SourceFile | None:
+        """None when there is no such file, or it cannot be read."""
+        stamp = stamp_of(path)
+        if stamp is None:
+            self._known.pop(path, None)
+            return None
+        known = self._known.get(path)
+        if known is not None and known.stamp == stamp:
+            return known
+        return self._read(path, stamp)
+
+    def _read(self, path: str, stamp: Stamp) -> SourceFile | None:
+        if stamp[1] > _MAX_BYTES:
+            return None
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except OSError:
+            return None
+        analysis = executable_lines.analyse(data, path)
+        text = analysis.text or data.decode("utf-8", "replace")
+        known = SourceFile(path, stamp, analysis, tuple(text.splitlines()))
+        self._known.pop(path, None)
+        self._known[path] = known
+        while len(self._known) > 1 and self._too_much():
+            del self._known[next(iter(self._known))]
+        return known
+
+    def _too_much(self) -> bool:
+        size = sum(each.stamp[1] for each in self._known.values())
+        return len(self._known) > _KEPT or size > _KEPT_BYTES
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """What changes when the file does; None when it is not there."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,242 @@
+"""The answer after something ran: the stop with its source, locals and output, or the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from holdfast import errors
+from holdfast.model.location import Location
+from holdfast.model.session import State
+from holdfast.model.stop import Stop
+from holdfast.service.programs.session_document import plain_fields
+from holdfast.wire import program_answers as answers
+from holdfast.wire import rest, session_answers
+from holdfast.wire.program_answers import (
+    ProgramDetail,
+    ProgramStatus,
+    ProgramSummary,
+    Thread,
+    Variable,
+)
+
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_session import ProgramSession
+
+_CONTEXT_LINES = 3
+_MAX_FRAMES = 20
+_MAX_LOCALS = 200
+_MAX_OUTPUT = 1000
+_END_SECONDS = 5.0
+
+
+async def build_answer_after_run(
+    session: ProgramSession, seconds: float, include: tuple[str, ...]
+) -> ProgramStatus:
+    """The answer to a request that made a program run: its next stop, or that it runs."""
+    if seconds > 0:
+        await session.wait_until_settled(seconds)
+        return await build_status(session, include)
+    # Not asked to wait: it was set running, whatever has become of it meanwhile.
+    if session.state in (State.PAUSED, State.WAITING_FOR_INPUT):
+        return ProgramStatus(session_id=session.id, status=State.RUNNING.value)
+    return build_state(session)
+
+
+def build_state(session: ProgramSession) -> ProgramStatus:
+    """Where the program is, without asking the target anything."""
+    status = ProgramStatus(session_id=session.id, status=session.state.value)
+    fill_state(status, session)
+    return status
+
+
+def fill_state(status: ProgramStatus, session: ProgramSession) -> None:
+    """What belongs to the state that the session is in."""
+    stop = session.stops.current
+    if session.state is State.PAUSED and stop is not None:
+        _fill_stop(status, stop)
+        status.hold_id = session.stops.hold.id if session.stops.hold else None
+        warning = _changed_source(session, stop.location.file if stop.location else None)
+        if warning:
+            status.warnings = [warning]
+    elif session.state is State.WAITING_FOR_INPUT:
+        status.prompt = session.output.prompt
+    elif session.over:
+        status.reason, status.exit_code = session.reason, session.exit_code
+        if session.error is not None:
+            status.error_details = session.error
+
+
+def _fill_stop(status: ProgramStatus, stop: Stop) -> None:
+    """Why it stopped, and where."""
+    status.reason = stop.reason
+    status.location = _location(stop.location)
+    status.thread_id = stop.thread_id
+    if stop.breakpoints:
+        status.breakpoint_ids = [breakpoint_id for breakpoint_id, _hits in stop.breakpoints]
+        status.breakpoint_id = status.breakpoint_ids[0]
+    thrown = stop.exception
+    if thrown is not None:
+        status.exception = answers.ThrownException(
+            thrown.type, thrown.module, thrown.message, _location(thrown.location)
+        )
+    if stop.returned:
+        status.returned = cast(list[Variable], list(stop.returned))
+
+
+def _location(location: Location | None) -> session_answers.Location | None:
+    if location is None:
+        return None
+    return session_answers.Location(location.file, location.line, location.function)
+
+
+def _changed_source(session: ProgramSession, file: str | None) -> str | None:
+    if file is None or not session.breakpoints.has_changed(file):
+        return None
+    return f"{file} has changed since it was loaded; lines refer to the code that runs."
+
+
+async def build_status(session: ProgramSession, include: tuple[str, ...] = ()) -> ProgramStatus:
+    """Where the program is, with the threads at a stop, and whatever more is asked for."""
+    status = build_state(session)
+    try:
+        await fill_threads(status, session)
+        await fill_extras(status, session, include)
+    except errors.SessionCrashed:
+        # It died while it was looked at: that is its status, and known in a moment.
+        await session.wait_until(lambda: session.over, _END_SECONDS)
+    except (errors.WrongState, errors.NotFound):
+        pass  # somebody let it run on meanwhile
+    else:
+        return status
+    return build_state(session)
+
+
+async def fill_threads(status: ProgramStatus, session: ProgramSession) -> None:
+    stop = session.stops.current
+    if session.state is not State.PAUSED or stop is None:
+        return
+    if len(stop.threads) > 1:
+        threads = (await session.inspection.threads()).threads
+        status.stopped_threads = [
+            thread
+            for thread in threads
+            if thread["status"] == "paused" and not thread.get("blocked")
+        ]
+        status.all_threads = [
+            Thread(thread_id=thread["thread_id"], name=thread["name"], status=thread["status"])
+            for thread in threads
+        ]
+        return
+    _fill_threads_at_stop(status, stop)
+
+
+def _fill_threads_at_stop(status: ProgramStatus, stop: Stop) -> None:
+    """From what the stop itself told."""
+    name = next((thread["name"] for thread in stop.threads if thread["id"] == stop.thread_id), "")
+    stopped = Thread(thread_id=stop.thread_id, location=_location(stop.location), name=name)
+    if stop.breakpoints:
+        stopped["breakpoint_id"] = stop.breakpoints[0][0]
+    status.stopped_threads = [stopped]
+    status.all_threads = [
+        Thread(
+            thread_id=thread["id"],
+            name=thread["name"],
+            status="paused"
+            if stop.all_threads_stopped or thread["id"] == stop.thread_id
+            else "running",
+        )
+        for thread in stop.threads
+    ]
+
+
+async def fill_extras(
+    status: ProgramStatus, session: ProgramSession, include: tuple[str, ...]
+) -> None:
+    if "output" in include:
+        status.output = [entry.to_json() for entry in session.output.new_entries(_MAX_OUTPUT)]
+    if session.state is not State.PAUSED or session.stops.current is None:
+        return
+    if "source" in include:
+        status.source = _build_source(session)
+    if "locals" in include:
+        page = await session.inspection.locals(count=_MAX_LOCALS)
+        status.locals = page.variables
+        if page.has_more:
+            status.locals_total = page.total
+    if "stack" in include:
+        stack = await session.inspection.stack(count=_MAX_FRAMES)
+        status.stack = stack.frames
+        status.stack_total = stack.total
+
+
+def _build_source(session: ProgramSession) -> answers.SourceContext | None:
+    """The line that is about to run, with a few around it."""
+    stop = session.stops.current
+    place = stop.location if stop else None
+    source = session.programs.sources.get(place.file) if place else None
+    if place is None or source is None:
+        return None
+    first = max(1, place.line - _CONTEXT_LINES)
+    last = min(len(source.text), place.line + _CONTEXT_LINES)
+    return answers.SourceContext(
+        place.file,
+        place.line,
+        source.line(place.line),
+        [answers.SourceLine(number, source.text[number - 1]) for number in range(first, last + 1)],
+    )
+
+
+# -- a session on its own, and in a list ----------------------------------------------------------
+
+
+def build_summary(session: ProgramSession) -> ProgramSummary:
+    summary = ProgramSummary(
+        session_id=session.id,
+        status=session.state.value,
+        kind=session.kind.value,
+        name=session.config.name,
+        created_at=rest.timestamp(session.created_at),
+    )
+    fill_state(summary, session)
+    _fill_summary(summary, session)
+    return summary
+
+
+def _fill_summary(summary: ProgramSummary, session: ProgramSession) -> None:
+    if session.parent_id:
+        summary.parent_id = session.parent_id
+    if session.is_recovered:
+        summary.recoverable = session.launch is not None and session.over
+    warning = session.idle.warning
+    if warning:
+        summary.warning = warning
+
+
+async def build_detail(session: ProgramSession, include: tuple[str, ...] = ()) -> ProgramDetail:
+    """Everything about a session that is known without being asked."""
+    status = await build_status(session, include)
+    target = session.target
+    detail = ProgramDetail(
+        **{name: getattr(status, name) for name in status.__struct_fields__},
+        kind=session.kind.value,
+        name=session.config.name,
+        created_at=rest.timestamp(session.created_at),
+        cwd=session.config.cwd,
+        project=session.project,
+        timeout_minutes=session.idle.minutes,
+        expires_in_seconds=round(session.idle.seconds_left, 1),
+        launch=plain_fields(session.launch),
+        attach=plain_fields(session.attached),
+        breakpoints=len(session.breakpoints.points),
+        exception_breakpoints=session.breakpoints.exceptions_answer(),
+        watches=session.watches.expressions,
+        children=list(session.children.ids),
+        subprocesses=list(session.children.subprocesses),
+        pid=target.pid if target else None,
+        python_version=".".join(map(str, target.version)) if target and target.version else None,
+        route=target.route if target else None,
+        output_cursor=str(session.output.cursor),
+        last_event=session.journal.seq,
+    )
+    _fill_summary(detail, session)
+    return detail

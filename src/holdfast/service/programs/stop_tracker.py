@@ -1,0 +1,184 @@
+"""The stop that a session shows, the hold that it opened, and its frames."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast import errors
+from holdfast.core import lifecycle
+from holdfast.core.lifecycle import Signal
+from holdfast.model.decision import Decision, Moment, names_at
+from holdfast.model.hold import Hold
+from holdfast.model.session import State
+from holdfast.model.stop import Described, Stop
+from holdfast.service.holds import new_hold_id
+from holdfast.service.programs.thread_stops import ThreadStops, build_stop_of_held_thread
+
+if TYPE_CHECKING:
+    from holdfast.service.programs.program_session import ProgramSession
+
+_ACTIONS = names_at(Moment.STOP)
+_THREAD_FRAMES = 1_000_000
+
+
+class StopTracker:
+    def __init__(self, session: ProgramSession) -> None:
+        self._session = session
+        self._ledger = session.programs.ledger
+        self.current: Stop | None = None
+        self.hold: Hold | None = None
+        self.threads = ThreadStops()
+        self._other_threads: dict[int, int] = {}
+
+    def require(self) -> Stop:
+        if self.current is None:
+            raise lifecycle.not_now(self._session.state, "only a paused program can be looked into")
+        return self.current
+
+    # -- stops come -------------------------------------------------------------------------
+
+    def take(self, stop: Stop) -> None:
+        """The program stopped: everything is known before anybody hears of it."""
+        session = self._session
+        if lifecycle.absorb(session.state, Signal.STOPPED) is None:
+            return
+        for breakpoint_id, hits in stop.breakpoints:
+            session.breakpoints.points.note(breakpoint_id, hits=hits)
+        is_beside = self.current is not None and self.current.thread_id != stop.thread_id
+        if session.state is State.PAUSED and is_beside:
+            self.threads.waiting[stop.thread_id] = stop
+            self._append_event(stop)
+        else:
+            self.show(stop)
+
+    def show(self, stop: Stop) -> None:
+        """Be paused at this stop."""
+        session = self._session
+        self.withdraw("another stop")
+        self.current = stop
+        self.threads.note_shown(stop)
+        self._other_threads = {}
+        self.hold = Hold(
+            id=new_hold_id(),
+            session_id=session.id,
+            kind=session.kind,
+            reason=stop.reason,
+            opened_at=time.time(),
+            thread_id=stop.thread_id,
+            location=stop.location,
+            moment=Moment.STOP,
+            allows=_ACTIONS,
+        )
+        self._ledger.open(self.hold)
+        self._append_event(stop, hold_id=self.hold.id)
+        session.move(Signal.STOPPED)
+
+    def _append_event(self, stop: Stop, **more: Any) -> None:
+        place = stop.location
+        self._session.event(
+            "stopped",
+            **more,
+            reason=stop.reason,
+            thread_id=stop.thread_id,
+            location=dataclasses.asdict(place) if place else None,
+            breakpoint_ids=[breakpoint_id for breakpoint_id, _hits in stop.breakpoints],
+        )
+
+    # -- and go -----------------------------------------------------------------------------
+
+    def decide(
+        self, action: str, by: str, hold_id: str | None = None, thread: int | None = None
+    ) -> Stop:
+        """Settle the hold by this decision and return the stop that it ends.
+
+        If another thread stopped meanwhile, and nobody has seen that yet, its stop comes first:
+        the session is at that now, and nothing runs.
+        """
+        if hold_id is None:
+            lifecycle.require(self._session.state, action)
+            hold_id = self.hold.id if self.hold else ""
+        self._ledger.decide(hold_id, Decision(action, by))
+        stop = self.current
+        assert stop is not None
+        unseen = self.threads.first_unseen() if action == "continue" else None
+        if unseen is not None:
+            self.threads.waiting[stop.thread_id] = stop
+        elif action == "continue":
+            self.threads.clear()
+        else:
+            self.threads.step(thread or stop.thread_id, stop)
+        self.hold = self.current = None
+        self._session.resumed(action, by)
+        if unseen is not None:
+            self.show(unseen)
+        return stop
+
+    def withdraw(self, why: str) -> None:
+        """Nobody is to decide this stop any more."""
+        if self.hold is not None:
+            self._ledger.withdraw(self.hold.id, why)
+        self.hold = self.current = None
+
+    def release_thread(self, thread: int, held: Sequence[Described], by: str) -> None:
+        """One thread runs on. While others are held the session stays paused, at one of those."""
+        if not held:
+            self.decide("continue", by)
+            return
+        self._session.event("continued", action="continue", by=by, thread_id=thread)
+        current = self.current
+        self.threads.release(thread)
+        if current is not None and current.thread_id == thread:
+            self.show(self.threads.first() or build_stop_of_held_thread(current, held))
+            self.threads.release(thread)
+
+    def end_thread(self, thread: int) -> None:
+        """A thread that was stepped and came to its end leaves the floor to those that wait."""
+        self.threads.waiting.pop(thread, None)
+        following = self.threads.first()
+        is_running = self._session.state is State.RUNNING
+        if self.threads.stepping == thread and following and is_running:
+            self.show(following)
+
+    async def wait_for_thread(self, thread: int, seconds: float) -> None:
+        """Wait for the next stop of one thread, and turn to it."""
+        session = self._session
+
+        def is_settled() -> bool:
+            is_here = self.current is not None and self.current.thread_id == thread
+            wants_input = session.state is State.WAITING_FOR_INPUT
+            return is_here or thread in self.threads.waiting or wants_input or session.over
+
+        await session.wait_until(is_settled, seconds)
+        stop = self.threads.waiting.get(thread)
+        if stop is not None and self.current is not None:
+            self.threads.waiting[self.current.thread_id] = self.current
+            self.show(stop)
+
+    def forget_values(self) -> None:
+        """The user's code may change anything: what came with the stop is not shown again."""
+        if self.current is not None:
+            self.current = dataclasses.replace(self.current, locals=(), locals_total=0)
+
+    # -- frames -----------------------------------------------------------------------------
+
+    def find_frame(self, frame_id: int) -> tuple[int, int]:
+        """The thread and depth that a frame id stands for."""
+        if self.current is None:
+            raise lifecycle.not_now(self._session.state, "frames can be looked at while paused")
+        block, depth = divmod(frame_id, _THREAD_FRAMES)
+        if frame_id >= 0 and block == 0:
+            return self.current.thread_id, depth
+        for thread, number in self._other_threads.items():
+            if number == block:
+                return thread, depth
+        raise errors.FrameNotFound(f"no frame {frame_id}", frame_id=frame_id)
+
+    def frame_id(self, thread: int, depth: int) -> int:
+        """0 is the top frame of the thread that stopped; other threads count from elsewhere."""
+        if self.current is None or thread == self.current.thread_id:
+            return depth
+        number = self._other_threads.setdefault(thread, len(self._other_threads) + 1)
+        return number * _THREAD_FRAMES + depth

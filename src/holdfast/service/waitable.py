@@ -1,0 +1,63 @@
+"""Who waits for what: requests that want to know when something of a session is so."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+
+CLIENT_DISCONNECT: ContextVar[asyncio.Future[None] | None] = ContextVar("caller", default=None)
+"""Done when whoever made the request that is being answered has hung up."""
+
+
+def client_disconnected() -> bool:
+    """Whether the request that is being answered is nobody's any more."""
+    caller = CLIENT_DISCONNECT.get()
+    return caller is not None and caller.done()
+
+
+class Waitable:
+    """Whoever waits is woken by every change, looks, and waits on; nobody polls."""
+
+    def __init__(self) -> None:
+        self.stopping = False
+        self._waiters: set[asyncio.Future[None]] = set()
+
+    def wake(self) -> None:
+        waiters, self._waiters = self._waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def wait_until(self, reached: Callable[[], bool], seconds: float) -> bool:
+        """Wait until it is so; False when time is up, all waiting ends, or nobody wants to know."""
+        caller = CLIENT_DISCONNECT.get()
+        if caller is None:
+            return await self._wait_until(reached, seconds)
+        caller.add_done_callback(self._wake_one)
+        try:
+            return await self._wait_until(lambda: reached() or caller.done(), seconds) and reached()
+        finally:
+            caller.remove_done_callback(self._wake_one)
+
+    def _wake_one(self, _caller: asyncio.Future[None]) -> None:
+        self.wake()
+
+    async def _wait_until(self, reached: Callable[[], bool], seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while not reached() and not self.stopping:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.add(waiter)
+            try:
+                await asyncio.wait_for(waiter, max(0.0, deadline - time.monotonic()))
+            except asyncio.TimeoutError:
+                return reached()
+            finally:
+                self._waiters.discard(waiter)
+        return reached()
+
+    def stop_waiting(self) -> None:
+        """The server stops: whoever waits gets its answer now."""
+        self.stopping = True
+        self.wake()

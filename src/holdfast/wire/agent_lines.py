@@ -1,0 +1,193 @@
+"""The lines of an agent session's files: events and commands, one JSON object each.
+
+What one writer appends is a whole line; what a reader finds may end in half of one. A line may hold
+several objects, when somebody forgot the newline between two commands.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.model.agent_commands import Command
+
+MAX_INLINE_CHARS = 64 * 1024
+"""Characters of a body that stand in the line itself."""
+PREVIEW_CHARS = 200
+CID = "$cid"
+
+_ESCAPED = json.JSONEncoder(separators=(",", ":"), default=repr)
+_CANONICAL = json.JSONEncoder(
+    separators=(",", ":"), sort_keys=True, ensure_ascii=False, default=repr
+)
+_DECODER = json.JSONDecoder()
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+_ADDRESS = " at 0x"
+_ADDRESSES = re.compile(r" at 0x[0-9a-fA-F]+")
+
+# Made anew for every run by frameworks and providers, and without a meaning of their own.
+_RANDOM = frozenset(
+    (
+        *("id", "ids", "tool_call_id", "tool_use_id", "call_id", "run_id", "parent_run_id"),
+        *("trace_id", "span_id", "message_id", "response_id", "created", "created_at"),
+        *("timestamp", "toolId", "toolCallId", "system_fingerprint", "conversation_id"),
+    )
+)
+
+
+def encode_json(value: Any) -> str:
+    """Its JSON; what JSON does not know is shown by its `repr`."""
+    try:
+        return _ESCAPED.encode(value)
+    except (TypeError, ValueError, RecursionError):
+        # A key that is no text, a cycle, a nesting too deep.
+        return _ESCAPED.encode(repr(value))
+
+
+_quoted = json.encoder.encode_basestring_ascii
+
+
+def encode_event(seq: int, kind: str, moment: float, session_id: str, data: str) -> bytes:
+    """One line. `data` is JSON already."""
+    return (
+        f'{{"seq":{seq},"type":{_quoted(kind)},"timestamp":"{format_timestamp(moment)}",'
+        f'"sessionId":"{session_id}","data":{data}}}\n'
+    ).encode()
+
+
+_last_second = (-1, "")
+
+
+def format_timestamp(moment: float) -> str:
+    """`moment` (seconds since 1970) in UTC, to the millisecond."""
+    global _last_second
+    second, thousandths = divmod(int(moment * 1000), 1000)
+    known, shown = _last_second
+    if known != second:
+        shown = (_EPOCH + datetime.timedelta(seconds=second)).isoformat()
+        _last_second = (second, shown)
+    return f"{shown}.{thousandths:03d}Z"
+
+
+def parse_timestamp(shown: str) -> float:
+    """Seconds since 1970 of what `timestamp` made."""
+    return datetime.datetime.fromisoformat(shown.replace("Z", "+00:00")).timestamp()
+
+
+def parse_event(line: bytes) -> dict[str, Any] | None:
+    """The event in a line; None for one that was torn or is no event."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    is_event = isinstance(found, dict) and isinstance(found.get("data"), dict)
+    return found if is_event and isinstance(found.get("type"), str) else None
+
+
+class BadCommand(ValueError):
+    """What is no command; says why, and under which id it is known."""
+
+    def __init__(self, why: str, command_id: str) -> None:
+        super().__init__(why)
+        self.command_id = command_id
+
+
+def parse_commands(line: bytes, place: int) -> Iterator[Command | BadCommand]:
+    """The commands in a line that begins at byte `place`."""
+    try:
+        rest = line.decode().strip().lstrip("\ufeff")
+    except UnicodeDecodeError as problem:
+        yield BadCommand(f"not UTF-8: {problem}", f"line-{place}")
+        return
+    # Its place alone would not do: somebody may put another file there.
+    known_by = f"line-{place}-{hashlib.sha256(line).hexdigest()[:8]}"
+    count = 0
+    while rest:
+        count += 1
+        known_as = f"{known_by}-{count}" if count > 1 else known_by
+        try:
+            found, end = _DECODER.raw_decode(rest)
+        except (ValueError, RecursionError) as problem:
+            yield BadCommand(f"not JSON: {problem}: {rest[:100]}", known_as)
+            return
+        rest = rest[end:].lstrip()
+        yield _command(found, known_as)
+
+
+def _command(found: Any, fallback: str) -> Command | BadCommand:
+    if not isinstance(found, dict):
+        return BadCommand(
+            f"a command is an object with a type, not {encode_json(found)[:100]}", fallback
+        )
+    given = found.get("id")
+    if given is not None and (isinstance(given, bool) or not isinstance(given, (str, int))):
+        return BadCommand(f"an id is text, not {encode_json(given)[:100]}", fallback)
+    command_id = fallback if given is None else str(given)
+    kind, data = found.get("type"), found.get("data")
+    if not isinstance(kind, str):
+        return BadCommand("a command has a type", command_id)
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        return BadCommand(f"data is an object, not {encode_json(data)[:100]}", command_id)
+    if "stop" in found and "stop" not in data:
+        data = {**data, "stop": found["stop"]}
+    return Command(kind, command_id, data)
+
+
+def encode_command(kind: str, command_id: str, data: dict[str, Any], moment: float) -> bytes:
+    """One line."""
+    found = {
+        "type": kind,
+        "id": command_id,
+        "data": data,
+        "timestamp": format_timestamp(moment),
+    }
+    return f"{encode_json(found)}\n".encode()
+
+
+def content_id(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
+
+
+def loose_key(*parts: Any) -> str:
+    """The same for two messages that mean the same: random ids are left out."""
+    try:
+        return exact_key(_without_random(parts))
+    except RecursionError:
+        return exact_key(repr(parts))
+
+
+def exact_key(*parts: Any) -> str:
+    """The same for two inputs that are the same."""
+    plain = _CANONICAL.encode(parts)
+    return hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def text_key(name: str, text: str) -> str:
+    """The same for a name and a JSON text that are the same."""
+    if _ADDRESS in text:  # of an object that has no better repr: another one in every process
+        text = _ADDRESSES.sub("", text)
+    return hashlib.sha256(f"{name}\0{text}".encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def is_random(name: Any, value: Any) -> bool:
+    """Whether a field is one of those ids that are made anew for every run."""
+    return name in _RANDOM and isinstance(value, (str, int, float, type(None)))
+
+
+def _without_random(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            str(name): _without_random(each)
+            for name, each in value.items()
+            if not is_random(name, each)
+        }
+    if isinstance(value, (list, tuple)):
+        return [_without_random(each) for each in value]
+    return value

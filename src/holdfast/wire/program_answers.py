@@ -1,0 +1,479 @@
+"""Answers about programs: what each field means, and the JSON they become.
+
+A field that may be missing is `UNSET` by default: it is left out of the JSON. Values that the probe
+renders inside the program stay plain dicts on their way through; `Variable`, `Frame` and `Thread`
+say what these hold.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypedDict
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from holdfast.wire.session_answers import Location, SessionStatus
+
+# -- what the probe renders -----------------------------------------------------------------------
+
+
+class Variable(TypedDict, total=False):
+    """A value as text, and a few facts about it."""
+
+    name: Annotated[str, Meta(description="The variable's name, or the key or index of an item.")]
+    index: Annotated[int, Meta(description="Of an item of a sequence: its index.")]
+    value: Annotated[str, Meta(description="The value as text; of bytes, in base64.")]
+    result: Annotated[str, Meta(description="Of an expression: its value as text.")]
+    type: Annotated[str, Meta(description="The name of its class.")]
+    length: Annotated[int, Meta(description="How many items it has.")]
+    shape: Annotated[list[int], Meta(description="Of an array or a table: its dimensions.")]
+    dtype: Annotated[str, Meta(description="Of an array: the type of its elements.")]
+    columns: Annotated[list[str], Meta(description="Of a table: the names of its columns.")]
+    encoding: Annotated[str, Meta(description="`base64`, where the value is bytes.")]
+    truncated: Annotated[bool, Meta(description="Whether the text is cut.")]
+    repr_error: Annotated[str, Meta(description="What the value's own repr raised.")]
+    expandable: Annotated[bool, Meta(description="Whether it can be unfolded.")]
+    variable_reference: Annotated[
+        int, Meta(description="The number to unfold it with, until its thread runs; 0: none.")
+    ]
+    reference: Annotated[int, Meta(description="The same number.")]
+
+
+class Frame(TypedDict, total=False):
+    """One frame of a stack."""
+
+    id: Annotated[int, Meta(description="The frame's id, valid until its thread runs.")]
+    name: Annotated[str, Meta(description="The function's name.")]
+    function: Annotated[str, Meta(description="The same name.")]
+    qualname: Annotated[str, Meta(description="The function's qualified name, if known.")]
+    file: Annotated[str, Meta(description="The path of the file.")]
+    line: Annotated[int, Meta(description="The line that runs.")]
+    module: Annotated[str, Meta(description="The module's name.")]
+    library: Annotated[bool, Meta(description="Whether it is code of a library.")]
+
+
+class Thread(TypedDict, total=False):
+    """One thread of the program."""
+
+    thread_id: Annotated[int, Meta(description="The thread's id.")]
+    id: Annotated[int, Meta(description="The same id.")]
+    name: Annotated[str, Meta(description="The thread's name.")]
+    daemon: Annotated[bool, Meta(description="Whether the program ends without waiting for it.")]
+    status: Annotated[str, Meta(description="paused or running.")]
+    blocked: Annotated[bool, Meta(description="Held because another thread stopped.")]
+    location: Annotated[Location | None, Meta(description="Where it is.")]
+    breakpoint_id: Annotated[str, Meta(description="The breakpoint that it stands at.")]
+
+
+class Task(TypedDict, total=False):
+    """One asyncio task of the program."""
+
+    name: Annotated[str, Meta(description="The task's name.")]
+    coroutine: Annotated[str, Meta(description="The coroutine that it runs.")]
+    state: Annotated[str, Meta(description="running or waiting.")]
+    current: Annotated[bool, Meta(description="Whether its loop runs it now.")]
+    location: Annotated[Location, Meta(description="Where it is.")]
+    stack: Annotated[list[Location], Meta(description="Where it is, innermost first.")]
+    waiting_for: Annotated[dict[str, object], Meta(description="What it awaits.")]
+
+
+class Subprocess(TypedDict, total=False):
+    """A process that the program started."""
+
+    pid: Annotated[int, Meta(description="Its process id.")]
+    how: Annotated[str, Meta(description="How it was started: spawn, fork, exec…")]
+    command: Annotated[list[str], Meta(description="Its command line.")]
+    debuggable: Annotated[bool, Meta(description="Whether it is followed as a session.")]
+    message: Annotated[str, Meta(description="Why it is not followed.")]
+
+
+class OutputEntry(TypedDict, total=False):
+    """Something that the program wrote."""
+
+    type: Annotated[str, Meta(description="stdout, stderr or log.")]
+    text: Annotated[str, Meta(description="What was written.")]
+    timestamp: Annotated[str, Meta(description="When, as an ISO 8601 time in UTC.")]
+    seq: Annotated[int, Meta(description="Its number: a cursor.")]
+    file: Annotated[str, Meta(description="Of a logpoint: the file that it is in.")]
+    line: Annotated[int, Meta(description="Of a logpoint: its line.")]
+    breakpoint_id: Annotated[str, Meta(description="Of a logpoint: its id.")]
+
+
+# -- how a program is -----------------------------------------------------------------------------
+
+
+class ThrownException(msgspec.Struct):
+    """The exception that a program stopped at."""
+
+    type: Annotated[str, Meta(description="The name of its class.")]
+    module: Annotated[str, Meta(description="The module of its class.")]
+    message: Annotated[str, Meta(description="Its message.")]
+    location: Annotated[Location | None, Meta(description="Where it was raised.")]
+
+
+class SourceLine(msgspec.Struct):
+    """A line of source code."""
+
+    line: Annotated[int, Meta(description="The line's number.")]
+    text: Annotated[str, Meta(description="The line's text.")]
+
+
+class SourceContext(msgspec.Struct):
+    """The line that is about to run, with a few around it."""
+
+    file: Annotated[str, Meta(description="The path of the file.")]
+    line: Annotated[int, Meta(description="The line that is about to run.")]
+    text: Annotated[str | None, Meta(description="Its text; null if the file is shorter now.")]
+    context: Annotated[list[SourceLine], Meta(description="The lines around it, and itself.")]
+
+
+class ErrorDetails(msgspec.Struct):
+    """Why a program could not be started."""
+
+    code: Annotated[str, Meta(description="The code of the error.")]
+    message: Annotated[str, Meta(description="What went wrong.")]
+    hint: Annotated[str | None, Meta(description="What to do about it.")]
+
+
+class ProgramStatus(SessionStatus, kw_only=True):
+    """Where a program is: running, or at a stop, or over."""
+
+    reason: Annotated[
+        str | UnsetType | None,
+        Meta(description="Why it is paused (breakpoint, step, pause, exception…), or ended."),
+    ] = UNSET
+    location: Annotated[
+        Location | UnsetType | None, Meta(description="While paused: the line about to run.")
+    ] = UNSET
+    thread_id: Annotated[int | UnsetType, Meta(description="The thread that stopped.")] = UNSET
+    breakpoint_id: Annotated[
+        str | UnsetType, Meta(description="The breakpoint that it stopped at.")
+    ] = UNSET
+    breakpoint_ids: Annotated[
+        list[str] | UnsetType, Meta(description="All breakpoints at that place.")
+    ] = UNSET
+    exception: Annotated[
+        ThrownException | UnsetType, Meta(description="The exception that it stopped at.")
+    ] = UNSET
+    returned: Annotated[
+        list[Variable] | UnsetType, Meta(description="What the function just left returned.")
+    ] = UNSET
+    hold_id: Annotated[
+        str | UnsetType | None, Meta(description="The hold that waits for a decision.")
+    ] = UNSET
+    warnings: Annotated[
+        list[str] | UnsetType, Meta(description="What may mislead: a source that has changed.")
+    ] = UNSET
+    prompt: Annotated[
+        str | UnsetType, Meta(description="While it reads its stdin: the line that it asks with.")
+    ] = UNSET
+    exit_code: Annotated[
+        int | UnsetType | None, Meta(description="How the process ended, if that is known.")
+    ] = UNSET
+    error_details: Annotated[
+        ErrorDetails | UnsetType, Meta(description="Why it could not be started.")
+    ] = UNSET
+    stopped_threads: Annotated[
+        list[Thread] | UnsetType, Meta(description="The threads that stand at a stop of their own.")
+    ] = UNSET
+    all_threads: Annotated[
+        list[Thread] | UnsetType, Meta(description="Every thread, with its status.")
+    ] = UNSET
+    output: Annotated[
+        list[OutputEntry] | UnsetType,
+        Meta(description="With `include`: what was written since it last ran on."),
+    ] = UNSET
+    source: Annotated[
+        SourceContext | UnsetType | None,
+        Meta(description="With `include`: the line about to run, with a few around it."),
+    ] = UNSET
+    locals: Annotated[
+        list[Variable] | UnsetType,
+        Meta(description="With `include`: the local variables of the top frame."),
+    ] = UNSET
+    locals_total: Annotated[
+        int | UnsetType, Meta(description="How many locals there are, if not all are shown.")
+    ] = UNSET
+    stack: Annotated[
+        list[Frame] | UnsetType, Meta(description="With `include`: the innermost frames.")
+    ] = UNSET
+    stack_total: Annotated[int | UnsetType, Meta(description="How many frames there are.")] = UNSET
+    warning: Annotated[str | UnsetType, Meta(description="That the session will expire soon.")] = (
+        UNSET
+    )
+    native_frame: Annotated[
+        bool | UnsetType, Meta(description="The step went over a call into native code.")
+    ] = UNSET
+    pause_pending: Annotated[
+        bool | UnsetType, Meta(description="It has not stopped yet: it is busy outside Python.")
+    ] = UNSET
+    message: Annotated[
+        str | UnsetType, Meta(description="What `native_frame` or `pause_pending` means.")
+    ] = UNSET
+    action: Annotated[str | UnsetType, Meta(description="The action that was decided.")] = UNSET
+    detached: Annotated[bool | UnsetType, Meta(description="The program runs on by itself.")] = (
+        UNSET
+    )
+    resumed_thread_id: Annotated[
+        int | UnsetType, Meta(description="The thread that was let go.")
+    ] = UNSET
+
+
+class ExceptionBreakpoints(msgspec.Struct):
+    """Which exceptions stop a program."""
+
+    filters: Annotated[
+        list[str], Meta(description="`raised`, `uncaught` and `userUnhandled`, those that are on.")
+    ]
+    types: Annotated[list[str], Meta(description="Class names that these are narrowed to.")]
+
+
+class ProgramSummary(ProgramStatus, kw_only=True):
+    """A program session as a list shows it."""
+
+    kind: Annotated[str, Meta(description="program.")]
+    name: Annotated[str | None, Meta(description="The name that it was given.")]
+    created_at: Annotated[str, Meta(description="When, as an ISO 8601 time in UTC.")]
+    parent_id: Annotated[
+        str | UnsetType, Meta(description="Of a child process: its parent's session.")
+    ] = UNSET
+    recoverable: Annotated[
+        bool | UnsetType,
+        Meta(description="Of a session of an earlier server: whether it can be restarted."),
+    ] = UNSET
+
+
+class ProgramDetail(ProgramSummary, kw_only=True):
+    """A program session on its own: its status, and its configuration."""
+
+    cwd: Annotated[str | None, Meta(description="Its project directory, if one was given.")]
+    project: Annotated[str | None, Meta(description="The project whose breakpoints it shares.")]
+    timeout_minutes: Annotated[float, Meta(description="How long it may be idle.")]
+    expires_in_seconds: Annotated[float, Meta(description="Until it is ended as idle.")]
+    launch: Annotated[
+        dict[str, Any] | None, Meta(description="What it launched, with every option.")
+    ]
+    attach: Annotated[
+        dict[str, Any] | None, Meta(description="What it attached to, with every option.")
+    ]
+    breakpoints: Annotated[int, Meta(description="How many breakpoints it has.")]
+    exception_breakpoints: Annotated[
+        ExceptionBreakpoints, Meta(description="Which exceptions stop it.")
+    ]
+    watches: Annotated[list[str], Meta(description="The expressions that it watches.")]
+    children: Annotated[list[str], Meta(description="The sessions of its child processes.")]
+    subprocesses: Annotated[list[Subprocess], Meta(description="The processes that it started.")]
+    pid: Annotated[int | None, Meta(description="The program's process.")]
+    python_version: Annotated[str | None, Meta(description="The version of its Python.")]
+    route: Annotated[str | None, Meta(description="How it is reached: direct, child, pid…")]
+    output_cursor: Annotated[str, Meta(description="The cursor of what it wrote last.")]
+    last_event: Annotated[int, Meta(description="The number of its newest event.")]
+
+
+class PingAnswer(SessionStatus, kw_only=True):
+    """That the session is kept alive."""
+
+    expires_in_seconds: Annotated[float, Meta(description="Until it is ended as idle.")]
+
+
+# -- breakpoints ----------------------------------------------------------------------------------
+
+
+class SourcePath(msgspec.Struct):
+    """A source by its path, as debug adapters name it."""
+
+    path: Annotated[str, Meta(description="The path of the file.")]
+
+
+class SuggestedLine(msgspec.Struct):
+    """Where a breakpoint could be instead."""
+
+    line: Annotated[int, Meta(description="A line that can stop.")]
+
+
+class BreakpointAnswer(msgspec.Struct, kw_only=True):
+    """A breakpoint, as it was set and as it was found."""
+
+    breakpoint_id: Annotated[str, Meta(description="The breakpoint's id within its session.")]
+    id: Annotated[str, Meta(description="The same id.")]
+    verified: Annotated[bool, Meta(description="Whether it can fire; if not, see `message`.")]
+    enabled: Annotated[bool, Meta(description="Whether it is on.")]
+    hits: Annotated[int, Meta(description="How often it was reached.")]
+    file: Annotated[str | UnsetType, Meta(description="The path of its file.")] = UNSET
+    line: Annotated[int | UnsetType, Meta(description="Its line.")] = UNSET
+    function: Annotated[
+        str | UnsetType, Meta(description="The function that it stops in, if it names one.")
+    ] = UNSET
+    condition: Annotated[
+        str | UnsetType, Meta(description="It stops where this expression is true.")
+    ] = UNSET
+    hit_condition: Annotated[
+        str | UnsetType, Meta(description="At which hits it stops, such as `>= 5`.")
+    ] = UNSET
+    log_message: Annotated[
+        str | UnsetType, Meta(description="It writes this, and does not stop.")
+    ] = UNSET
+    source: Annotated[SourcePath | UnsetType, Meta(description="Its file once more.")] = UNSET
+    message: Annotated[
+        str | UnsetType, Meta(description="Why it cannot fire, or what its condition raised.")
+    ] = UNSET
+    suggestion: Annotated[
+        SuggestedLine | UnsetType, Meta(description="A line that could be used instead.")
+    ] = UNSET
+    warning: Annotated[
+        str | UnsetType, Meta(description="That the file has changed since it was loaded.")
+    ] = UNSET
+
+
+class BreakpointsSet(msgspec.Struct):
+    """Breakpoints that one request set."""
+
+    breakpoints: Annotated[list[BreakpointAnswer], Meta(description="The new breakpoints.")]
+    total: Annotated[int, Meta(description="How many they are.")]
+
+
+class BreakpointList(BreakpointsSet):
+    """Every breakpoint of a session."""
+
+    exception_breakpoints: Annotated[
+        ExceptionBreakpoints, Meta(description="Which exceptions stop the program.")
+    ]
+
+
+# -- inspection -----------------------------------------------------------------------------------
+
+
+class StackPage(msgspec.Struct):
+    """A page of a thread's stack, innermost frame first."""
+
+    frames: Annotated[list[Frame], Meta(description="The frames of this page.")]
+    total: Annotated[int, Meta(description="How many frames there are.")]
+    start: Annotated[int, Meta(description="The depth of the first one shown.")]
+    has_more: Annotated[bool, Meta(description="Whether there are frames below these.")]
+    thread_id: Annotated[int, Meta(description="The thread whose stack it is.")]
+
+
+class ThreadList(msgspec.Struct):
+    """Every thread of the program."""
+
+    threads: Annotated[list[Thread], Meta(description="The threads, held or running.")]
+
+
+class TaskList(msgspec.Struct):
+    """Every asyncio task of the program."""
+
+    tasks: Annotated[list[Task], Meta(description="The tasks, and what each waits for.")]
+    total: Annotated[int, Meta(description="How many there are.")]
+
+
+class Scope(TypedDict):
+    """A scope of a frame."""
+
+    name: Annotated[str, Meta(description="Locals or Globals.")]
+    reference: Annotated[int, Meta(description="The number to list its variables with.")]
+    count: Annotated[int, Meta(description="How many variables it has.")]
+    variable_reference: Annotated[int, Meta(description="The same number as `reference`.")]
+
+
+class ScopeList(msgspec.Struct):
+    """The scopes of a frame."""
+
+    scopes: Annotated[list[Scope], Meta(description="Locals and Globals.")]
+
+
+class VariableList(msgspec.Struct):
+    """A page of the variables of a frame or a scope."""
+
+    variables: Annotated[list[Variable], Meta(description="The variables of this page.")]
+    total: Annotated[int, Meta(description="How many there are.")]
+    has_more: Annotated[bool, Meta(description="Whether there are more after these.")]
+
+
+class ItemPage(msgspec.Struct):
+    """A page of what a value holds."""
+
+    items: Annotated[list[Variable], Meta(description="Its items, attributes or entries.")]
+    total: Annotated[int, Meta(description="How many there are.")]
+    has_more: Annotated[bool, Meta(description="Whether there are more after these.")]
+    start: Annotated[int, Meta(description="The index of the first one shown.")]
+    variable_reference: Annotated[
+        int | UnsetType, Meta(description="The reference that was unfolded.")
+    ] = UNSET
+
+
+class Hover(Variable, total=False):
+    """The value of what stands at a place in the source."""
+
+    expression: Annotated[str, Meta(description="The expression that was evaluated.")]
+
+
+class Watch(Variable, total=False):
+    """A watched expression, with its value while the program is paused."""
+
+    id: Annotated[str, Meta(description="The watch's id.")]
+    watch_id: Annotated[str, Meta(description="The same id.")]
+    expression: Annotated[str, Meta(description="The expression.")]
+    error: Annotated[str, Meta(description="Why it has no value now.")]
+
+
+class WatchList(msgspec.Struct):
+    """Every watch of a session."""
+
+    watches: Annotated[list[Watch], Meta(description="The watches, in the order they were added.")]
+    total: Annotated[int, Meta(description="How many there are.")]
+
+
+class Completion(TypedDict):
+    """Something that can follow the text."""
+
+    label: Annotated[str, Meta(description="The name.")]
+    type: Annotated[str, Meta(description="What it is: field, function, module…")]
+    start: Annotated[int, Meta(description="Where in the text it begins.")]
+    length: Annotated[int, Meta(description="How much of the text it replaces.")]
+
+
+class CompletionList(msgspec.Struct):
+    """What can follow the text."""
+
+    targets: Annotated[list[Completion], Meta(description="The completions, with their places.")]
+    completions: Annotated[list[str], Meta(description="Their names alone.")]
+
+
+class SourceText(msgspec.Struct):
+    """The source of a file, or a part of it."""
+
+    path: Annotated[str, Meta(description="The path of the file.")]
+    file: Annotated[str, Meta(description="The same path.")]
+    content: Annotated[str, Meta(description="The text.")]
+    start_line: Annotated[int, Meta(description="The number of its first line.")]
+    total_lines: Annotated[int, Meta(description="How many lines the file has.")]
+    line: Annotated[
+        int | UnsetType, Meta(description="Of a frame's source: the line that runs.")
+    ] = UNSET
+
+
+# -- output, input, processes ---------------------------------------------------------------------
+
+
+class OutputPage(msgspec.Struct):
+    """What a program wrote after a cursor."""
+
+    outputs: Annotated[list[OutputEntry], Meta(description="What was written, in order.")]
+    cursor: Annotated[str, Meta(description="Where the next answer goes on.")]
+    has_more: Annotated[bool, Meta(description="Whether there is more: ask again.")]
+    dropped: Annotated[int, Meta(description="How many entries after the cursor were gone.")]
+
+
+class OutputCleared(msgspec.Struct):
+    """That the output so far is forgotten."""
+
+    cursor: Annotated[str, Meta(description="Where new output begins.")]
+    cleared: Annotated[bool, Meta(description="Always true.")] = True
+
+
+class InputAccepted(msgspec.Struct):
+    """That input was written to the program's stdin."""
+
+    bytes: Annotated[int, Meta(description="How many bytes.")]
+    status: Annotated[str, Meta(description="Where the session is now.")]
+    accepted: Annotated[bool, Meta(description="Always true.")] = True
