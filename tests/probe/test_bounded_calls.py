@@ -58,7 +58,7 @@ def test_a_call_that_raises_is_a_failure_and_the_helper_lives_on() -> None:
         raise KeyboardInterrupt
 
     helper = bounded_calls.call(threading.current_thread, 5)
-    with pytest.raises(bounded_calls.Failed, match="KeyboardInterrupt"):
+    with pytest.raises(bounded_calls.CallFailed, match="KeyboardInterrupt"):
         bounded_calls.call(fail, 5)
     assert bounded_calls.call(threading.current_thread, 5) is helper
 
@@ -71,7 +71,7 @@ def test_a_late_call_is_abandoned_and_its_thread_ends_when_it_can() -> None:
         held.append(threading.current_thread())
         release.wait()
 
-    with pytest.raises(bounded_calls.TooLate):
+    with pytest.raises(bounded_calls.CallTimedOut):
         bounded_calls.call(wait, 0.2)
     assert bounded_calls.call(threading.current_thread, 5) is not held[0]
     release.set()
@@ -97,9 +97,9 @@ def test_a_budget_is_spent_by_all_its_calls_together() -> None:
     release = threading.Event()
     budget = bounded_calls.Budget(0.2)
     assert budget.call(lambda: 3) == 3
-    with pytest.raises(bounded_calls.TooLate):
+    with pytest.raises(bounded_calls.CallTimedOut):
         budget.call(release.wait)
-    with pytest.raises(bounded_calls.OutOfTime):
+    with pytest.raises(bounded_calls.BudgetSpent):
         budget.call(lambda: 3)
     release.set()
 
@@ -133,7 +133,7 @@ def test_slow_neighbours_cost_one_budget_and_the_healthy_are_not_blamed() -> Non
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_gets_a_helper_of_its_own() -> None:
-    bounded_calls.prepare()
+    bounded_calls.start_helper()
     status = _in_fork(lambda: bounded_calls.call(lambda: 42, 5) == 42)
     assert status == 0
 

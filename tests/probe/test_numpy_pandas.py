@@ -153,7 +153,7 @@ def test_a_cell_of_a_dataframe_can_be_set() -> None:
     column = variables.expand(handles, ref, 0, 9)["items"][1]["reference"]
     variables.set_child(handles, column, "2", 9.5)
     assert table["price"].tolist() == [0.5, 0.5, 9.5]
-    assert variables.child(handles, column, "2") == 9.5
+    assert variables.get_child(handles, column, "2") == 9.5
     variables.set_child(handles, ref, "name", ["a", "b", "c"])
     assert table["name"].tolist() == ["a", "b", "c"]
 

@@ -96,7 +96,7 @@ class Tag(str):
 def test_a_small_builtin_looks_like_its_repr(value: Any) -> None:
     preview = Preview()
     assert preview.text(value) == repr(value)
-    assert preview.cut is False
+    assert preview.is_truncated is False
 
 
 def test_a_defaultdict_names_its_factory() -> None:

@@ -40,7 +40,7 @@ class Opened:
         variables.set_child(self.handles, self.ref, name, new)
 
     def child(self, name: str) -> Any:
-        return variables.child(self.handles, self.ref, name)
+        return variables.get_child(self.handles, self.ref, name)
 
 
 class Point(NamedTuple):
@@ -241,7 +241,7 @@ def test_a_scope_shows_plain_names_and_hides_nothing() -> None:
     page = variables.expand(handles, ref, 0, 10)
     assert [item["name"] for item in page["items"]] == ["x", "_y", "ñ", "__name__"]
     variables.set_child(handles, ref, "ñ", 4)
-    assert (scope["ñ"], variables.child(handles, ref, "x")) == (4, 1)
+    assert (scope["ñ"], variables.get_child(handles, ref, "x")) == (4, 1)
     with pytest.raises(KeyError, match="no variable called nope"):
         variables.set_child(handles, ref, "nope", 1)
 
@@ -369,4 +369,4 @@ def test_a_dict_that_changes_under_the_walk_is_walked_again() -> None:
             raise RuntimeError("dictionary changed size during iteration")
         yield 2
 
-    assert introspection.walk(entries, 0, 5) == [1, 2]
+    assert introspection.copy_slice(entries, 0, 5) == [1, 2]

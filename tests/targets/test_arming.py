@@ -32,11 +32,11 @@ def test_every_patch_of_pydevd_applies(python: str) -> None:
 
     assert applied == dict.fromkeys(applied, True)
     assert set(applied) >= {
-        "quick_start",
-        "quick_exit",
-        "few_frames",
-        "quick_parents",
-        "quick_lines",
+        "skip_start_delay",
+        "skip_exit_delay",
+        "limit_frames",
+        "skip_traced_parents",
+        "skip_quiet_lines",
     }
 
 

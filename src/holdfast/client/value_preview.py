@@ -75,4 +75,4 @@ def _encodes(text: str) -> bool:
 
 def clean(text: str) -> str:
     """The same text, written so that it is valid in JSON."""
-    return introspection.clean(text)
+    return introspection.escape_surrogates(text)

@@ -1,15 +1,23 @@
 """What runs inside the program being debugged.
 
-The server starts `boot.py` with the target's own interpreter and one end of a socket. Boot loads
-this directory as a package called `_holdfast` (so the target never sees `holdfast`), arms the
-debugger that ships with debugpy, waits to be told which program to run, and becomes it. From
-then on `debugger` answers the server's requests on the debugger's own connection: `stops` shows
-frames, `values` renders what is in them, `evaluation` runs expressions where the program waits,
-`rules` decides whether a breakpoint stops, `tasks` lists asyncio tasks, `streams` notices that
-input is wanted, and `children` keeps the processes that it starts out of trouble, or has them
-join with a debugger of their own (`joining`). `inject` brings the same package into a process
-that somebody else started, and `release` lets any of them go.
+The server starts `boot.py` with the target's own interpreter and one end of a socket. `boot` loads
+this directory as a package called `_holdfast` (so the target never sees `holdfast`), and
+`program_runner` has the `debugger` armed, waits for the program that the server sends, and runs
+it. From then on `request_handlers` answers the server's requests on the debugger's connection:
+
+- `frames`, `stop_snapshots`: the frames of a thread, and the snapshot inside every stop event
+- `variables`, `variable_children`, `previews`, `handles`: values as JSON, by reference
+- `introspection`, `bounded_calls`, `generated_reprs`, `numpy_pandas`: what previews are made of
+- `evaluation`: expressions, run in the suspended thread
+- `breakpoint_rules`, `breakpoint_table`, `exception_filters`: whether the program stops
+- `line_monitor` (3.12 and newer), `fast_lines`, `generator_entries` (older), `missed_breakpoints`:
+  how it is made to stop
+- `asyncio_tasks`, `standard_streams`: tasks, and reads of stdin that wait
+- `process_hooks`, `child_startup`, `child_policy`: the processes that the program starts
+- `injection`, `detachment`: entering a process that runs already, and leaving one
+- `pydevd_access`, `pydevd_loader`, `pydevd_patches`, `server_messages`: pydevd and its connection
 
 Everything here is standard library, from Python 3.9 on, and leaves the program as it would be
-without it.
+without it. Modules import one another at the top and in one direction. Imports of pydevd stand
+inside functions, because this package is loaded before pydevd is.
 """

@@ -1,32 +1,34 @@
-"""asyncio tasks: which there are, where each stands, and what it waits for."""
+"""asyncio tasks: where each one is, and what it waits for."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any, Dict, Iterable, List, Optional, Set
 
-from . import debugger
+from .pydevd_access import is_ours
+
+_MAX_CHAIN = 100  # coroutines that await one another
 
 
-def listing() -> List[Dict[str, Any]]:
+def list_tasks() -> List[Dict[str, Any]]:
     if "asyncio" not in sys.modules:
         return []
-    current = _current()
-    return [_describe(task, current) for task in _all() if not task.done()]
+    current = _current_task_ids()
+    return [_describe_task(task, current) for task in _find_tasks() if not task.done()]
 
 
-def _all() -> List[Any]:
+def _find_tasks() -> List[Any]:
     """Every task of every loop; asyncio keeps them in different places by version."""
     tasks = sys.modules["asyncio.tasks"]
-    found: Set[Any] = set()
+    everywhere: Set[Any] = set()
     for name in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
-        found.update(_copy(getattr(tasks, name, ())))
-    for loop in _loops():
-        found.update(_copy_tasks(tasks, loop))
-    return sorted(found, key=lambda task: (len(task.get_name()), task.get_name()))
+        everywhere.update(_copy_weak_set(getattr(tasks, name, ())))
+    for loop in _running_loops():
+        everywhere.update(_tasks_of_loop(tasks, loop))
+    return sorted(everywhere, key=lambda task: (len(task.get_name()), task.get_name()))
 
 
-def _copy(tasks: Iterable[Any]) -> List[Any]:
+def _copy_weak_set(tasks: Iterable[Any]) -> List[Any]:
     # A weak set may change while another thread runs; try again as asyncio itself does.
     for _attempt in range(1000):
         try:
@@ -36,61 +38,61 @@ def _copy(tasks: Iterable[Any]) -> List[Any]:
     return []
 
 
-def _copy_tasks(tasks: Any, loop: Any) -> Iterable[Any]:
+def _tasks_of_loop(tasks: Any, loop: Any) -> Iterable[Any]:
     try:
         return list(tasks.all_tasks(loop))
     except Exception:
         return ()
 
 
-def _loops() -> List[Any]:
-    """Loops that run now, seen from the frames that run them."""
-    found = []
+def _running_loops() -> List[Any]:
+    """The loops that run now, found through the frames that run them."""
+    loops = []
     for top in list(sys._current_frames().values()):
         frame: Any = top
         while frame is not None:
             if frame.f_code.co_name == "run_forever":
                 loop = frame.f_locals.get("self")
                 if loop is not None:
-                    found.append(loop)
+                    loops.append(loop)
             frame = frame.f_back
-    return found
+    return loops
 
 
-def _current() -> Set[int]:
+def _current_task_ids() -> Set[int]:
     tasks = sys.modules["asyncio.tasks"]
     running = getattr(tasks, "_current_tasks", {})
-    found = {id(task) for task in list(getattr(running, "values", dict)())}
-    for loop in _loops():
+    ids = {id(task) for task in list(getattr(running, "values", dict)())}
+    for loop in _running_loops():
         try:
-            found.add(id(tasks.current_task(loop)))
+            ids.add(id(tasks.current_task(loop)))
         except Exception:
             pass
-    return found
+    return ids
 
 
-def _describe(task: Any, current: Set[int]) -> Dict[str, Any]:
+def _describe_task(task: Any, current: Set[int]) -> Dict[str, Any]:
     coroutine = task.get_coro()
     running = id(task) in current
-    shown: Dict[str, Any] = {
+    described: Dict[str, Any] = {
         "name": task.get_name(),
         "coroutine": getattr(coroutine, "__qualname__", type(coroutine).__name__),
         "state": "running" if running else "waiting",
         "current": running,
     }
-    stack = _running_stack(coroutine) if running else _stack(coroutine)
+    stack = _running_stack(coroutine) if running else _waiting_stack(coroutine)
     if stack:
-        shown["location"] = stack[0]
-        shown["stack"] = stack
+        described["location"] = stack[0]
+        described["stack"] = stack
     if not running:
-        shown["waiting_for"] = _waiting_for(task, coroutine)
-    return shown
+        described["waiting_for"] = _describe_wait(task, coroutine)
+    return described
 
 
-def _chain(coroutine: Any) -> List[Any]:
+def _await_chain(coroutine: Any) -> List[Any]:
     """The coroutine and what it awaits, outermost first."""
     chain: List[Any] = []
-    while coroutine is not None and len(chain) < 100:
+    while coroutine is not None and len(chain) < _MAX_CHAIN:
         chain.append(coroutine)
         coroutine = getattr(coroutine, "cr_await", None) or getattr(
             coroutine, "gi_yieldfrom", getattr(coroutine, "ag_await", None)
@@ -98,7 +100,7 @@ def _chain(coroutine: Any) -> List[Any]:
     return chain
 
 
-def _frame(coroutine: Any) -> Any:
+def _coroutine_frame(coroutine: Any) -> Any:
     for name in ("cr_frame", "gi_frame", "ag_frame"):
         frame = getattr(coroutine, name, None)
         if frame is not None:
@@ -106,63 +108,63 @@ def _frame(coroutine: Any) -> Any:
     return None
 
 
-def _stack(coroutine: Any) -> List[Dict[str, Any]]:
+def _waiting_stack(coroutine: Any) -> List[Dict[str, Any]]:
     """Innermost first; frames inside asyncio itself are left out."""
-    shown = []
-    for part in reversed(_chain(coroutine)):
-        frame = _frame(part)
-        if frame is None or _in_asyncio(frame) or debugger.is_ours(frame.f_code.co_filename):
+    stack = []
+    for part in reversed(_await_chain(coroutine)):
+        frame = _coroutine_frame(part)
+        if frame is None or _is_in_asyncio(frame) or is_ours(frame.f_code.co_filename):
             continue
-        shown.append(_place(frame))
-    return shown
+        stack.append(_describe_location(frame))
+    return stack
 
 
 def _running_stack(coroutine: Any) -> List[Dict[str, Any]]:
-    """As `_stack`, of a task that runs: it awaits nothing, so its thread tells where it is."""
-    outermost = _frame(coroutine)
+    """As `_waiting_stack`, for a task that runs: its thread's frames show where it is."""
+    outermost = _coroutine_frame(coroutine)
     for top in list(sys._current_frames().values()):
         frames: List[Any] = []
         frame: Any = top
         while frame is not None:
-            if debugger.is_ours(frame.f_code.co_filename):
-                frames = []  # what is above is the debugger's own, where it holds the thread
-            elif not _in_asyncio(frame):
+            if is_ours(frame.f_code.co_filename):
+                frames = []  # the frames above belong to the debugger, which suspends the thread
+            elif not _is_in_asyncio(frame):
                 frames.append(frame)
             if frame is outermost:
-                return [_place(each) for each in frames]
+                return [_describe_location(frame) for frame in frames]
             frame = frame.f_back
-    return _stack(coroutine)
+    return _waiting_stack(coroutine)
 
 
-def _place(frame: Any) -> Dict[str, Any]:
+def _describe_location(frame: Any) -> Dict[str, Any]:
     code = frame.f_code
     name = code.co_name
     return {"file": code.co_filename, "line": frame.f_lineno, "function": name}
 
 
-def _in_asyncio(frame: Any) -> bool:
+def _is_in_asyncio(frame: Any) -> bool:
     return str(frame.f_globals.get("__name__", "")).split(".")[0] == "asyncio"
 
 
-def _waiting_for(task: Any, coroutine: Any) -> Dict[str, Any]:
+def _describe_wait(task: Any, coroutine: Any) -> Dict[str, Any]:
     """The innermost thing awaited: another task, `asyncio.sleep`, a lock, a future…"""
     waiter = getattr(task, "_fut_waiter", None)
-    shown: Dict[str, Any] = {"kind": "future" if waiter is not None else "scheduler"}
-    call = _asyncio_call(coroutine)
+    described: Dict[str, Any] = {"kind": "future" if waiter is not None else "scheduler"}
+    call = _find_asyncio_call(coroutine)
     if call:
-        shown["call"] = call
+        described["call"] = call
     if waiter is not None:
-        shown["type"] = type(waiter).__name__
-        other = _task_behind(waiter)
+        described["type"] = type(waiter).__name__
+        other = _awaited_task_name(waiter)
         if other is not None:
-            shown.update({"kind": "task", "task": other})
-    return shown
+            described.update({"kind": "task", "task": other})
+    return described
 
 
-def _asyncio_call(coroutine: Any) -> Optional[str]:
-    for part in reversed(_chain(coroutine)):
-        frame = _frame(part)
-        if frame is not None and _in_asyncio(frame):
+def _find_asyncio_call(coroutine: Any) -> Optional[str]:
+    for part in reversed(_await_chain(coroutine)):
+        frame = _coroutine_frame(part)
+        if frame is not None and _is_in_asyncio(frame):
             name: str = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
             owner = frame.f_locals.get("self")
             if "." not in name and owner is not None:
@@ -171,7 +173,7 @@ def _asyncio_call(coroutine: Any) -> Optional[str]:
     return None
 
 
-def _task_behind(waiter: Any) -> Optional[str]:
+def _awaited_task_name(waiter: Any) -> Optional[str]:
     name = getattr(waiter, "get_name", None)
     if name is not None:
         return str(name())

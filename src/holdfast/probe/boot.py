@@ -34,11 +34,11 @@ if __name__ == "__main__":
         import shutil
 
         shutil.rmtree(os.path.join(here, "__pycache__"), ignore_errors=True)
-        for name in [each for each in sys.modules if each.startswith("_holdfast.")]:
+        for name in [name for name in sys.modules if name.startswith("_holdfast.")]:
             del sys.modules[name]
         from _holdfast import program_runner
 
     if sys.argv[1] == "--join":
-        program_runner.join(int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+        program_runner.run_child(int(sys.argv[2]), sys.argv[3], sys.argv[4:])
     else:
-        program_runner.become(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+        program_runner.run_program(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -1,8 +1,8 @@
-"""Calls into the program's own code that never wait on it for ever.
+"""Calls into the program's own code with a time limit.
 
 A `__repr__` is the user's code: it may sleep, deadlock, recurse or raise. It runs in a helper
-thread that the debugger ignores, while the caller waits a bounded time. A helper that does not
-come back is abandoned (it is a daemon) and the next call gets a fresh one.
+thread that the debugger ignores, while the caller waits a limited time. A helper that does not
+return is abandoned (it is a daemon), and the next call gets a new one.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing is not cheap to import, and the target may not have asked for it
     from typing import Any, Callable, Dict, List, Optional
 
-# Kept from before the program could replace them (gevent does).
+# Kept, since the program may replace it (gevent does).
 _Lock = threading.Lock
 
-SECONDS = 0.5
-# Starting a call with less than this would blame a healthy type for its neighbours.
-_WORTH_TRYING = 0.05
-_ERROR_CHARACTERS = 200
+DEFAULT_SECONDS = 0.5
+# With less than this left, a call would time out because of earlier ones.
+_MIN_SECONDS = 0.05
+_MAX_ERROR_CHARACTERS = 200
 
 
-class TooLate(Exception):
-    """The call did not come back in time."""
+class CallTimedOut(Exception):
+    """The call did not return in time."""
 
 
-class OutOfTime(Exception):
-    """Earlier calls spent the budget; this one was not tried."""
+class BudgetSpent(Exception):
+    """Earlier calls used up the time; this one was not tried."""
 
 
-class Failed(Exception):
-    """The call raised; `error` is what, as text."""
+class CallFailed(Exception):
+    """The call raised; `error` describes the exception."""
 
     def __init__(self, error: str) -> None:
         super().__init__(error)
@@ -42,56 +42,56 @@ class Failed(Exception):
 
 
 class Budget:
-    """The time that the calls for one answer may take together."""
+    """How long the calls for one answer may take together."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._left = seconds
+    def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
+        self._remaining = seconds
 
     def call(self, fn: Callable[[], Any]) -> Any:
-        if self._left < _WORTH_TRYING:
-            raise OutOfTime
+        if self._remaining < _MIN_SECONDS:
+            raise BudgetSpent
         started = monotonic()
         try:
-            return call(fn, self._left)
-        except TooLate:
-            self._left = 0.0  # said outright, since a test's frozen clock would not
+            return call(fn, self._remaining)
+        except CallTimedOut:
+            self._remaining = 0.0  # set here: a program may freeze the clock
             raise
         finally:
-            self._left -= monotonic() - started
+            self._remaining -= monotonic() - started
 
 
 def call(fn: Callable[[], Any], timeout: float) -> Any:
-    """What `fn()` returns; raises TooLate or Failed, and nothing of the program's own."""
+    """Return `fn()`; raises CallTimedOut or CallFailed, never an exception of the program's."""
     job = _Job(fn)
-    helper = _take()
-    helper.give(job)
+    helper = _take_helper()
+    helper.start_job(job)
     try:
-        in_time = job.done.acquire(timeout=timeout)
+        is_done = job.done.acquire(timeout=timeout)
     except BaseException:  # a Ctrl-C meant for the program
         helper.retire()
         raise
-    if not in_time:
+    if not is_done:
         helper.retire()
-        raise TooLate
-    _give_back(helper)
+        raise CallTimedOut
+    _return_helper(helper)
     if job.error is not None:
-        raise Failed(job.error)
+        raise CallFailed(job.error)
     return job.value
 
 
-def prepare() -> None:
-    """Start the helper now, so that no later call depends on threading's own locks being free."""
-    _give_back(_take())
+def start_helper() -> None:
+    """Start the helper now, while no other thread can hold a lock that starting one needs."""
+    _return_helper(_take_helper())
 
 
-def error_text(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """`ValueError: boom`, even when the exception's own `__str__` fails."""
     name = type(error).__name__
     try:
-        said = str.__getitem__(str(error), slice(0, _ERROR_CHARACTERS))
+        message = str.__getitem__(str(error), slice(0, _MAX_ERROR_CHARACTERS))
     except BaseException:
         return name
-    return "%s: %s" % (name, said) if said else name
+    return "%s: %s" % (name, message) if message else name
 
 
 class _Job:
@@ -109,7 +109,7 @@ class _Job:
         try:
             self.value = self._context.run(self._fn)
         except BaseException as error:  # SystemExit and KeyboardInterrupt are only failures here
-            self.error = error_text(error)
+            self.error = describe_error(error)
         finally:
             self.done.release()
 
@@ -124,7 +124,7 @@ class _Helper(threading.Thread):
         self._job: Optional[_Job] = None
         self._retired = False
 
-    def give(self, job: _Job) -> None:
+    def start_job(self, job: _Job) -> None:
         self._job = job
         self._wake.release()
 
@@ -141,7 +141,7 @@ class _Helper(threading.Thread):
             job, self._job = self._job, None
             if job is not None:
                 job.run()
-            del job  # the program's value must not live on here
+            del job  # or the program's value would stay alive here
 
 
 _guard = _Lock()
@@ -149,7 +149,7 @@ _idle: List[_Helper] = []
 _slow: Dict[int, type] = {}
 
 
-def _take() -> _Helper:
+def _take_helper() -> _Helper:
     with _guard:
         if _idle:
             return _idle.pop()
@@ -157,11 +157,11 @@ def _take() -> _Helper:
     try:
         helper.start()
     except RuntimeError as error:  # out of threads, or the interpreter is shutting down
-        raise Failed(error_text(error)) from None
+        raise CallFailed(describe_error(error)) from None
     return helper
 
 
-def _give_back(helper: _Helper) -> None:
+def _return_helper(helper: _Helper) -> None:
     with _guard:
         if not _idle:
             _idle.append(helper)
@@ -179,7 +179,7 @@ def is_slow(cls: type) -> bool:
 
 
 def _forget_helpers() -> None:
-    """A forked child has none of its parent's threads, and maybe a lock held by one of them."""
+    """A forked child has no threads of its parent, but perhaps a lock that one of them held."""
     global _guard
     _guard = _Lock()
     _idle.clear()

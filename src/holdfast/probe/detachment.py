@@ -1,7 +1,7 @@
-"""Letting go: a process without us runs at full speed, and stops nowhere.
+"""Detaching: the process runs at full speed, and stops nowhere.
 
-A forked child is set free in its one thread. A program whose server has gone, or detached from
-it, is set free in all of its threads, from the debugger's own.
+A forked child is detached in its one thread. A program that the server detached from, or whose
+server is gone, is detached in all of its threads, from the debugger's own.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ import sys
 import threading
 from typing import Any
 
+from . import breakpoint_table, exception_filters, line_monitor
+from .child_policy import stop_watching
+from .pydevd_access import current, is_detached, mark_detached
 
-def forked() -> None:
+
+def stop_tracing_in_fork() -> None:
     """In a forked child, before its first line."""
     threading.settrace(None)
     if hasattr(sys, "monitoring"):
@@ -23,10 +27,10 @@ def forked() -> None:
     sys.settrace(None)
 
 
-def everywhere(db: Any) -> None:
+def stop_tracing_everywhere(db: Any) -> None:
     """In every thread, from any."""
-    db._holdfast_let_go = True
-    db.enable_tracing = lambda *_args, **_options: None  # or a thread on its way would do it again
+    mark_detached(db)
+    db.enable_tracing = lambda *_args, **_options: None  # or a starting thread would do it again
     threading.settrace(None)
     if hasattr(sys, "monitoring"):
         _stop_monitoring(sys.monitoring)
@@ -34,69 +38,68 @@ def everywhere(db: Any) -> None:
     import pydevd_tracing
 
     pydevd_tracing.restore_sys_set_trace_func()
-    # A thread can be traced from outside, but only itself can stop being traced.
-    pydevd_tracing.set_trace_to_threads(_take_off, create_dummy_thread=False)
+    # A thread can be traced from outside, but only the thread itself can end its tracing.
+    pydevd_tracing.set_trace_to_threads(_end_own_tracing, create_dummy_thread=False)
 
 
-def _take_off(_frame: Any, _event: str, _arg: Any) -> None:
+def _end_own_tracing(_frame: Any, _event: str, _arg: Any) -> None:
     sys.settrace(None)
 
 
 def _stop_monitoring(monitoring: Any) -> None:
-    from . import line_monitor
-
-    line_monitor.drop()
-    tool = line_monitor.pydevds_tool(monitoring)
+    line_monitor.close_monitor()
+    tool = line_monitor.find_pydevd_tool(monitoring)
     if tool < 0:
         return
     monitoring.set_events(tool, 0)
-    every = [getattr(monitoring.events, name) for name in dir(monitoring.events) if name.isupper()]
-    for event in every:
-        if event and event & (event - 1) == 0:  # a single one; some names stand for several
-            # Events of single functions stay on, but there is nobody to be told of them.
+    events = [getattr(monitoring.events, name) for name in dir(monitoring.events) if name.isupper()]
+    for event in events:
+        if event and event & (event - 1) == 0:  # a single event; some names stand for several
+            # Events of single functions stay on, but nothing is called for them.
             monitoring.register_callback(tool, event, None)
     monitoring.free_tool_id(tool)
 
 
-def install() -> None:
-    """When the server's end of the wire is closed, let go."""
-    import pydevd
+def clear_breakpoints(db: Any) -> None:
+    """Remove whatever could stop the program."""
+    breakpoint_table.clear(db)
+    exception_filters.set_exceptions(db, [], [], False)
+
+
+def install(pydevd: Any) -> None:
+    """Detach when the server's end of the connection closes."""
     import pydevd_tracing
 
-    from . import debugger
+    set_trace = pydevd_tracing.SetTrace
 
-    begin_tracing = pydevd_tracing.SetTrace
+    def set_trace_unless_detached(trace: Any) -> None:
+        # Another thread may be in here just now: it marks first, then ends what is traced.
+        set_trace(trace)
+        if trace is not None and is_detached(current()):
+            set_trace(None)
 
-    def begin_unless_let_go(trace: Any) -> None:
-        # A thread may be in here just now. Who lets go says so first, then takes off what is on.
-        begin_tracing(trace)
-        if trace is not None and getattr(debugger.current(), "_holdfast_let_go", False):
-            begin_tracing(None)
-
-    pydevd_tracing.SetTrace = begin_unless_let_go
+    pydevd_tracing.SetTrace = set_trace_unless_detached
     original = pydevd.PyDB.dispose_and_kill_all_pydevd_threads
 
     def dispose(self: Any, *args: Any, **kwargs: Any) -> Any:
-        # At a program's own end this runs in other threads, and there is nothing to save.
+        # At the program's own end this runs in other threads, and there is nothing to save.
         if threading.current_thread() is self.reader and not self.pydb_disposed:
-            _after_the_server(self)
+            _detach_from_lost_server(self)
         return original(self, *args, **kwargs)
 
     pydevd.PyDB.dispose_and_kill_all_pydevd_threads = dispose
 
 
-def _after_the_server(db: Any) -> None:
+def _detach_from_lost_server(db: Any) -> None:
     from _pydevd_bundle.pydevd_api import PyDevdAPI
 
-    from . import breakpoint_rules, debugger, process_hooks
-
     try:
-        # Unless it was let go in order, or another has come in the meantime.
-        if debugger.current() is db and not getattr(db, "_holdfast_let_go", False):
-            process_hooks.unwatch()
-            breakpoint_rules.clear(db)
-            # A thread that was held when the server went is held by nobody any more.
+        # Unless it was detached in order, or another debugger has come meanwhile.
+        if current() is db and not is_detached(db):
+            stop_watching()
+            clear_breakpoints(db)
+            # Nobody is left who could resume a thread that is suspended.
             PyDevdAPI().request_resume_thread("*")
-            everywhere(db)
+            stop_tracing_everywhere(db)
     except Exception:
         pass

@@ -1,4 +1,4 @@
-"""Running the user's expressions where the program waits: evaluate, assign, complete.
+"""Evaluating, assigning and completing the user's expressions.
 
 They run in the suspended thread itself, so that thread-locals, context variables and the running
 event loop are the program's. One that never returns is interrupted when the server says so.
@@ -6,6 +6,7 @@ event loop are the program's. One that never returns is interrupted when the ser
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import keyword
 import re
@@ -15,14 +16,16 @@ import threading
 import traceback
 from typing import Any, Callable, Dict, List, Optional
 
-from . import debugger, stop_snapshots, variables
+from . import stop_snapshots, variables
+from .frames import frame_at, read_locals
+from .pydevd_access import RequestFailed, is_ours
 
 
 class Interrupted(BaseException):
     """Raised inside an evaluation that took too long."""
 
 
-class _Running:
+class _Evaluations:
     """The evaluations under way, by thread, so that they can be interrupted."""
 
     def __init__(self) -> None:
@@ -46,7 +49,7 @@ class _Running:
         ident = threading.get_ident()
         in_main = ident == threading.main_thread().ident
         before = signal.signal(signal.SIGINT, _raise_interrupted) if in_main else None
-        was_blocked = in_main and _let_interrupts_in()
+        was_blocked = in_main and _unblock_interrupts()
         with self._lock:
             self._idents[thread_id] = ident
         try:
@@ -59,7 +62,7 @@ class _Running:
                 signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
 
     def _close(self, thread_id: str) -> None:
-        """No more interrupts from here on; one that comes this late must not hit the program."""
+        """Allow no more interrupts; one that comes this late must not hit the program."""
         try:
             with self._lock:
                 self._idents.pop(thread_id, None)
@@ -70,13 +73,13 @@ class _Running:
                 self._idents.pop(thread_id, None)
 
 
-RUNNING = _Running()
+EVALUATIONS = _Evaluations()
 
 
-def _let_interrupts_in() -> bool:
-    """For a program that blocks SIGINT: ours would wait, and hit it when it unblocks."""
+def _unblock_interrupts() -> bool:
+    """Unblock SIGINT if the program blocks it; ours would wait, and hit it once it unblocks."""
     if signal.SIGINT in signal.sigpending():
-        return False  # the program's own, which is not for us to take
+        return False  # one of the program's own, which we must not take
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
@@ -84,19 +87,19 @@ def _raise_interrupted(_number: int, _frame: Any) -> None:
     raise Interrupted
 
 
-def run(thread_id: str, work: Callable[[], Any]) -> Any:
-    """Do it, turning what the user's code raises into words for the user."""
+def run_interruptibly(thread_id: str, work: Callable[[], Any]) -> Any:
+    """Do the work, turning what the user's code raises into a RequestFailed."""
     try:
-        return RUNNING.call(thread_id, work)
-    except debugger.Problem:
+        return EVALUATIONS.call(thread_id, work)
+    except RequestFailed:
         raise
     except Interrupted:
-        raise debugger.Problem("interrupted", "interrupted after its timeout") from None
+        raise RequestFailed("interrupted", "interrupted after its timeout") from None
     except BaseException as error:
-        raise _failure(error) from None
+        raise _describe_failure(error) from None
 
 
-def _failure(error: BaseException) -> debugger.Problem:
+def _describe_failure(error: BaseException) -> RequestFailed:
     kind = type(error)
     name = kind.__qualname__
     try:
@@ -105,9 +108,9 @@ def _failure(error: BaseException) -> debugger.Problem:
         message = "<no message>"
     lines: List[str] = []
     for entry in traceback.extract_tb(error.__traceback__):
-        if not debugger.is_ours(entry.filename):
+        if not is_ours(entry.filename):
             lines.append("%s:%s in %s" % (entry.filename, entry.lineno, entry.name))
-    return debugger.Problem(
+    return RequestFailed(
         "raised", "%s: %s" % (name, message), type=name, error=message, where=lines[-5:]
     )
 
@@ -117,14 +120,14 @@ def evaluate(
 ) -> Dict[str, Any]:
     from _pydevd_bundle import pydevd_vars
 
-    frame = stop_snapshots.frame_at(db, thread_id, depth)
+    frame = frame_at(db, thread_id, depth)
     # Inspecting must not execute statements; a REPL may.
     if context in ("hover", "watch"):
         compile(expression.strip(), "<expression>", "eval")
     value = pydevd_vars.evaluate_expression(db, frame, expression, True)
-    shown = variables.describe(value, expression, stop_snapshots.HANDLES, thread_id)
-    shown["result"] = shown.pop("value", "")
-    return shown
+    described = variables.describe(value, expression, stop_snapshots.HANDLES, thread_id)
+    described["result"] = described.pop("value", "")
+    return described
 
 
 def assign(db: Any, thread_id: str, reference: int, name: str, text: str) -> Dict[str, Any]:
@@ -133,21 +136,21 @@ def assign(db: Any, thread_id: str, reference: int, name: str, text: str) -> Dic
 
     handle = stop_snapshots.HANDLES.get(reference)
     if handle is None:
-        raise debugger.Problem("reference", "reference %s is not valid any more" % reference)
+        raise RequestFailed("reference", "reference %s is not valid any more" % reference)
     if handle.kind == "scope":
         scope = handle.value
         if name not in scope:
-            raise debugger.Problem("assign", "no variable %r in %s" % (name, handle.name))
+            raise RequestFailed("assign", "no variable %r in %s" % (name, handle.name))
         value = pydevd_vars.evaluate_expression(db, scope.frame, "(%s)" % text, True)
         _assign_name(db, scope.frame, handle.name, name, value)
         scope[name] = value
     else:
-        frame = stop_snapshots.frame_at(db, thread_id, 0)
+        frame = frame_at(db, thread_id, 0)
         value = pydevd_vars.evaluate_expression(db, frame, "(%s)" % text, True)
         try:
             variables.set_child(stop_snapshots.HANDLES, reference, name, value)
         except (TypeError, KeyError, IndexError, AttributeError, ValueError) as error:
-            raise debugger.Problem("assign", str(error)) from None
+            raise RequestFailed("assign", str(error)) from None
     return variables.describe(value, name, stop_snapshots.HANDLES, thread_id)
 
 
@@ -162,50 +165,48 @@ def _assign_name(db: Any, frame: Any, scope: str, name: str, value: Any) -> None
         save_locals(frame)
 
 
-_WORD = re.compile(r"[^\W\d]\w*\Z|\Z")
+_MAX_COMPLETIONS = 500
 _DOTTED = re.compile(r"((?:[^\W\d]\w*(?:\[[^\[\]]*\])?\.)*)([^\W\d]\w*)?\Z")
 
 
-def completions(db: Any, thread_id: str, depth: int, text: str) -> List[Dict[str, Any]]:
+def find_completions(db: Any, thread_id: str, depth: int, text: str) -> List[Dict[str, Any]]:
     """Names that can follow; attributes are read from the value, never computed."""
-    frame = stop_snapshots.frame_at(db, thread_id, depth)
+    frame = frame_at(db, thread_id, depth)
     match = _DOTTED.search(text)
     owner, prefix = (match.group(1), match.group(2) or "") if match else ("", "")
     if owner:
         from _pydevd_bundle import pydevd_vars
 
         value = pydevd_vars.evaluate_expression(db, frame, owner[:-1], True)
-        names = _attributes(value)
+        names = _attribute_kinds(value)
     else:
-        names = _visible_names(frame)
+        names = _visible_name_kinds(frame)
     start = len(text) - len(prefix)
     folded = prefix.lower()
     return [
         {"label": name, "type": kind, "start": start, "length": len(prefix)}
         for name, kind in sorted(names.items())
         if name.lower().startswith(folded) and (prefix.startswith("_") or not name.startswith("_"))
-    ][:500]
+    ][:_MAX_COMPLETIONS]
 
 
-def _attributes(value: Any) -> Dict[str, str]:
+def _attribute_kinds(value: Any) -> Dict[str, str]:
     names: Dict[str, str] = {}
     for name in dir(value):
-        found = getattr(type(value), name, None)
-        names[name] = "method" if callable(found) else "field"
+        attribute = getattr(type(value), name, None)
+        names[name] = "method" if callable(attribute) else "field"
     return names
 
 
-def _visible_names(frame: Any) -> Dict[str, str]:
-    import builtins
-
+def _visible_name_kinds(frame: Any) -> Dict[str, str]:
     names = dict.fromkeys(keyword.kwlist, "keyword")
-    names.update({name: _kind(value) for name, value in vars(builtins).items()})
-    names.update({name: _kind(value) for name, value in frame.f_globals.items()})
-    names.update({name: _kind(value) for name, value in stop_snapshots.local_names(frame).items()})
+    names.update({name: _value_kind(value) for name, value in vars(builtins).items()})
+    names.update({name: _value_kind(value) for name, value in frame.f_globals.items()})
+    names.update({name: _value_kind(value) for name, value in read_locals(frame).items()})
     return names
 
 
-def _kind(value: Any) -> str:
+def _value_kind(value: Any) -> str:
     if isinstance(value, type):
         return "class"
     if isinstance(value, type(sys)):

@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     Fields = List[Field]
 
 
-def is_generated(writer: Optional[type], function: Any) -> bool:
-    """Whether this `__repr__`, found in this class, is one of those."""
+def is_generated_repr(writer: Optional[type], function: Any) -> bool:
+    """Whether this `__repr__`, defined in the class `writer`, was generated."""
     return (
         _is_dataclass_repr(writer, function)
         or _is_namedtuple_repr(function)
-        or introspection.home(function).partition(".")[0] == "pydantic"
+        or introspection.defining_module(function).partition(".")[0] == "pydantic"
     )
 
 
-def fields(value: Any) -> Optional[Fields]:
-    """The fields that the generated repr would show, or None when it is none of those."""
+def read_fields(value: Any) -> Optional[Fields]:
+    """The fields that the generated repr shows; None for any other repr."""
     cls = type(value)
-    writer, function = introspection.find(cls, "__repr__")
+    writer, function = introspection.find_in_mro(cls, "__repr__")
     if writer is not None and _is_dataclass_repr(writer, function):
         return _dataclass_fields(value, writer)
     if _is_namedtuple_repr(function) and issubclass(cls, tuple):
         names = introspection.field_names(value)
         return [(name, True, item) for name, item in zip(names, tuple.__iter__(value))] or None
     if writer is types.SimpleNamespace:
-        return [(str(name), True, held) for name, held in introspection.attributes(value)]
+        return [(str(name), True, item) for name, item in introspection.attributes(value)]
     return _model_fields(value)
 
 
@@ -46,7 +46,7 @@ def _is_dataclass_repr(writer: Optional[type], function: Any) -> bool:
         return False
     inner = function.__dict__.get("__wrapped__")  # both dataclasses and reprlib guard recursion
     return (
-        type(introspection.own(writer, "__dataclass_fields__")) is dict
+        type(introspection.own_attribute(writer, "__dataclass_fields__")) is dict
         and type(inner) is types.FunctionType
         and inner.__code__.co_filename == "<string>"
         and inner.__code__.co_name == "__repr__"
@@ -54,17 +54,19 @@ def _is_dataclass_repr(writer: Optional[type], function: Any) -> bool:
 
 
 def _is_namedtuple_repr(function: Any) -> bool:
-    return introspection.home(function) == "collections" and function.__code__.co_freevars == (
-        "repr_fmt",
-    )
+    return introspection.defining_module(
+        function
+    ) == "collections" and function.__code__.co_freevars == ("repr_fmt",)
 
 
 def _dataclass_fields(value: Any, writer: type) -> Fields:
-    declared: Dict[str, Any] = introspection.own(writer, "__dataclass_fields__")
+    declared: Dict[str, Any] = introspection.own_attribute(writer, "__dataclass_fields__")
     return [
-        _field(value, name)
+        _read_field(value, name)
         for name, field in list(declared.items())
-        if introspection.is_a(field, "dataclasses", "Field") and field.repr and _is_stored(field)
+        if introspection.is_instance_of(field, "dataclasses", "Field")
+        and field.repr
+        and _is_stored(field)
     ]
 
 
@@ -75,23 +77,25 @@ def _is_stored(field: Any) -> bool:
 
 def _model_fields(value: Any) -> Optional[Fields]:
     for attribute in ("__pydantic_fields__", "model_fields", "__fields__"):
-        declared = introspection.find(type(value), attribute)[1]
+        declared = introspection.find_in_mro(type(value), attribute)[1]
         if type(declared) is dict:
-            shown = [_field(value, name) for name, field in declared.items() if _is_shown(field)]
-            extra = introspection.slot(value, "__pydantic_extra__")[1]
+            fields = [
+                _read_field(value, name) for name, field in declared.items() if _is_shown(field)
+            ]
+            extra = introspection.read_slot(value, "__pydantic_extra__")[1]
             more = list(extra.items()) if type(extra) is dict else []
-            return shown + [(name, True, held) for name, held in more]
+            return fields + [(name, True, item) for name, item in more]
     return None
 
 
 def _is_shown(field: Any) -> bool:
-    return introspection.slot(field, "repr") != (True, False)
+    return introspection.read_slot(field, "repr") != (True, False)
 
 
-def _field(value: Any, name: str) -> Field:
-    filled, held = introspection.attribute(value, name)
-    if not filled:  # a default that was never assigned lives on the class
-        owner, held = introspection.find(type(value), name)
-        is_descriptor = introspection.find(type(held), "__get__")[0] is not None
-        filled = owner is not None and not is_descriptor
-    return name, filled, held if filled else None
+def _read_field(value: Any, name: str) -> Field:
+    is_set, item = introspection.read_attribute(value, name)
+    if not is_set:  # a default that was never assigned lives on the class
+        owner, item = introspection.find_in_mro(type(value), name)
+        is_descriptor = introspection.find_in_mro(type(item), "__get__")[0] is not None
+        is_set = owner is not None and not is_descriptor
+    return name, is_set, item if is_set else None

@@ -1,8 +1,8 @@
 """Where generators and coroutines begin, for Pythons before 3.12.
 
-There pydevd does not stop at the call of one, since tracing says "call" each time it goes on. So
-a function breakpoint on one of them is kept at the line that runs first, and this tells the first
-time from a loop that comes back to that line.
+There pydevd does not stop at the call of one, since tracing sends "call" each time it resumes. So
+a function breakpoint on one of them is placed at the line that runs first, and `GeneratorEntry`
+tells the first time from a loop that returns to that line.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import sys
 import types
 from typing import Any, Iterator, Optional
 
-_PAUSING = 0xA0  # CO_GENERATOR or CO_COROUTINE
-# Kept with a frame's locals, which live as long as the frame (pydevd keeps return values so).
-ENTERED = "__holdfast_entered"
+_GENERATOR_FLAGS = 0xA0  # CO_GENERATOR or CO_COROUTINE
+# A mark among a frame's locals, which live as long as the frame (as pydevd does).
+ENTERED_MARK = "__holdfast_entered"
 
 
-class Entry:
+class GeneratorEntry:
     """The first instruction of a generator's or coroutine's own code."""
 
     def __init__(self, code: Any) -> None:
@@ -28,18 +28,18 @@ class Entry:
         self.is_looped_to = self.offset in dis.findlabels(code.co_code)
 
     def is_at(self, frame: Any) -> bool:
-        """Is this frame about to begin? Asked once a line event."""
+        """Whether this frame is about to begin; called once for each line event."""
         if frame.f_lasti != self.offset:
             return False
         if not self.is_looped_to:
             return True
-        entered = ENTERED in frame.f_locals
-        frame.f_locals[ENTERED] = True
-        return not entered
+        has_entered = ENTERED_MARK in frame.f_locals
+        frame.f_locals[ENTERED_MARK] = True
+        return not has_entered
 
 
-def find(file: str, name: str, first_line: int) -> Optional[Entry]:
-    """The entry of the function there, if it is one that needs it on this Python."""
+def find_entry(file: str, name: str, first_line: int) -> Optional[GeneratorEntry]:
+    """The entry of that function; None if it needs none on this Python."""
     if sys.version_info >= (3, 12):
         return None
     try:
@@ -47,21 +47,24 @@ def find(file: str, name: str, first_line: int) -> Optional[Entry]:
             module = compile(opened.read(), file, "exec", dont_inherit=True)
     except (OSError, SyntaxError, ValueError):
         return None
-    for code in _codes(module):
-        if (code.co_name, code.co_firstlineno) == (name, first_line) and code.co_flags & _PAUSING:
-            return Entry(code)
+    for code in _walk_code(module):
+        if (code.co_name, code.co_firstlineno) == (
+            name,
+            first_line,
+        ) and code.co_flags & _GENERATOR_FLAGS:
+            return GeneratorEntry(code)
     return None
 
 
-def _codes(code: Any) -> Iterator[Any]:
+def _walk_code(code: Any) -> Iterator[Any]:
     yield code
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
-            yield from _codes(inner)
+            yield from _walk_code(inner)
 
 
 def _first_offset(code: Any) -> int:
-    """Past what only makes the generator: GEN_START in 3.10, all up to RESUME in 3.11."""
+    """Past what only creates the generator: GEN_START in 3.10, all up to RESUME in 3.11."""
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("GEN_START", "RESUME"):
             return instruction.offset + 2

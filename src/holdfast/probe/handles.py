@@ -1,4 +1,4 @@
-"""The table behind variable references.
+"""The table of variable references.
 
 A reference keeps its value alive until the thread that owns it runs again.
 """
@@ -16,7 +16,7 @@ _refs = itertools.count(1000)
 
 
 class Handle:
-    """One value that was shown, and where it was found."""
+    """One value that was sent to the server, and where it belongs."""
 
     __slots__ = ("kind", "name", "owner", "parent", "ref", "value")
 
@@ -43,7 +43,7 @@ class Handles:
     def add(
         self, owner: Any, value: Any, name: str, parent: Optional[int] = None, kind: str = "value"
     ) -> int:
-        """The value's reference, the same one if it was shown there before."""
+        """The value's reference; the same one if it was added at that place before."""
         key = (owner, parent, id(value), name)
         with self._lock:
             ref = self._refs.get(key)
@@ -57,13 +57,13 @@ class Handles:
             return self._handles.get(ref)
 
     def drop(self, owner: Any) -> None:
-        """Forget what this thread showed; it is about to run."""
-        gone: List[Handle] = []
+        """Forget the references of a thread that is about to run."""
+        dropped: List[Handle] = []
         with self._lock:
             for key in [key for key in self._refs if key[0] == owner]:
-                gone.append(self._handles.pop(self._refs.pop(key)))
-        # Outside the lock: letting go of a value may run its __del__, which may come back here.
-        gone.clear()
+                dropped.append(self._handles.pop(self._refs.pop(key)))
+        # Outside the lock: this may run a __del__, which may come back here.
+        dropped.clear()
 
     def lineage(self, ref: Optional[int]) -> Iterator[Handle]:
         """The handle, its parent, and so on."""

@@ -1,7 +1,7 @@
-"""Looking at objects without running any of their code.
+"""Inspecting objects without running any of their code.
 
 `isinstance`, `obj.__dict__`, `cls.__name__` and `==` may all be overridden by the program or its
-metaclasses. These look at the real type and at the raw descriptors instead.
+metaclasses. These functions read the real type and the raw descriptors instead.
 """
 
 from __future__ import annotations
@@ -24,15 +24,19 @@ _RAW_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 _DICTS: Tuple[Any, ...] = ({}, collections.OrderedDict())
 VIEWS: Tuple[Any, ...] = tuple(
-    type(view) for held in _DICTS for view in (held.keys(), held.values(), held.items())
+    type(view) for plain in _DICTS for view in (plain.keys(), plain.values(), plain.items())
 )
-SLICED: Tuple[Any, ...] = (list, tuple, array.array)  # these slice in O(count)
-WALKED: Tuple[Any, ...] = (set, frozenset, collections.deque) + VIEWS  # walked from the start
-_SIZED = (str, bytes, bytearray, dict) + SLICED + WALKED
+SLICEABLE: Tuple[Any, ...] = (
+    list,
+    tuple,
+    array.array,
+)  # a slice of these takes time by its own length
+ITERABLE: Tuple[Any, ...] = (set, frozenset, collections.deque) + VIEWS  # read from the start
+_SIZED = (str, bytes, bytearray, dict) + SLICEABLE + ITERABLE
 
 
-def clean(text: str) -> str:
-    """The same text, with lone surrogates written out so that it encodes as UTF-8."""
+def escape_surrogates(text: str) -> str:
+    """The same text, with lone surrogates escaped so that it encodes as UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -41,10 +45,10 @@ def clean(text: str) -> str:
 
 
 def type_name(cls: type) -> str:
-    return clean(_qualname_of(cls).rpartition("<locals>.")[2])
+    return escape_surrogates(_qualname_of(cls).rpartition("<locals>.")[2])
 
 
-def find(cls: type, name: str) -> Tuple[Optional[type], Any]:
+def find_in_mro(cls: type, name: str) -> Tuple[Optional[type], Any]:
     """The class in the MRO that defines `name`, and the raw attribute there."""
     for base in _mro_of(cls):
         members = _dict_of(base)
@@ -53,25 +57,25 @@ def find(cls: type, name: str) -> Tuple[Optional[type], Any]:
     return None, None
 
 
-def own(cls: type, name: str) -> Any:
+def own_attribute(cls: type, name: str) -> Any:
     return _dict_of(cls).get(name)
 
 
-def loaded(module: str, name: str) -> Optional[type]:
-    """A class of a module that the program itself has imported (it may be half way through)."""
-    found = sys.modules.get(module)
-    if type(found) is not types.ModuleType:
+def loaded_class(module: str, name: str) -> Optional[type]:
+    """A class of a module that the program itself has imported (perhaps only in part)."""
+    imported = sys.modules.get(module)
+    if type(imported) is not types.ModuleType:
         return None
-    cls = found.__dict__.get(name)
+    cls = imported.__dict__.get(name)
     return cls if issubclass(type(cls), type) else None
 
 
-def is_a(value: Any, module: str, name: str) -> bool:
-    cls = loaded(module, name)
+def is_instance_of(value: Any, module: str, name: str) -> bool:
+    cls = loaded_class(module, name)
     return cls is not None and issubclass(type(value), cls)
 
 
-def home(function: Any) -> str:
+def defining_module(function: Any) -> str:
     """The name of the module where a Python function was written."""
     if type(function) is not types.FunctionType:
         return ""
@@ -96,7 +100,7 @@ def range_length(value: range) -> int:
     return (value[-1] - value.start) // value.step + 1 if value else 0
 
 
-def walk(items: Callable[[], Iterable[Any]], start: int, stop: int) -> List[Any]:
+def copy_slice(items: Callable[[], Iterable[Any]], start: int, stop: int) -> List[Any]:
     """A slice of something that can only be iterated, while other threads may be changing it."""
     for _ in range(3):
         try:
@@ -106,43 +110,43 @@ def walk(items: Callable[[], Iterable[Any]], start: int, stop: int) -> List[Any]
     return []
 
 
-def sequence(value: Any, start: int, stop: int) -> List[Any]:
+def slice_sequence(value: Any, start: int, stop: int) -> List[Any]:
     """A slice of a builtin sequence, set or view, past any override of the program's."""
     cls = type(value)
     if cls is range:
         return list(value[start:stop])
-    for base in SLICED:
+    for base in SLICEABLE:
         if issubclass(cls, base):
             return list(base.__getitem__(value, slice(start, stop)))
-    for base in WALKED:
+    for base in ITERABLE:
         if issubclass(cls, base):
             iterate = base.__iter__
-            return walk(lambda: iterate(value), start, stop)
+            return copy_slice(lambda: iterate(value), start, stop)
     raise TypeError("%s is not a sequence" % type_name(cls))
 
 
-def pairs(value: Any, start: int, stop: int) -> List[Tuple[Any, Any]]:
+def slice_items(value: Any, start: int, stop: int) -> List[Tuple[Any, Any]]:
     """A slice of a dict's items, in the dict's own order."""
     base = collections.OrderedDict if issubclass(type(value), collections.OrderedDict) else dict
-    return walk(lambda: base.items(value), start, stop)
+    return copy_slice(lambda: base.items(value), start, stop)
 
 
 def instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
     for base in _mro_of(type(value)):
-        descriptor = own(base, "__dict__")
+        descriptor = own_attribute(base, "__dict__")
         # `in` would compare with ==, which a metaclass may answer.
         if any(type(descriptor) is raw for raw in _RAW_DESCRIPTORS):
             try:
-                found = descriptor.__get__(value)
+                own_dict = descriptor.__get__(value)
             except Exception:
                 return None
-            return found if issubclass(type(found), dict) else None
+            return own_dict if issubclass(type(own_dict), dict) else None
     return None
 
 
-def slot(value: Any, name: str) -> Tuple[bool, Any]:
-    """Whether the slot is filled, and with what."""
-    descriptor = find(type(value), name)[1]
+def read_slot(value: Any, name: str) -> Tuple[bool, Any]:
+    """Whether the slot is set, and its value."""
+    descriptor = find_in_mro(type(value), name)[1]
     if type(descriptor) is types.MemberDescriptorType:
         try:
             return True, descriptor.__get__(value)
@@ -163,52 +167,52 @@ def _slot_names(cls: type) -> List[str]:
 
 
 def attributes(value: Any) -> List[Tuple[Any, Any]]:
-    """What the instance itself holds, public names first. Properties are not evaluated."""
-    found: List[Tuple[Any, Any]] = []
+    """The instance's own attributes, public names first. Properties are not evaluated."""
+    pairs: List[Tuple[Any, Any]] = []
     if issubclass(type(value), BaseException):
-        found.append(("args", exception_args(value)))
+        pairs.append(("args", exception_args(value)))
     for name in _slot_names(type(value)):
-        filled, held = slot(value, name)
-        if filled:
-            found.append((name, held))
+        is_set, attribute = read_slot(value, name)
+        if is_set:
+            pairs.append((name, attribute))
     own_dict = instance_dict(value)
     if own_dict is not None:
-        found.extend(pairs(own_dict, 0, sys.maxsize))
-    return sorted(found, key=lambda pair: type(pair[0]) is str and pair[0].startswith("_"))
+        pairs.extend(slice_items(own_dict, 0, sys.maxsize))
+    return sorted(pairs, key=lambda pair: type(pair[0]) is str and pair[0].startswith("_"))
 
 
 def attribute_count(value: Any) -> int:
     """How many `attributes` there are, without listing a large `__dict__`."""
     own_dict = instance_dict(value)
-    filled = sum(slot(value, name)[0] for name in _slot_names(type(value)))
+    slots = sum(read_slot(value, name)[0] for name in _slot_names(type(value)))
     return (
         issubclass(type(value), BaseException)
-        + filled
+        + slots
         + (dict.__len__(own_dict) if own_dict is not None else 0)
     )
 
 
-def attribute(value: Any, name: str) -> Tuple[bool, Any]:
-    """Whether the instance itself holds `name`, and its value."""
+def read_attribute(value: Any, name: str) -> Tuple[bool, Any]:
+    """Whether the instance itself has the attribute, and its value."""
     own_dict = instance_dict(value)
     if own_dict is not None and dict.__contains__(own_dict, name):
         return True, dict.__getitem__(own_dict, name)
-    return slot(value, name)
+    return read_slot(value, name)
 
 
 def exception_args(value: BaseException) -> Tuple[Any, ...]:
-    found: Tuple[Any, ...] = BaseException.__dict__["args"].__get__(value)
-    return found
+    args: Tuple[Any, ...] = BaseException.__dict__["args"].__get__(value)
+    return args
 
 
 def is_enum(cls: type) -> bool:
-    enum = loaded("enum", "Enum")
+    enum = loaded_class("enum", "Enum")
     return enum is not None and issubclass(cls, enum)
 
 
 def field_names(value: Any) -> Tuple[str, ...]:
     """The field names of a namedtuple, else nothing."""
-    names = find(type(value), "_fields")[1] if issubclass(type(value), tuple) else None
+    names = find_in_mro(type(value), "_fields")[1] if issubclass(type(value), tuple) else None
     if type(names) is tuple and all(type(name) is str for name in names):
         return names if len(names) == tuple.__len__(value) else ()
     return ()

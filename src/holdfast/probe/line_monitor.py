@@ -1,8 +1,8 @@
 """Line breakpoints on Python 3.12 and newer: a `sys.monitoring` tool of our own.
 
-pydevd asks for every line of a function that holds a breakpoint. Here a line without one is
-disabled after its first event, so a breakpoint costs nothing but its own line. Stopping is left
-to pydevd: the thread waits, is stepped and inspected as at any stop of its own.
+pydevd receives an event for every line of a function that holds a breakpoint. Here a line without
+one is disabled after its first event, so a breakpoint costs time at its own line only. Stopping is
+left to pydevd: the thread waits, is stepped and inspected as at any other stop.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import sys
 import threading
 from typing import Any, Dict, List, Optional
 
-from . import debugger
+from .pydevd_access import canonical, current
 
 Rules = Dict[int, List[Any]]  # line -> the rules there
 _BREAKPOINT = 111  # pydevd's CMD_SET_BREAK
 
 
-class Monitor:
-    """Which lines of which code hold rules; asked by the interpreter, told by `rules`."""
+class LineMonitor:
+    """Which lines of which code hold rules; `breakpoint_table` sets them."""
 
     def __init__(self, monitoring: Any, tool: int) -> None:
         self._api = monitoring
@@ -31,11 +31,11 @@ class Monitor:
         events = monitoring.events
         self._local_events = events.LINE | events.JUMP
         monitoring.use_tool_id(tool, "holdfast")
-        monitoring.register_callback(tool, events.PY_START, self._started)
-        monitoring.register_callback(tool, events.LINE, self._line)
-        monitoring.register_callback(tool, events.JUMP, self._jump)
+        monitoring.register_callback(tool, events.PY_START, self._on_start)
+        monitoring.register_callback(tool, events.LINE, self._on_line)
+        monitoring.register_callback(tool, events.JUMP, self._on_jump)
 
-    # -- told ---------------------------------------------------------------------------------
+    # -- set by the table -----------------------------------------------------------------------
 
     def set_file(self, file: str, rules: Rules) -> None:
         """Replace the rules of one file (a canonical path)."""
@@ -43,15 +43,15 @@ class Monitor:
             self._files[file] = rules
         else:
             self._files.pop(file, None)
-        self._renew()
+        self._rebuild()
 
-    def _renew(self) -> None:
+    def _rebuild(self) -> None:
         for code in self._codes:
             self._api.set_local_events(self._tool, code, 0)
         self._codes, self._lines, self._stopped_at = {}, {}, {}
-        wanted = self._api.events.PY_START if self._files else 0
-        self._api.set_events(self._tool, wanted)
-        # Code that runs already gives no PY_START again: look for it on the stacks.
+        events = self._api.events.PY_START if self._files else 0
+        self._api.set_events(self._tool, events)
+        # Code that runs already sends no PY_START again: look for it on the stacks.
         for frame in list(sys._current_frames().values()):
             self._watch_stack(frame)
         self._api.restart_events()
@@ -61,56 +61,56 @@ class Monitor:
             self._watch(frame.f_code)
             frame = frame.f_back
 
-    def stopped(self, frame: Any) -> None:
-        """pydevd holds this thread at this very event: ours for it must not stop it again."""
+    def note_stop(self, frame: Any) -> None:
+        """pydevd has stopped this thread at this event: our callback must not stop it again."""
         self._stopped_at[threading.get_ident()] = (id(frame), frame.f_lasti)
 
     def rules_at(self, frame: Any) -> List[Any]:
         return self._codes.get(frame.f_code, {}).get(frame.f_lineno, [])
 
     def close(self) -> None:
-        """Nothing is watched any more."""
+        """Watch nothing any more, and free the tool id."""
         self._api.set_events(self._tool, 0)
         for code in self._codes:
             self._api.set_local_events(self._tool, code, 0)
         self._api.free_tool_id(self._tool)
 
-    # -- asked --------------------------------------------------------------------------------
+    # -- called by the interpreter --------------------------------------------------------------
 
-    def _started(self, code: Any, _offset: int) -> Any:
+    def _on_start(self, code: Any, _offset: int) -> Any:
         self._watch(code)
         return self._api.DISABLE
 
     def _watch(self, code: Any) -> None:
         if code in self._codes or not self._files:
             return
-        rules = self._files.get(debugger.canonical(code.co_filename))
+        rules = self._files.get(canonical(code.co_filename))
         if not rules:
             return
-        here = {line for _start, _end, line in code.co_lines()}
-        found = {line: listed for line, listed in rules.items() if line in here}
-        if found:
-            self._codes[code] = found
+        code_lines = {line for _start, _end, line in code.co_lines()}
+        rules_here = {line: rules[line] for line in rules if line in code_lines}
+        if rules_here:
+            self._codes[code] = rules_here
             self._api.set_local_events(self._tool, code, self._local_events)
 
-    def _line(self, code: Any, line: int, depth: int = 1) -> Any:
-        found = self._codes.get(code)
-        listed = found.get(line) if found is not None else None
-        if listed is None:
+    def _on_line(self, code: Any, line: int, depth: int = 1) -> Any:
+        rules_here = self._codes.get(code)
+        rules = rules_here.get(line) if rules_here is not None else None
+        if rules is None:
             return self._api.DISABLE
         frame = sys._getframe(depth)
         if self._stopped_at and self._was_stopped(frame):
             return None
-        for rule in listed:
-            if rule.stops(frame):
-                self._stop(frame, rule, listed)
+        for rule in rules:
+            if rule.should_stop(frame):
+                self._stop(frame, rule, rules)
                 break
         return None
 
-    def _jump(self, code: Any, start: int, end: int) -> Any:
-        """A loop within one line begins no new line, but comes to it again all the same."""
-        found = self._codes.get(code)
-        if found is None or end > start:
+    def _on_jump(self, code: Any, start: int, end: int) -> Any:
+        """A loop within one line sends no new line event, but reaches the line again."""
+        rules_here = self._codes.get(code)
+        if rules_here is None or end > start:
             return self._api.DISABLE
         lines = self._lines.get(code)
         if lines is None:
@@ -121,68 +121,67 @@ class Monitor:
                 if line is not None
             }
         line = lines.get(end, 0)
-        if line not in found or lines.get(start) != line:
+        if line not in rules_here or lines.get(start) != line:
             return self._api.DISABLE
-        return self._line(code, line, 2)
+        return self._on_line(code, line, 2)
 
     def _was_stopped(self, frame: Any) -> bool:
-        where = self._stopped_at.pop(threading.get_ident(), None)
-        return bool(where == (id(frame), frame.f_lasti))
+        place = self._stopped_at.pop(threading.get_ident(), None)
+        return bool(place == (id(frame), frame.f_lasti))
 
-    def _stop(self, frame: Any, first: Any, listed: List[Any]) -> None:
+    def _stop(self, frame: Any, first: Any, rules: List[Any]) -> None:
         # Every rule is asked: each counts, and logs, for itself.
-        later = listed[listed.index(first) + 1 :]
-        stopping = [first.id, *(rule.id for rule in later if rule.stops(frame))]
-        db = debugger.current()
+        later = rules[rules.index(first) + 1 :]
+        stopping = [first.id, *(rule.id for rule in later if rule.should_stop(frame))]
+        db = current()
         thread = threading.current_thread()
         if db is None or getattr(thread, "is_pydev_daemon_thread", False):
             return
         info = db.set_additional_thread_info(thread)
         info.hit_breakpoint_ids = stopping
         info.trace_suspend_type = "sys_monitor"
-        everyone = db.multi_threads_single_notification
-        db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=everyone)
-        if not everyone:
-            _let_pydevd_listen()
+        stops_all_threads = db.multi_threads_single_notification
+        db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=stops_all_threads)
+        if not stops_all_threads:
+            _enable_pydevd_lines()
         db.do_wait_suspend(thread, frame, "line", None)
         self._stopped_at.pop(threading.get_ident(), None)
 
 
-def _let_pydevd_listen() -> None:
-    """It has no breakpoints of its own here, so it would not hear of the lines of a step."""
+def _enable_pydevd_lines() -> None:
+    """pydevd has no breakpoints of its own here, so it would get no line events for a step."""
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
     pydevd_sys_monitoring.update_monitor_events(suspend_requested=True)
 
 
-_MONITOR: Optional[Monitor] = None
+_MONITOR: Optional[LineMonitor] = None
 
 
-def pydevds_tool(monitoring: Any) -> int:
-    """The number of pydevd's tool: it is told of a line before those below it (`mends`)."""
-    return next((each for each in range(6) if monitoring.get_tool(each) == "pydevd"), -1)
+def find_pydevd_tool(monitoring: Any) -> int:
+    """The number of pydevd's tool, which gets events before lower ones (`pydevd_patches`)."""
+    return next((tool for tool in range(6) if monitoring.get_tool(tool) == "pydevd"), -1)
 
 
-def get() -> Optional[Monitor]:
-    """The monitor, where there can be one."""
+def get_monitor() -> Optional[LineMonitor]:
+    """The monitor, created if need be; None without `sys.monitoring`, or without a free tool."""
     global _MONITOR
     monitoring = getattr(sys, "monitoring", None)
     if _MONITOR is None and monitoring is not None:
-        first = pydevds_tool(monitoring)
-        for tool in (3, 1):  # the others have a settled use
-            if tool < first and monitoring.get_tool(tool) is None:
-                _MONITOR = Monitor(monitoring, tool)
-                atexit.register(drop)  # or it would be asked when modules are gone already
+        pydevd_tool = find_pydevd_tool(monitoring)
+        for tool in (3, 1):  # Python reserves the others
+            if tool < pydevd_tool and monitoring.get_tool(tool) is None:
+                _MONITOR = LineMonitor(monitoring, tool)
+                atexit.register(close_monitor)  # or it would be called after its modules are gone
                 break
     return _MONITOR
 
 
-def existing() -> Optional[Monitor]:
+def current_monitor() -> Optional[LineMonitor]:
     return _MONITOR
 
 
-def drop() -> None:
-    """Watch nothing any more, and let go of the tool."""
+def close_monitor() -> None:
     global _MONITOR
     if _MONITOR is not None:
         _MONITOR.close()

@@ -1,9 +1,9 @@
-"""A thread that is held at a line for another reason may have reached a breakpoint there.
+"""Breakpoints that a thread reaches while pydevd suspends it for another reason.
 
-When one thread stops, pydevd holds every other at its next line, and asks no breakpoint about it:
-the thread would pass it unseen when all run on. So it is asked here. The stop that is under way
-tells of it; if nobody has looked by the time that all run on, the thread stops for itself. So it
-does when it stopped at the same moment as another, for pydevd tells of one stop only.
+When one thread stops, pydevd suspends every other at its next line without checking that line's
+breakpoints, and the thread would pass them when all run on. So they are checked here. The stop
+under way lists them. If nobody has looked by the time that all run on, the thread stops again for
+its own breakpoint. The same goes for two threads that stop at once, since pydevd reports one stop.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from __future__ import annotations
 import threading
 from typing import Any, List, Set
 
-from . import breakpoint_rules, debugger, line_monitor
+from . import line_monitor
+from .breakpoint_rules import find_stopping
+from .breakpoint_table import TABLE
+from .pydevd_access import canonical, current
 
-_HELD, _BREAKPOINT = 105, 111  # pydevd's CMD_THREAD_SUSPEND and CMD_SET_BREAK
-_TOLD: Set[int] = set()  # idents of threads whose breakpoint was shown
+_SUSPENDED, _BREAKPOINT = 105, 111  # pydevd's CMD_THREAD_SUSPEND and CMD_SET_BREAK
+_REPORTED: Set[int] = set()  # idents of the threads whose breakpoint the server knows of
 
 
-def told(ident: Any) -> None:
-    """Its stop was sent, or it was listed with its breakpoint."""
-    _TOLD.add(ident)
+def mark_reported(ident: Any) -> None:
+    """The thread's stop was sent, or it was listed with its breakpoint."""
+    _REPORTED.add(ident)
 
 
 def install(pydevd: Any) -> None:
@@ -30,56 +33,46 @@ def install(pydevd: Any) -> None:
     ) -> Any:
         if event != "line":
             return wait(db, thread, frame, event, *args, **more)
-        _reached(db, thread, frame)
-        watching = line_monitor.existing()
-        if watching is not None:
-            watching.stopped(frame)
-        owed = list(thread.additional_info.hit_breakpoint_ids or ())
-        _TOLD.discard(threading.get_ident())
+        monitor = line_monitor.current_monitor()
+        if not thread.additional_info.hit_breakpoint_ids:
+            if monitor is not None:
+                _check_monitored_line(monitor, thread, frame)
+            elif thread.stop_reason == _SUSPENDED:
+                _check_pydevd_line(db, thread, frame)
+        if monitor is not None:
+            monitor.note_stop(frame)
+        pending = list(thread.additional_info.hit_breakpoint_ids or ())
+        _REPORTED.discard(threading.get_ident())
         answer = wait(db, thread, frame, event, *args, **more)
-        if owed and _is_unseen(thread, owed):
-            _stop_for_itself(db, thread, owed)
+        if pending and _is_unreported(thread, pending):
+            thread.additional_info.hit_breakpoint_ids = pending
+            stops_all_threads = db.multi_threads_single_notification
+            db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=stops_all_threads)
             answer = wait(db, thread, frame, event, *args, **more)
         return answer
 
     pydevd.PyDB.do_wait_suspend = do_wait_suspend
 
 
-def _reached(db: Any, thread: Any, frame: Any) -> None:
+def _check_pydevd_line(db: Any, thread: Any, frame: Any) -> None:
+    breakpoints = db.breakpoints.get(canonical(frame.f_code.co_filename), {})
+    reached = breakpoints.get(frame.f_lineno)
     info = thread.additional_info
-    if info.hit_breakpoint_ids:
-        return
-    watching = line_monitor.existing()
-    if watching is not None:
-        _reached_a_watched_line(watching, thread, frame)
-        return
-    if thread.stop_reason != _HELD:
-        return
-    here = db.breakpoints.get(debugger.canonical(frame.f_code.co_filename), {})
-    found = here.get(frame.f_lineno)
-    if found is not None and db.handle_breakpoint_condition(info, found, frame):
-        info.hit_breakpoint_ids = {found.breakpoint_id}
+    if reached is not None and db.handle_breakpoint_condition(info, reached, frame):
+        info.hit_breakpoint_ids = {reached.breakpoint_id}
 
 
-def _reached_a_watched_line(watching: Any, thread: Any, frame: Any) -> None:
-    """As pydevd does with its own: a step that comes to a breakpoint is a stop of that."""
-    stopping = breakpoint_rules.asked(watching.rules_at(frame), frame)
+def _check_monitored_line(monitor: Any, thread: Any, frame: Any) -> None:
+    """As pydevd does with its own lines: a step that reaches a breakpoint stops for that."""
+    stopping = find_stopping(monitor.rules_at(frame), frame)
     if stopping:
         thread.additional_info.hit_breakpoint_ids = stopping
-        if thread.stop_reason != _HELD:
+        if thread.stop_reason != _SUSPENDED:
             thread.stop_reason = _BREAKPOINT
 
 
-def _is_unseen(thread: Any, owed: List[int]) -> bool:
-    runs = thread.additional_info.pydev_step_cmd == -1  # a step stops it anyway, and soon
-    stands = (
-        any(number in breakpoint_rules.BOOK.rules for number in owed)
-        and debugger.current() is not None
-    )
-    return runs and stands and threading.get_ident() not in _TOLD
-
-
-def _stop_for_itself(db: Any, thread: Any, owed: List[int]) -> None:
-    thread.additional_info.hit_breakpoint_ids = owed
-    everyone = db.multi_threads_single_notification
-    db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=everyone)
+def _is_unreported(thread: Any, pending: List[int]) -> bool:
+    runs_on = thread.additional_info.pydev_step_cmd == -1  # a step stops it anyway, and soon
+    still_set = any(number in TABLE.rules for number in pending)
+    is_new = threading.get_ident() not in _REPORTED
+    return runs_on and still_set and is_new and current() is not None

@@ -1,9 +1,9 @@
-"""The text of one value: short, in bounded time, and safe from the value itself.
+"""The text of one value: bounded in length and time, whatever the value does.
 
-Containers are walked here rather than by their own repr, because theirs is as long as they are
-and runs the repr of whatever they hold. Who wrote the `__repr__` decides how a value is shown:
-builtin ones are imitated, generated ones (dataclasses, named tuples, models) are rebuilt field
-by field, and the program's own run through `bounded`.
+Containers are read here rather than by their own repr, which is as long as they are and runs the
+repr of every item. The author of the `__repr__` decides how a value is rendered: builtin ones are
+imitated, generated ones (dataclasses, named tuples, models) are rebuilt field by field, and the
+program's own run through `bounded_calls`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, Iterable, Optional, Set, Tuple
 
-    Painter = Callable[["Preview", Any, int], str]
+    Renderer = Callable[["Preview", Any, int], str]
 
 
 class Limits:
@@ -60,105 +60,105 @@ _MAX_BITS = 3320  # about a thousand digits
 
 
 class Preview:
-    """One text under construction: what is left to spend, and what had to be left out."""
+    """One text being built: how much room remains, and whether something was left out."""
 
     def __init__(
         self, limits: Limits = DEFAULT_LIMITS, budget: Optional[bounded_calls.Budget] = None
     ) -> None:
         self.limits = limits
         self.budget = bounded_calls.Budget() if budget is None else budget
-        self.cut = False
+        self.is_truncated = False
         self.error: Optional[str] = None
-        self.left = limits.max_preview
+        self.remaining = limits.max_preview
         self._open: Set[int] = set()
 
     def text(self, value: Any, depth: int = 0) -> str:
-        painted = _painter(type(value))(self, value, depth)
-        return introspection.clean(painted) if depth == 0 else painted
+        text = _find_renderer(type(value))(self, value, depth)
+        return introspection.escape_surrogates(text) if depth == 0 else text
 
     def leaf(self, text: str, depth: int) -> str:
-        """A text that is finished, cut to what fits here."""
+        """A finished text, truncated to what fits here."""
         allowed = self.limits.max_nested if depth else self.limits.max_string
         if str.__len__(text) > allowed:
-            self.cut = True
+            self.is_truncated = True
             text = str.__getitem__(text, slice(0, allowed)) + "..."
-        self.left -= str.__len__(text)
+        self.remaining -= str.__len__(text)
         return str.__str__(text)
 
     def nest(
-        self, value: Any, depth: int, around: Tuple[str, str], paint: Callable[[], str]
+        self, value: Any, depth: int, brackets: Tuple[str, str], render: Callable[[], str]
     ) -> str:
-        """`paint()` between `around`, unless it is too deep or inside itself already."""
-        before, after = around
+        """`render()` between brackets, unless it is too deep or inside itself already."""
+        before, after = brackets
         if id(value) in self._open:
             return before + "..." + after
         if depth >= self.limits.max_depth:
-            self.cut = True
+            self.is_truncated = True
             return before + "..." + after
         self._open.add(id(value))
         try:
-            return before + paint() + after
+            return before + render() + after
         finally:
             self._open.discard(id(value))
 
-    def listing(self, total: int, texts: Iterable[Callable[[], str]]) -> str:
-        """The first few of `total` texts, and how many there are if that is not all."""
-        shown = []
+    def join(self, total: int, texts: Iterable[Callable[[], str]]) -> str:
+        """The first of `total` texts, and their number if some are left out."""
+        rendered = []
         for text in texts:
             if not self.has_room():
                 break
-            shown.append(text())
-            self.left -= 2
-        if len(shown) < total:
-            self.cut = True
-            shown.append("... (%d item%s)" % (total, "" if total == 1 else "s"))
-        return ", ".join(shown)
+            rendered.append(text())
+            self.remaining -= 2
+        if len(rendered) < total:
+            self.is_truncated = True
+            rendered.append("... (%d item%s)" % (total, "" if total == 1 else "s"))
+        return ", ".join(rendered)
 
     def has_room(self) -> bool:
-        return self.left > 0
+        return self.remaining > 0
 
-    def take(self, total: int) -> int:
+    def shown_count(self, total: int) -> int:
         return total if total <= self.limits.max_items else self.limits.head
 
     def elements(self, items: Iterable[Any], total: int, depth: int) -> str:
-        return self.listing(total, (_later(self, item, depth + 1) for item in items))
+        return self.join(total, (_lazy_text(self, item, depth + 1) for item in items))
 
     def entries(self, entries: Iterable[Tuple[Any, Any]], total: int, depth: int) -> str:
-        return self.listing(
-            total, (_later(self, item, depth + 1, key, ": ") for key, item in entries)
+        return self.join(
+            total, (_lazy_text(self, item, depth + 1, key, ": ") for key, item in entries)
         )
 
-    def fields(self, value: Any, name: str, found: generated_reprs.Fields, depth: int) -> str:
+    def fields(self, value: Any, name: str, fields: generated_reprs.Fields, depth: int) -> str:
         """`Order(id=3, total=9.5)`."""
-        texts = (_field(self, field, depth + 1) for field in found)
-        return self.nest(value, depth, (name + "(", ")"), lambda: self.listing(len(found), texts))
+        texts = (_lazy_field(self, field, depth + 1) for field in fields)
+        return self.nest(value, depth, (name + "(", ")"), lambda: self.join(len(fields), texts))
 
-    def called(self, value: Any, depth: int) -> str:
-        """The value's own repr, in bounded time, or why there is none."""
+    def own_repr(self, value: Any, depth: int) -> str:
+        """The value's own repr, in bounded time, or the reason why there is none."""
         cls = type(value)
         name = introspection.type_name(cls)
         if bounded_calls.is_slow(cls):
-            return self.instead("<%s object: repr took too long>" % name)
+            return self.placeholder("<%s object: repr took too long>" % name)
         try:
             return self.leaf(self.budget.call(lambda: repr(value)), depth)
-        except bounded_calls.TooLate:
+        except bounded_calls.CallTimedOut:
             bounded_calls.mark_slow(cls)
-            return self.instead("<%s object: repr took too long>" % name)
-        except bounded_calls.OutOfTime:
-            return self.instead("<%s object: repr skipped, no time was left>" % name)
-        except bounded_calls.Failed as failure:
+            return self.placeholder("<%s object: repr took too long>" % name)
+        except bounded_calls.BudgetSpent:
+            return self.placeholder("<%s object: repr skipped, no time was left>" % name)
+        except bounded_calls.CallFailed as failure:
             if depth == 0:
-                self.error = introspection.clean(failure.error)
-            said = failure.error
-            return self.leaf("<%s object at %#x: repr raised %s>" % (name, id(value), said), depth)
+                self.error = introspection.escape_surrogates(failure.error)
+            text = "<%s object at %#x: repr raised %s>" % (name, id(value), failure.error)
+            return self.leaf(text, depth)
 
-    def instead(self, text: str) -> str:
-        self.cut = True
-        self.left -= len(text)
+    def placeholder(self, text: str) -> str:
+        self.is_truncated = True
+        self.remaining -= len(text)
         return text
 
 
-def _later(
+def _lazy_text(
     preview: Preview, value: Any, depth: int, key: Any = None, sign: str = ""
 ) -> Callable[[], str]:
     if not sign:
@@ -166,69 +166,69 @@ def _later(
     return lambda: preview.text(key, depth) + sign + preview.text(value, depth)
 
 
-def _field(preview: Preview, field: generated_reprs.Field, depth: int) -> Callable[[], str]:
-    name, filled, value = field
-    if not filled:
+def _lazy_field(preview: Preview, field: generated_reprs.Field, depth: int) -> Callable[[], str]:
+    name, is_set, value = field
+    if not is_set:
         return lambda: preview.leaf(name + "=<unset>", depth)
     return lambda: preview.leaf(name, depth) + "=" + preview.text(value, depth)
 
 
-# -- one painter for each way of being shown -----------------------------------------------------
+# -- one renderer for each kind of value ---------------------------------------------------------
 
 
-def _native(preview: Preview, value: Any, depth: int) -> str:
-    """Written in C, short, and holding nothing of the program's."""
+def _render_native(preview: Preview, value: Any, depth: int) -> str:
+    """A repr written in C, short, and free of the program's code."""
     return preview.leaf(repr(value), depth)
 
 
-def _number(preview: Preview, value: Any, depth: int) -> str:
+def _render_number(preview: Preview, value: Any, depth: int) -> str:
     base = float if issubclass(type(value), float) else complex
     return preview.leaf(base.__repr__(value), depth)
 
 
-def _int(preview: Preview, value: Any, depth: int) -> str:
+def _render_int(preview: Preview, value: Any, depth: int) -> str:
     bits = int.bit_length(value)
     if bits <= _MAX_BITS:
         try:
             return preview.leaf(int.__repr__(value), depth)
         except ValueError:  # sys.set_int_max_str_digits
             pass
-    return preview.instead("<int with %d bits>" % bits)
+    return preview.placeholder("<int with %d bits>" % bits)
 
 
-def _string(preview: Preview, value: Any, depth: int) -> str:
+def _render_string(preview: Preview, value: Any, depth: int) -> str:
     base = str if issubclass(type(value), str) else bytes
     allowed = preview.limits.max_nested if depth else preview.limits.max_string
     text = base.__repr__(base.__getitem__(value, slice(0, allowed)))
     if base.__len__(value) > allowed:
-        preview.cut = True
+        preview.is_truncated = True
         text = text[:-1] + "..." + text[-1]
-    preview.left -= len(text)
+    preview.remaining -= len(text)
     return text
 
 
-def _bytearray(preview: Preview, value: Any, depth: int) -> str:
+def _render_bytearray(preview: Preview, value: Any, depth: int) -> str:
     head = bytes(bytearray.__getitem__(value, slice(0, preview.limits.max_nested + 1)))
-    return "bytearray(%s)" % _string(preview, head, depth + 1)
+    return "bytearray(%s)" % _render_string(preview, head, depth + 1)
 
 
-def _memoryview(preview: Preview, value: Any, depth: int) -> str:
+def _render_memoryview(preview: Preview, value: Any, depth: int) -> str:
     try:
         return preview.leaf("<memoryview of %d bytes>" % value.nbytes, depth)
     except ValueError:
         return "<released memoryview>"
 
 
-def _sequence(preview: Preview, value: Any, depth: int) -> str:
+def _render_sequence(preview: Preview, value: Any, depth: int) -> str:
     total = introspection.length(value) or 0
-    around = _around_sequence(value, total)
-    items = introspection.sequence(value, 0, preview.take(total))
+    brackets = _sequence_brackets(value, total)
+    items = introspection.slice_sequence(value, 0, preview.shown_count(total))
     if not total:
-        return around[0] + around[1]
-    return preview.nest(value, depth, around, lambda: preview.elements(items, total, depth))
+        return brackets[0] + brackets[1]
+    return preview.nest(value, depth, brackets, lambda: preview.elements(items, total, depth))
 
 
-def _around_sequence(value: Any, total: int) -> Tuple[str, str]:
+def _sequence_brackets(value: Any, total: int) -> Tuple[str, str]:
     cls = type(value)
     if issubclass(cls, list):
         return "[", "]"
@@ -248,18 +248,18 @@ def _around_sequence(value: Any, total: int) -> Tuple[str, str]:
     return name + "([", "])"
 
 
-def _dict(preview: Preview, value: Any, depth: int) -> str:
+def _render_dict(preview: Preview, value: Any, depth: int) -> str:
     total = dict.__len__(value)
-    around = _around_dict(value)
-    entries = introspection.pairs(value, 0, preview.take(total))
+    brackets = _dict_brackets(value)
+    entries = introspection.slice_items(value, 0, preview.shown_count(total))
     if not total:
-        return around[0] + around[1]
-    return preview.nest(value, depth, around, lambda: preview.entries(entries, total, depth))
+        return brackets[0] + brackets[1]
+    return preview.nest(value, depth, brackets, lambda: preview.entries(entries, total, depth))
 
 
-def _around_dict(value: Any) -> Tuple[str, str]:
+def _dict_brackets(value: Any) -> Tuple[str, str]:
     cls = type(value)
-    if introspection.find(cls, "__repr__")[0] is dict:
+    if introspection.find_in_mro(cls, "__repr__")[0] is dict:
         return "{", "}"
     name = introspection.type_name(cls)
     if issubclass(cls, collections.defaultdict):
@@ -276,12 +276,12 @@ def _factory_name(factory: Any) -> str:
     return "None" if factory is None else "..."
 
 
-def _range(preview: Preview, value: Any, depth: int) -> str:
+def _render_range(preview: Preview, value: Any, depth: int) -> str:
     ends = [value.start, value.stop] + ([value.step] if value.step != 1 else [])
-    return "range(%s)" % ", ".join([_int(preview, end, depth + 1) for end in ends])
+    return "range(%s)" % ", ".join([_render_int(preview, end, depth + 1) for end in ends])
 
 
-def _method(preview: Preview, value: Any, depth: int) -> str:
+def _render_method(preview: Preview, value: Any, depth: int) -> str:
     """Its own repr would run the repr of the object it is bound to."""
     function, bound = value.__func__, value.__self__
     name = function.__qualname__ if type(function) is types.FunctionType else "?"
@@ -291,54 +291,54 @@ def _method(preview: Preview, value: Any, depth: int) -> str:
     return preview.leaf("<bound method %s of %s>" % (name, owner), depth)
 
 
-def _module(preview: Preview, value: Any, depth: int) -> str:
+def _render_module(preview: Preview, value: Any, depth: int) -> str:
     members = vars(types.ModuleType)["__dict__"].__get__(value) or {}
     name, file = members.get("__name__"), members.get("__file__")
-    shown = "<module %r" % name if type(name) is str else "<module"
-    return preview.leaf(shown + (" from %r>" % file if type(file) is str else ">"), depth)
+    title = "<module %r" % name if type(name) is str else "<module"
+    return preview.leaf(title + (" from %r>" % file if type(file) is str else ">"), depth)
 
 
-def _class(preview: Preview, value: Any, depth: int) -> str:
-    module = introspection.own(value, "__module__")
+def _render_class(preview: Preview, value: Any, depth: int) -> str:
+    module = introspection.own_attribute(value, "__module__")
     name = introspection.type_name(value)
     if type(module) is str and module != "builtins":
         name = module + "." + name
     return preview.leaf("<class '%s'>" % name, depth)
 
 
-def _exception(preview: Preview, value: Any, depth: int) -> str:
+def _render_exception(preview: Preview, value: Any, depth: int) -> str:
     args = introspection.exception_args(value)
-    around = introspection.type_name(type(value)) + "(", ")"
-    some = itertools.islice(args, preview.take(len(args)))
-    return preview.nest(value, depth, around, lambda: preview.elements(some, len(args), depth))
+    brackets = introspection.type_name(type(value)) + "(", ")"
+    some = itertools.islice(args, preview.shown_count(len(args)))
+    return preview.nest(value, depth, brackets, lambda: preview.elements(some, len(args), depth))
 
 
-def _enum(preview: Preview, value: Any, depth: int) -> str:
-    held = introspection.instance_dict(value) or {}
-    name = held.get("_name_")
+def _render_enum(preview: Preview, value: Any, depth: int) -> str:
+    members = introspection.instance_dict(value) or {}
+    name = members.get("_name_")
     if type(name) is not str:
-        return preview.called(value, depth)
+        return preview.own_repr(value, depth)
     owner = introspection.type_name(type(value))
-    return "<%s.%s: %s>" % (owner, name, preview.text(held.get("_value_"), depth + 1))
+    return "<%s.%s: %s>" % (owner, name, preview.text(members.get("_value_"), depth + 1))
 
 
-def _plain(preview: Preview, value: Any, depth: int) -> str:
+def _render_plain_object(preview: Preview, value: Any, depth: int) -> str:
     return preview.leaf(
         "<%s object at %#x>" % (introspection.type_name(type(value)), id(value)), depth
     )
 
 
-def _record(preview: Preview, value: Any, depth: int) -> str:
-    found = generated_reprs.fields(value)
-    if found is None:
-        return preview.called(value, depth)
+def _render_record(preview: Preview, value: Any, depth: int) -> str:
+    fields = generated_reprs.read_fields(value)
+    if fields is None:
+        return preview.own_repr(value, depth)
     is_namespace = type(value) is types.SimpleNamespace
     name = "namespace" if is_namespace else introspection.type_name(type(value))
-    return preview.fields(value, name, found, depth)
+    return preview.fields(value, name, fields, depth)
 
 
-def _own(preview: Preview, value: Any, depth: int) -> str:
-    return preview.called(value, depth)
+def _render_own_repr(preview: Preview, value: Any, depth: int) -> str:
+    return preview.own_repr(value, depth)
 
 
 _NATIVE = (
@@ -355,57 +355,57 @@ _NATIVE = (
     types.FrameType,
 )
 
-# By the class that wrote the `__repr__`, so that a subclass with its own is not taken for one of
-# these. By id, because hashing a class runs its metaclass; these classes live for ever.
-_PAINTERS: Dict[int, Painter] = {
-    **{id(cls): _native for cls in _NATIVE},
-    **{id(cls): _sequence for cls in introspection.SLICED + introspection.WALKED},
-    id(float): _number,
-    id(complex): _number,
-    id(int): _int,
-    id(str): _string,
-    id(bytes): _string,
-    id(bytearray): _bytearray,
-    id(memoryview): _memoryview,
-    id(dict): _dict,
-    id(collections.OrderedDict): _dict,
-    id(collections.defaultdict): _dict,
-    id(collections.Counter): _dict,
-    id(range): _range,
-    id(types.MethodType): _method,
-    id(types.ModuleType): _module,
-    id(types.SimpleNamespace): _record,
-    id(BaseException): _exception,
-    id(object): _plain,
+# By the class that defines the `__repr__`, so that a subclass with its own is not mistaken for one
+# of these. By id, because hashing a class runs its metaclass; these classes are never freed.
+_RENDERERS: Dict[int, Renderer] = {
+    **{id(cls): _render_native for cls in _NATIVE},
+    **{id(cls): _render_sequence for cls in introspection.SLICEABLE + introspection.ITERABLE},
+    id(float): _render_number,
+    id(complex): _render_number,
+    id(int): _render_int,
+    id(str): _render_string,
+    id(bytes): _render_string,
+    id(bytearray): _render_bytearray,
+    id(memoryview): _render_memoryview,
+    id(dict): _render_dict,
+    id(collections.OrderedDict): _render_dict,
+    id(collections.defaultdict): _render_dict,
+    id(collections.Counter): _render_dict,
+    id(range): _render_range,
+    id(types.MethodType): _render_method,
+    id(types.ModuleType): _render_module,
+    id(types.SimpleNamespace): _render_record,
+    id(BaseException): _render_exception,
+    id(object): _render_plain_object,
 }
 
 
-def _painter(cls: type) -> Painter:
+def _find_renderer(cls: type) -> Renderer:
     if issubclass(cls, type):
-        return _class
-    if numpy_pandas.knows(cls):
-        return _table
-    writer, function = introspection.find(cls, "__repr__")
-    if introspection.is_enum(cls) and introspection.home(function) == "enum":
-        return _enum
-    found = _PAINTERS.get(id(writer))
-    if found is not None:
-        return found
-    if generated_reprs.is_generated(writer, function):
-        return _record
-    return _native if numpy_pandas.is_scalar(cls, function) else _own
+        return _render_class
+    if numpy_pandas.is_table(cls):
+        return _render_table
+    writer, function = introspection.find_in_mro(cls, "__repr__")
+    if introspection.is_enum(cls) and introspection.defining_module(function) == "enum":
+        return _render_enum
+    renderer = _RENDERERS.get(id(writer))
+    if renderer is not None:
+        return renderer
+    if generated_reprs.is_generated_repr(writer, function):
+        return _render_record
+    return _render_native if numpy_pandas.is_scalar(cls, function) else _render_own_repr
 
 
-def _table(preview: Preview, value: Any, depth: int) -> str:
-    return preview.leaf(numpy_pandas.text(value, preview, depth), depth)
+def _render_table(preview: Preview, value: Any, depth: int) -> str:
+    return preview.leaf(numpy_pandas.render(value, preview, depth), depth)
 
 
-def label(value: Any, budget: Optional[bounded_calls.Budget] = None) -> str:
+def render_label(value: Any, budget: Optional[bounded_calls.Budget] = None) -> str:
     """A short text for a dict's key."""
     return Preview(_LABEL_LIMITS, budget).text(value)
 
 
-def shows_bytes(cls: type) -> bool:
+def is_binary(cls: type) -> bool:
     """Whether it is binary data without a repr of its own."""
-    writer = introspection.find(cls, "__repr__")[0]
+    writer = introspection.find_in_mro(cls, "__repr__")[0]
     return any(writer is base for base in (bytes, bytearray, memoryview))

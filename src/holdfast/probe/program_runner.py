@@ -1,4 +1,4 @@
-"""Becoming the program: argv, paths, environment and `__main__` as plain Python would have them."""
+"""Running the program with argv, paths, environment and `__main__` as plain Python sets them."""
 
 from __future__ import annotations
 
@@ -6,113 +6,90 @@ import io
 import os
 import socket
 import sys
-import threading
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from typing import Any, Callable, Dict, List, Optional
 
-from . import breakpoint_rules, child_startup, debugger, process_hooks, standard_streams
+from . import child_startup, debugger, exception_filters, process_hooks, standard_streams
+from .program_order import ORDER
+from .pydevd_access import HERE, current, end_step, is_ours
+from .server_messages import flush
 
 Runner = Callable[[], Any]
 
 _MAIN_NAMES = {"__name__", "__builtins__", "__doc__", "__package__", "__loader__", "__spec__"}
 
 
-class Order:
-    """The program to run, as the server sends it: given once, waited for by the main thread."""
-
-    def __init__(self) -> None:
-        self._given = threading.Event()
-        self.spec: Dict[str, Any] = {}
-        self.answer: Any = None
-
-    def give(self, spec: Dict[str, Any], answer: Any) -> None:
-        self.spec, self.answer = spec, answer
-        self._given.set()
-
-    def give_up(self) -> None:
-        """There is nobody any more who could send it."""
-        self._given.set()
-
-    def wait(self) -> Dict[str, Any]:
-        """The program; nothing when none will come."""
-        self._given.wait()
-        return self.spec
-
-
-ORDER = Order()
-
-
-def become(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
-    """Arm the debugger, learn which program to be, and be it."""
-    connection = socket.socket(fileno=_out_of_the_way(socket_fd))
+def run_program(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
+    """Arm the debugger, wait for the program that the server sends, and run it."""
+    connection = socket.socket(fileno=_move_descriptor(socket_fd))
     debugger.load(debugpy_dir)
     db = debugger.arm(connection)
-    debugger.when_lost(db, ORDER.give_up)
+    debugger.on_connection_lost(db, ORDER.cancel)
     spec = ORDER.wait()
     if not spec:
         return
     try:
-        run = _prepare(spec)
+        run = _prepare_process(spec)
     except SyntaxError as error:
-        ORDER.answer({"syntax_error": _syntax_problem(error)})
-        debugger.leave(db)
+        ORDER.answer({"syntax_error": _describe_syntax_error(error)})
+        debugger.end_program(db)
         return
     except Exception as error:
         ORDER.answer({"failed": "%s: %s" % (type(error).__name__, error)})
-        debugger.leave(db)
+        debugger.end_program(db)
         return
-    process_hooks.watch(connection, child_port)
+    process_hooks.install(connection, child_port)
     ORDER.answer({"pid": os.getpid(), "version": list(sys.version_info[:3]), "path": sys.path[:]})
     if debugger.wait_until_configured(db):
-        debugger.flush()  # or a program that ends itself at once would seem never to have begun
-        _be(run)
+        flush()  # or a program that exits at once would seem never to have started
+        _run_to_end(run)
 
 
-def join(port: int, debugpy_dir: str, arguments: List[str]) -> None:
-    """Be a child of a program that is debugged: `python ARGUMENTS`, with a debugger if may be."""
+def run_child(port: int, debugpy_dir: str, arguments: List[str]) -> None:
+    """Run `python ARGUMENTS`, a child of a debugged program, with a debugger if possible."""
     run = None
     try:
         debugger.load(debugpy_dir)
         run = _prepare_child(arguments)
-        connection = child_startup.connect(port)
+        connection = child_startup.connect_to_server(port)
         db = debugger.arm(connection)
-        process_hooks.watch(connection, port)
+        process_hooks.install(connection, port)
         configured = debugger.wait_until_configured(db)
     except Exception:
         configured = False
     if run is None or not configured:
-        child_startup.become_plain(arguments)
+        child_startup.exec_plain_python(arguments)
         return
-    _be(run)
+    _run_to_end(run)
 
 
 def _prepare_child(arguments: List[str]) -> Optional[Runner]:
-    """As `_prepare`, but everything around the program is as its parent made it."""
-    spec = child_startup.parse(arguments)
+    """As `_prepare_process`, but everything around the program is as its parent made it."""
+    spec = child_startup.parse_python_arguments(arguments)
     if spec is None:
         return None
-    run = _runner(spec, _clean_main())
+    run = _find_runner(spec, _reset_main())
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = [sys.executable] + arguments
     return run
 
 
-def _be(run: Runner) -> None:
+def _run_to_end(run: Runner) -> None:
     try:
         _run_like_plain_python(run)
     finally:
-        db = debugger.current()
-        if db is not None:  # there is none in a forked child that came out here
-            debugger.leave(db)
+        db = current()
+        if db is not None:  # there is none in a forked child that returns to here
+            debugger.end_program(db)
 
 
-def _out_of_the_way(fd: int) -> int:
-    """Programs that become daemons close the first descriptors, or put others in their place."""
+def _move_descriptor(fd: int) -> int:
+    """Move it out of reach: a program that daemonizes closes or replaces the first descriptors."""
     import fcntl
     import resource
 
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    high = 4000 if most == resource.RLIM_INFINITY else max(fd, min(4000, most - 8))
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    high = 4000 if limit == resource.RLIM_INFINITY else max(fd, min(4000, limit - 8))
     try:
         moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, high)
     except OSError:
@@ -122,7 +99,7 @@ def _out_of_the_way(fd: int) -> int:
     return moved
 
 
-def _syntax_problem(error: SyntaxError) -> Dict[str, Any]:
+def _describe_syntax_error(error: SyntaxError) -> Dict[str, Any]:
     return {
         "file": error.filename,
         "line": error.lineno,
@@ -132,8 +109,8 @@ def _syntax_problem(error: SyntaxError) -> Dict[str, Any]:
     }
 
 
-def _prepare(spec: Dict[str, Any]) -> Runner:
-    """Set up the process as the program expects it; return what runs it."""
+def _prepare_process(spec: Dict[str, Any]) -> Runner:
+    """Set up the process for the program; returns the function that runs it."""
     environment: Dict[str, Optional[str]] = spec.get("env") or {}
     for name, value in environment.items():
         if value is None:
@@ -141,20 +118,20 @@ def _prepare(spec: Dict[str, Any]) -> Runner:
         else:
             os.environ[name] = value
     os.chdir(spec["cwd"])
-    standard_streams.prepare()
-    return _runner(spec, _clean_main())
+    standard_streams.install()
+    return _find_runner(spec, _reset_main())
 
 
-def _runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:
+def _find_runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:
     args = list(spec.get("args") or [])
     if "script" in spec:
-        return _script(spec, args, main)
+        return _script_runner(spec, args, main)
     if "module" in spec:
-        return _module(spec["module"], args)
-    return _code(spec["code"], args, main)
+        return _module_runner(spec["module"], args)
+    return _code_runner(spec["code"], args, main)
 
 
-def _clean_main() -> Dict[str, Any]:
+def _reset_main() -> Dict[str, Any]:
     """Leave in `__main__` only what a fresh interpreter has there."""
     main = sys.modules["__main__"].__dict__
     for name in [name for name in main if name not in _MAIN_NAMES]:
@@ -166,10 +143,11 @@ def _clean_main() -> Dict[str, Any]:
     return main
 
 
-def _script(spec: Dict[str, Any], args: List[str], main: Dict[str, Any]) -> Runner:
-    given, full = spec.get("given", spec["script"]), os.path.abspath(spec["script"])
-    _set_argv(given, [given], args)
-    if not _safe_path():
+def _script_runner(spec: Dict[str, Any], args: List[str], main: Dict[str, Any]) -> Runner:
+    full = os.path.abspath(spec["script"])
+    name = spec.get("given", spec["script"])  # as the user wrote it
+    _set_argv(name, [name], args)
+    if not _has_safe_path():
         sys.path[0] = os.path.dirname(os.path.realpath(full))
     with io.open_code(full) as file:
         source = file.read()
@@ -179,25 +157,25 @@ def _script(spec: Dict[str, Any], args: List[str], main: Dict[str, Any]) -> Runn
     return lambda: exec(code, main)
 
 
-def _module(name: str, args: List[str]) -> Runner:
+def _module_runner(name: str, args: List[str]) -> Runner:
     from _pydevd_bundle import pydevd_runpy as modules
 
     _set_argv("-m", ["-m", name], args)
-    if not _safe_path():
+    if not _has_safe_path():
         sys.path[0] = os.getcwd()
     return lambda: modules._run_module_as_main(name, alter_argv=True)
 
 
-def _code(text: str, args: List[str], main: Dict[str, Any]) -> Runner:
+def _code_runner(text: str, args: List[str], main: Dict[str, Any]) -> Runner:
     _set_argv("-c", ["-c", text], args)
-    if not _safe_path():
+    if not _has_safe_path():
         sys.path[0] = ""
     code = compile(text, "<string>", "exec", dont_inherit=True)
     return lambda: exec(code, main)
 
 
-def _safe_path() -> bool:
-    """Started with `-P` or `-I`: then the program's folder is not on the path, nor was ours."""
+def _has_safe_path() -> bool:
+    """With `-P` or `-I` neither the program's folder nor ours is on the path."""
     return bool(getattr(sys.flags, "safe_path", False) or sys.flags.isolated)
 
 
@@ -207,14 +185,14 @@ def _set_argv(name: str, command: List[str], args: List[str]) -> None:
         sys.orig_argv[:] = [sys.executable] + command + args
 
 
-def _outermost(run: Runner) -> None:
-    """Run it where pydevd looks for a program's outermost frame, to see what nothing catches.
+def _run_beneath_exec(run: Runner) -> None:
+    """Run it where pydevd looks for a program's outermost frame, to notice uncaught exceptions.
 
     That is above a function `_exec` of a file called `pydevd`.
     """
     names: Dict[str, Any] = {}
     source = "def _exec(run):\n    run()\n"
-    exec(compile(source, os.path.join(debugger.HERE, "pydevd.py"), "exec"), names)
+    exec(compile(source, os.path.join(HERE, "pydevd.py"), "exec"), names)
     names["_exec"](run)
 
 
@@ -222,26 +200,26 @@ def _run_like_plain_python(run: Runner) -> None:
     """Run it; let an uncaught exception print what plain Python prints, and no frame of ours."""
     try:
         try:
-            _outermost(run)
+            _run_beneath_exec(run)
         finally:
-            debugger.end_step()
+            end_step()
     except SystemExit:
         raise
     except BaseException as error:
         trace = error.__traceback__
-        while trace is not None and debugger.is_ours(trace.tb_frame.f_code.co_filename):
+        while trace is not None and is_ours(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next
         error.__traceback__ = trace
-        breakpoint_rules.stop_at_crash(error, trace)
-        with breakpoint_rules.printing():
+        exception_filters.stop_at_crash(error, trace)
+        with exception_filters.printing_traceback():
             sys.excepthook(type(error), error, trace)
         if isinstance(error, KeyboardInterrupt):
-            _die_interrupted()
+            _exit_by_interrupt()
         raise SystemExit(1) from None
 
 
-def _die_interrupted() -> None:
-    """Plain Python ends by the signal itself: raised to the top, with nothing left to print."""
+def _exit_by_interrupt() -> None:
+    """Plain Python ends by the signal itself: raise it again, with nothing left to print."""
     hook = sys.excepthook
 
     def silent(*_exception: Any) -> None:

@@ -1,7 +1,7 @@
 """Small patches to pydevd, each guarded: where one does not fit, pydevd behaves as shipped.
 
-`APPLIED` says which of them are in place. All but `quiet`, `whole_comprehensions` and
-`told_first` only save time and change nothing that a user sees.
+`APPLIED` says which of them are in place. All but `silence_logs`, `step_over_comprehensions` and
+`receive_lines_first` only save time and change nothing that a user sees.
 """
 
 from __future__ import annotations
@@ -15,27 +15,34 @@ from typing import Any, Callable, Dict, FrozenSet
 
 APPLIED: Dict[str, bool] = {}
 
-_FRAMES = 64  # how many frames pydevd itself keeps for a stop; `stops` walks on from the last
-_PYDEVD_TOOL = 4  # of Python's six, one that has no settled use
-_TRACED = 16  # so many traced frames in a row, and the rest was traced before
+_MAX_FRAMES = 64  # that pydevd keeps for a stop; `frames` goes on from the last
+_PYDEVD_TOOL = 4  # of Python's six tools, one that is not reserved
+_MAX_TRACED_IN_A_ROW = 16  # after so many, the rest of the stack is traced already
 
 
-def apply(pydevd: Any) -> None:
-    mends = (quiet, quick_start, quick_exit, few_frames, quick_parents)
-    for mend in (*mends, whole_comprehensions, told_first):
-        attempt(mend, pydevd)
+def apply_all(pydevd: Any) -> None:
+    for patch in (
+        silence_logs,
+        skip_start_delay,
+        skip_exit_delay,
+        limit_frames,
+        skip_traced_parents,
+        step_over_comprehensions,
+        receive_lines_first,
+    ):
+        apply_one(patch, pydevd)
 
 
-def attempt(mend: Callable[[Any], None], pydevd: Any) -> None:
+def apply_one(patch: Callable[[Any], None], pydevd: Any) -> None:
     try:
-        mend(pydevd)
-        APPLIED[mend.__name__] = True
+        patch(pydevd)
+        APPLIED[patch.__name__] = True
     except Exception:
-        APPLIED[mend.__name__] = False
+        APPLIED[patch.__name__] = False
 
 
-def quiet(_pydevd: Any) -> None:
-    """What pydevd has to say of its own troubles is not the program's output."""
+def silence_logs(_pydevd: Any) -> None:
+    """Keep pydevd's own log messages out of the program's output."""
     import pydevd_tracing
     from _pydev_bundle import pydev_log
 
@@ -44,30 +51,30 @@ def quiet(_pydevd: Any) -> None:
     pydevd_tracing.TracingFunctionHolder._warn = False
 
 
-def quick_start(pydevd: Any) -> None:
-    """`initialize_network` sleeps 0.1 s "to give threads time to start"; nothing needs it."""
+def skip_start_delay(pydevd: Any) -> None:
+    """`initialize_network` sleeps 0.1 s "to give threads time to start"; nothing needs that."""
     original = pydevd.PyDB.initialize_network
-    real = pydevd.time
+    real_time = pydevd.time
 
     class Time:
         def __getattr__(self, name: str) -> Any:
-            return (lambda _seconds: None) if name == "sleep" else getattr(real, name)
+            return (lambda _seconds: None) if name == "sleep" else getattr(real_time, name)
 
     def initialize_network(self: Any, sock: Any, terminate_on_socket_close: bool = True) -> Any:
         pydevd.time = Time()
         try:
             return original(self, sock, terminate_on_socket_close)
         finally:
-            pydevd.time = real
+            pydevd.time = real_time
 
     pydevd.PyDB.initialize_network = initialize_network
 
 
-def quick_exit(pydevd: Any) -> None:
+def skip_exit_delay(pydevd: Any) -> None:
     """pydevd polls ten times a second for its threads to end, up to half a second, twice.
 
-    Only the writer matters: what it holds must reach the server. The reader stays blocked in
-    its socket until the process ends, so waiting for it is always in vain.
+    Only the writer matters: its messages must reach the server. The reader stays blocked in its
+    socket until the process ends, so waiting for it is useless.
     """
     name = "_PyDB__wait_for_threads_to_finish"
     getattr(pydevd.PyDB, name)
@@ -81,25 +88,25 @@ def quick_exit(pydevd: Any) -> None:
     setattr(pydevd.PyDB, name, wait)
 
 
-def few_frames(_pydevd: Any) -> None:
-    """At every stop pydevd makes an entry for each frame of the stack, however deep it is."""
+def limit_frames(_pydevd: Any) -> None:
+    """At every stop pydevd makes an entry for each frame of the stack, however deep."""
     from _pydevd_bundle import pydevd_frame_utils
 
     original = pydevd_frame_utils.create_frames_list_from_frame
     original.__name__  # noqa: B018  (it must be there to be replaced)
 
     def create_frames_list_from_frame(frame: Any) -> Any:
-        found = pydevd_frame_utils.FramesList()
-        while frame is not None and len(found) < _FRAMES:
-            found.append(frame)
+        frames = pydevd_frame_utils.FramesList()
+        while frame is not None and len(frames) < _MAX_FRAMES:
+            frames.append(frame)
             frame = frame.f_back
-        return found
+        return frames
 
     pydevd_frame_utils.create_frames_list_from_frame = create_frames_list_from_frame
 
 
-def quick_parents(pydevd: Any) -> None:
-    """At every step pydevd enables tracing in each frame of the stack, though it was before."""
+def skip_traced_parents(pydevd: Any) -> None:
+    """At every step pydevd enables tracing in each frame of the stack, though it is enabled."""
     from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
 
     original = pydevd.PyDB.set_trace_for_frame_and_parents
@@ -114,11 +121,11 @@ def quick_parents(pydevd: Any) -> None:
     pydevd.PyDB.set_trace_for_frame_and_parents = set_trace_for_frame_and_parents
 
 
-def whole_comprehensions(_pydevd: Any) -> None:
+def step_over_comprehensions(_pydevd: Any) -> None:
     """From 3.12 on a comprehension is a loop in its function's own code, on a single line.
 
-    pydevd takes each jump back in it for a new line, so that a step over it took one step for
-    each item. A jump that comes from no line is none to it.
+    pydevd takes each jump back in it for a new line, so that stepping over it took one step for
+    each item. It ignores a jump that comes from no line.
     """
     from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
 
@@ -129,7 +136,7 @@ def whole_comprehensions(_pydevd: Any) -> None:
     original = monitoring.FuncCodeInfo.get_line_of_offset
 
     def get_line_of_offset(self: Any, offset: int) -> int:
-        if offset in _jumps_in_comprehensions(self.code_obj):
+        if offset in _find_comprehension_jumps(self.code_obj):
             return -1
         line: int = original(self, offset)
         return line
@@ -137,12 +144,12 @@ def whole_comprehensions(_pydevd: Any) -> None:
     monitoring.FuncCodeInfo.get_line_of_offset = get_line_of_offset
 
 
-def told_first(_pydevd: Any) -> None:
-    """Python tells the tool with the highest number first, and pydevd has the lowest.
+def receive_lines_first(_pydevd: Any) -> None:
+    """Python calls the tool with the highest number first, and pydevd has the lowest.
 
-    It must hear of a line before our monitor does: it may hold the thread there for a step, and
-    ours then says whether a breakpoint was reached as well. The other way round, a step from a
-    line where ours held the thread would end on that same line.
+    pydevd must receive a line event before our monitor: it may stop the thread there for a step,
+    and ours then says whether a breakpoint was reached as well. The other way round, a step from
+    a line where ours stopped the thread would end on that same line.
     """
     from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
 
@@ -150,20 +157,20 @@ def told_first(_pydevd: Any) -> None:
         return
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
-    here: Any = sys.modules[pydevd_sys_monitoring.update_monitor_events.__module__]
-    known = {name: getattr(here.monitor, name) for name in dir(here.monitor)}
-    if here.DEBUGGER_ID != known["DEBUGGER_ID"] or known["get_tool"](_PYDEVD_TOOL):
-        raise RuntimeError("another way than we know, or a number that is taken")
-    here.DEBUGGER_ID = _PYDEVD_TOOL
-    here.monitor = SimpleNamespace(**dict(known, DEBUGGER_ID=_PYDEVD_TOOL))
+    module: Any = sys.modules[pydevd_sys_monitoring.update_monitor_events.__module__]
+    known = {name: getattr(module.monitor, name) for name in dir(module.monitor)}
+    if module.DEBUGGER_ID != known["DEBUGGER_ID"] or known["get_tool"](_PYDEVD_TOOL):
+        raise RuntimeError("an unknown version of pydevd, or a tool number that is taken")
+    module.DEBUGGER_ID = _PYDEVD_TOOL
+    module.monitor = SimpleNamespace(**dict(known, DEBUGGER_ID=_PYDEVD_TOOL))
 
 
 @functools.lru_cache(maxsize=1000)
-def _jumps_in_comprehensions(code: Any) -> FrozenSet[int]:
+def _find_comprehension_jumps(code: Any) -> FrozenSet[int]:
     """The offsets of jumps back to an iteration that collects items."""
     instructions = list(dis.get_instructions(code))
     collectors = ("LIST_APPEND", "SET_ADD", "MAP_ADD")
-    collecting = [each.offset for each in instructions if each.opname in collectors]
+    collecting = [item.offset for item in instructions if item.opname in collectors]
     loops = {
         loop.offset
         for loop in instructions
@@ -177,7 +184,7 @@ def _jumps_in_comprehensions(code: Any) -> FrozenSet[int]:
 
 
 def _enable_codes(db: Any, ident: Any, frame: Any) -> None:
-    """Python 3.12 and newer: tracing belongs to code, and a deep stack is the same code again."""
+    """Python 3.12 and newer: code objects are traced, and a deep stack repeats a few of them."""
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
     seen = set()
@@ -190,10 +197,10 @@ def _enable_codes(db: Any, ident: Any, frame: Any) -> None:
 
 
 def _enable_frames(db: Any, _ident: Any, frame: Any) -> None:
-    """Before 3.12: each frame has its own; below many that have it, all do."""
+    """Before 3.12: frames are traced; below many traced ones, all are."""
     traced = 0
     dispatch = db.trace_dispatch
-    while frame is not None and traced < _TRACED:
+    while frame is not None and traced < _MAX_TRACED_IN_A_ROW:
         if isinstance(frame, FrameType) and db.get_file_type(frame) is None:
             if frame.f_trace is dispatch or frame.f_trace == dispatch:
                 traced += 1

@@ -1,8 +1,8 @@
-"""The operations behind our one request, by name.
+"""The handlers of our own request, by the name of the operation.
 
 Each takes the debugger, the arguments and `reply`, which runs a function and sends what it
-returns. What only looks runs at once in the debugger's reader thread, so it works while the
-program runs; what executes the user's code runs in the suspended thread it belongs to.
+returns. A handler that only reads runs in the debugger's reader thread, so it works while the
+program runs; one that executes the user's code runs in the suspended thread that it is for.
 """
 
 from __future__ import annotations
@@ -14,58 +14,73 @@ from typing import Any, Callable, Dict
 
 from . import (
     asyncio_tasks,
-    breakpoint_rules,
-    debugger,
+    breakpoint_table,
+    detachment,
     evaluation,
+    exception_filters,
+    frames,
     pydevd_patches,
     standard_streams,
     stop_snapshots,
     variables,
 )
+from .child_policy import stop_watching
+from .program_order import ORDER
+from .pydevd_access import RequestFailed, dap_id, run_in_thread, thread_id_of
+from .server_messages import respond
 
 Reply = Callable[[Callable[[], Any]], None]
-Operation = Callable[[Any, Dict[str, Any], Reply], None]
-TABLE: Dict[Any, Operation] = {}
+Handler = Callable[[Any, Dict[str, Any], Reply], None]
 
 
-def unknown(name: Any) -> Any:
-    raise debugger.Problem("internal", "no operation %r" % (name,))
+def handle(db: Any, request: Dict[str, Any]) -> None:
+    """Runs in pydevd's reader thread, so it must be quick or hand over."""
+    arguments = request.get("arguments") or {}
+    handler = _HANDLERS.get(arguments.get("op"), _unknown)
+    handler(db, arguments, lambda run: respond(request, run))
 
 
-def _looks(run: Callable[[Any, Dict[str, Any]], Any]) -> Operation:
-    def operation(db: Any, args: Dict[str, Any], reply: Reply) -> None:
+def _in_reader_thread(run: Callable[[Any, Dict[str, Any]], Any]) -> Handler:
+    def handler(db: Any, args: Dict[str, Any], reply: Reply) -> None:
         reply(lambda: run(db, args))
 
-    return operation
+    return handler
 
 
-def _executes(run: Callable[[Any, str, Dict[str, Any]], Any]) -> Operation:
-    def operation(db: Any, args: Dict[str, Any], reply: Reply) -> None:
+def _in_program_thread(run: Callable[[Any, str, Dict[str, Any]], Any]) -> Handler:
+    def handler(db: Any, args: Dict[str, Any], reply: Reply) -> None:
         try:
-            thread_id = debugger.thread_id_of(args["thread"])
+            thread_id = thread_id_of(args["thread"])
             if db.suspended_frames_manager.get_frames_list(thread_id) is None:
-                raise debugger.Problem("resumed", "the thread is running")
-        except debugger.Problem as problem:
-            failure = problem
-            reply(lambda: _raise(failure))
+                raise RequestFailed("resumed", "the thread is running")
+        except RequestFailed as error:
+            reply(_raiser(error))
             return
-        work = lambda: evaluation.run(thread_id, lambda: run(db, thread_id, args))  # noqa: E731
-        debugger.in_thread(db, thread_id, lambda: reply(work))
 
-    return operation
+        def work() -> Any:
+            return evaluation.run_interruptibly(thread_id, lambda: run(db, thread_id, args))
+
+        run_in_thread(db, thread_id, lambda: reply(work))
+
+    return handler
 
 
-def _raise(problem: Exception) -> Any:
-    raise problem
+def _raiser(error: Exception) -> Callable[[], Any]:
+    def raise_error() -> Any:
+        raise error
+
+    return raise_error
+
+
+def _unknown(_db: Any, args: Dict[str, Any], reply: Reply) -> None:
+    reply(_raiser(RequestFailed("internal", "no operation %r" % (args.get("op"),))))
 
 
 # -- the program ----------------------------------------------------------------------------------
 
 
-def _program(db: Any, args: Dict[str, Any], reply: Reply) -> None:
-    from . import program_runner
-
-    program_runner.ORDER.give(args["spec"], lambda answer: reply(lambda: answer))
+def _program(_db: Any, args: Dict[str, Any], reply: Reply) -> None:
+    ORDER.set(args["spec"], lambda answer: reply(lambda: answer))
 
 
 def _hello(_db: Any, _args: Dict[str, Any]) -> Any:
@@ -85,48 +100,48 @@ def _hello(_db: Any, _args: Dict[str, Any]) -> Any:
 
 
 def _breakpoints(db: Any, args: Dict[str, Any]) -> Any:
-    breakpoint_rules.set_lines(db, args["file"], args["breakpoints"])
+    breakpoint_table.set_lines(db, args["file"], args["breakpoints"])
     return {}
 
 
 def _functions(db: Any, args: Dict[str, Any]) -> Any:
-    breakpoint_rules.set_functions(db, args["breakpoints"])
+    breakpoint_table.set_functions(db, args["breakpoints"])
     return {}
 
 
 def _exceptions(db: Any, args: Dict[str, Any]) -> Any:
-    breakpoint_rules.set_exceptions(db, args["filters"], args["types"], args["user_code_only"])
+    exception_filters.set_exceptions(db, args["filters"], args["types"], args["user_code_only"])
     return {}
 
 
 def _resume_thread(_db: Any, args: Dict[str, Any]) -> Any:
-    """Let one thread run on while the others stay held (DAP's own way resumes them all)."""
+    """Resume one thread while the others stay suspended (DAP's own request resumes all)."""
     from _pydevd_bundle.pydevd_api import PyDevdAPI
 
-    PyDevdAPI().request_resume_thread(debugger.thread_id_of(args["thread"]))
+    PyDevdAPI().request_resume_thread(thread_id_of(args["thread"]))
     return {}
 
 
-# -- looking --------------------------------------------------------------------------------------
+# -- reading --------------------------------------------------------------------------------------
 
 
 def _stack(db: Any, args: Dict[str, Any]) -> Any:
-    thread_id = debugger.thread_id_of(args["thread"])
-    return stop_snapshots.stack(db, thread_id, args.get("start", 0), args.get("count"))
+    thread_id = thread_id_of(args["thread"])
+    return frames.describe_stack(db, thread_id, args.get("start", 0), args.get("count"))
 
 
 def _scopes(db: Any, args: Dict[str, Any]) -> Any:
     return {
-        "scopes": stop_snapshots.scopes(db, debugger.thread_id_of(args["thread"]), args["depth"])
+        "scopes": stop_snapshots.describe_scopes(db, thread_id_of(args["thread"]), args["depth"])
     }
 
 
 def _locals(db: Any, args: Dict[str, Any]) -> Any:
-    thread_id = debugger.thread_id_of(args["thread"])
-    frame = stop_snapshots.frame_at(db, thread_id, args["depth"])
+    thread_id = thread_id_of(args["thread"])
+    frame = frames.frame_at(db, thread_id, args["depth"])
     start, count, summary = args.get("start", 0), args["count"], args.get("summary", False)
-    found, total = stop_snapshots.describe_locals(frame, thread_id, start, count, summary)
-    return {"variables": found, "total": total}
+    described, total = stop_snapshots.describe_locals(frame, thread_id, start, count, summary)
+    return {"variables": described, "total": total}
 
 
 def _variables(db: Any, args: Dict[str, Any]) -> Any:
@@ -139,11 +154,11 @@ def _variables(db: Any, args: Dict[str, Any]) -> Any:
             summary=args.get("summary", False),
         )
     except KeyError:
-        raise _stale(args["reference"]) from None
+        raise _stale_reference(args["reference"]) from None
 
 
-def _stale(reference: Any) -> debugger.Problem:
-    return debugger.Problem("reference", "reference %s is not valid (any more)" % reference)
+def _stale_reference(reference: Any) -> RequestFailed:
+    return RequestFailed("reference", "reference %s is not valid (any more)" % reference)
 
 
 def _source(_db: Any, args: Dict[str, Any]) -> Any:
@@ -152,7 +167,7 @@ def _source(_db: Any, args: Dict[str, Any]) -> Any:
     readable = "\0" not in path and (os.path.isfile(path) or not os.path.exists(path))
     lines = linecache.getlines(path) if readable else []
     if not lines:
-        raise debugger.Problem("source", "the target has no source for %s" % path)
+        raise RequestFailed("source", "the target has no source for %s" % path)
     return {"text": "".join(lines)}
 
 
@@ -166,72 +181,69 @@ def _evaluate(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
 
 
 def _assign(db: Any, args: Dict[str, Any], reply: Reply) -> None:
-    """The reference itself says in which thread it lives."""
+    """Runs in the thread that the reference belongs to."""
     handle = stop_snapshots.HANDLES.get(args["reference"])
     if handle is None:
-        reply(lambda: _raise(_stale(args["reference"])))
+        reply(_raiser(_stale_reference(args["reference"])))
         return
 
     def assign(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
         return evaluation.assign(db, thread_id, args["reference"], args["name"], args["value"])
 
-    thread = debugger.dap_id(handle.owner)
-    _executes(assign)(db, dict(args, thread=thread), reply)
+    thread = dap_id(handle.owner)
+    _in_program_thread(assign)(db, dict(args, thread=thread), reply)
 
 
 def _completions(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
-    return {"targets": evaluation.completions(db, thread_id, args["depth"], args["text"])}
+    return {"targets": evaluation.find_completions(db, thread_id, args["depth"], args["text"])}
 
 
 def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
     if "thread" in args:
-        thread_id = debugger.thread_id_of(args["thread"])
+        thread_id = thread_id_of(args["thread"])
     else:
         handle = stop_snapshots.HANDLES.get(args["reference"])
         if handle is None:
-            raise _stale(args["reference"])
+            raise _stale_reference(args["reference"])
         thread_id = handle.owner
-    return {"interrupted": evaluation.RUNNING.interrupt(thread_id)}
+    return {"interrupted": evaluation.EVALUATIONS.interrupt(thread_id)}
 
 
-def _forget(db: Any, _args: Dict[str, Any]) -> Any:
-    from . import process_hooks
+# -- detaching ------------------------------------------------------------------------------------
 
-    breakpoint_rules.clear(db)
-    process_hooks.unwatch()
+
+def _disarm(db: Any, _args: Dict[str, Any]) -> Any:
+    detachment.clear_breakpoints(db)
+    stop_watching()
     return {}
 
 
-def _free(db: Any, _args: Dict[str, Any]) -> Any:
+def _stop_tracing(db: Any, _args: Dict[str, Any]) -> Any:
     """The last request: what follows is the end of the connection."""
-    from . import detachment
-
-    detachment.everywhere(db)
+    detachment.stop_tracing_everywhere(db)
     return {}
 
 
-TABLE.update(
-    {
-        "forget": _looks(_forget),
-        "free": _looks(_free),
-        "program": _program,
-        "hello": _looks(_hello),
-        "breakpoints": _looks(_breakpoints),
-        "functions": _looks(_functions),
-        "exceptions": _looks(_exceptions),
-        "hits": _looks(lambda db, args: breakpoint_rules.all_hits()),
-        "threads": _looks(lambda db, args: {"threads": stop_snapshots.threads(db)}),
-        "resume_thread": _looks(_resume_thread),
-        "let_go": _looks(lambda db, args: standard_streams.let_go()),
-        "stack": _looks(_stack),
-        "scopes": _looks(_scopes),
-        "locals": _looks(_locals),
-        "variables": _looks(_variables),
-        "tasks": _looks(lambda db, args: {"tasks": asyncio_tasks.listing()}),
-        "source": _looks(_source),
-        "evaluate": _executes(_evaluate),
-        "assign": _assign,
-        "completions": _executes(_completions),
-        "interrupt": _looks(_interrupt),
-    }
-)
+_HANDLERS: Dict[Any, Handler] = {
+    "program": _program,
+    "hello": _in_reader_thread(_hello),
+    "breakpoints": _in_reader_thread(_breakpoints),
+    "functions": _in_reader_thread(_functions),
+    "exceptions": _in_reader_thread(_exceptions),
+    "hits": _in_reader_thread(lambda db, args: breakpoint_table.all_hits()),
+    "threads": _in_reader_thread(lambda db, args: {"threads": stop_snapshots.describe_threads(db)}),
+    "resume_thread": _in_reader_thread(_resume_thread),
+    "stack": _in_reader_thread(_stack),
+    "scopes": _in_reader_thread(_scopes),
+    "locals": _in_reader_thread(_locals),
+    "variables": _in_reader_thread(_variables),
+    "tasks": _in_reader_thread(lambda db, args: {"tasks": asyncio_tasks.list_tasks()}),
+    "source": _in_reader_thread(_source),
+    "evaluate": _in_program_thread(_evaluate),
+    "assign": _assign,
+    "completions": _in_program_thread(_completions),
+    "interrupt": _in_reader_thread(_interrupt),
+    "disarm": _in_reader_thread(_disarm),
+    "disconnect_pipes": _in_reader_thread(lambda db, args: standard_streams.disconnect_pipes()),
+    "stop_tracing": _in_reader_thread(_stop_tracing),
+}

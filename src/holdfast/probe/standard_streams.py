@@ -1,4 +1,4 @@
-"""Standard streams: output that is there when one looks, input that is asked for aloud."""
+"""Standard streams: keeps the order of stdout and stderr, reports when stdin is awaited."""
 
 from __future__ import annotations
 
@@ -12,31 +12,34 @@ import termios
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
-from . import debugger
+from .server_messages import report
 
-_LOOKS, _LOOK_SECONDS = 100, 0.0001  # how often, and how long between, one looks at a full pipe
+_MAX_CHECKS, _CHECK_SECONDS = (
+    100,
+    0.0001,
+)  # of a pipe that the server has not read yet
 
 
 class _Stdin(io.FileIO):
-    """Standard input that tells the server before a read that would wait, and after it.
+    """Standard input that reports a read that would wait, before and after it.
 
-    How many bytes it took so far tells the server whether what it gave meanwhile is the answer.
+    The count of bytes read so far tells the server whether what it wrote meanwhile is the answer.
     """
 
-    taken = 0
+    bytes_read = 0
 
     def readinto(self, buffer: Any) -> Any:
-        told = self._tell()
+        has_reported = self._report_if_waiting()
         count = super().readinto(buffer)
-        self._took(count, told)
+        self._note_read(count, has_reported)
         return count
 
     def read(self, size: Optional[int] = -1) -> Any:
         if size is None or size < 0:
             return self.readall()
-        told = self._tell()
+        has_reported = self._report_if_waiting()
         data = super().read(size)
-        self._took(len(data or b""), told)
+        self._note_read(len(data or b""), has_reported)
         return data
 
     def readall(self) -> Any:
@@ -47,83 +50,86 @@ class _Stdin(io.FileIO):
                 return b"".join(parts) if parts or part is not None else None
             parts.append(part)
 
-    def _tell(self) -> bool:
+    def _report_if_waiting(self) -> bool:
         try:
             ready = select.select([self.fileno()], [], [], 0)[0]
         except (OSError, ValueError):
             return False
         if not ready:
-            debugger.report("input_wanted", taken=self.taken)
+            report("input_wanted", taken=self.bytes_read)
         return not ready
 
-    def _took(self, count: Optional[int], told: bool) -> None:
-        self.taken += count or 0
-        if told:
-            debugger.report("input_taken")
+    def _note_read(self, count: Optional[int], has_reported: bool) -> None:
+        self.bytes_read += count or 0
+        if has_reported:
+            report("input_taken")
 
 
-_OURS: Dict[int, Tuple[int, int]] = {}  # the pipes to the server, by descriptor
+_SERVER_PIPES: Dict[int, Tuple[int, int]] = {}  # the pipes to the server, by descriptor
 
 
-def let_go() -> None:
-    """Detached: nobody reads what is written, nor writes what is read. That must not end it."""
+def disconnect_pipes() -> None:
+    """After a detach nobody serves the pipes to the server: replace them, so that it lives on."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     try:
-        for fd, pipe in _OURS.items():
-            if _identity(fd) == pipe:
+        for fd, pipe in _SERVER_PIPES.items():
+            if _file_identity(fd) == pipe:
                 os.dup2(nowhere, fd, inheritable=True)
     finally:
         os.close(nowhere)
 
 
-def _identity(fd: int) -> Optional[Tuple[int, int]]:
+def _file_identity(fd: int) -> Optional[Tuple[int, int]]:
     try:
-        found = os.fstat(fd)
+        status = os.fstat(fd)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
-def prepare() -> None:
+def install() -> None:
     for fd in (0, 1, 2):
-        pipe = _identity(fd)
+        pipe = _file_identity(fd)
         if pipe is not None:
-            _OURS[fd] = pipe
+            _SERVER_PIPES[fd] = pipe
     if isinstance(sys.stdout, io.TextIOWrapper) and isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stdout = sys.__stdout__ = _in_order(sys.stdout)  # type: ignore[misc]
-        sys.stderr = sys.__stderr__ = _in_order(sys.stderr)  # type: ignore[misc]
+        sys.stdout = sys.__stdout__ = _wrap_output(sys.stdout)  # type: ignore[misc]
+        sys.stderr = sys.__stderr__ = _wrap_output(sys.stderr)  # type: ignore[misc]
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin = sys.__stdin__ = _watched(sys.stdin)  # type: ignore[misc]
+        sys.stdin = sys.__stdin__ = _wrap_input(sys.stdin)  # type: ignore[misc]
 
 
 class FileIO(io.FileIO):
-    """Standard output or error. Two pipes have no order between them: a change from one to the
-    other waits, for a moment at the most, until what was written to the first has been read."""
+    """Standard output or error, named as the type that it stands for.
 
-    last = -1
+    Two pipes have no order between them: a change from one to the other waits, for a moment at
+    the most, until what was written to the first has been read.
+    """
+
+    last_fd = -1
 
     def write(self, data: Any) -> Any:
         fd = self.fileno()
-        if FileIO.last != fd:
-            if FileIO.last != -1:
-                _wait_until_read(FileIO.last)
-            FileIO.last = fd
+        if FileIO.last_fd != fd:
+            if FileIO.last_fd != -1:
+                _wait_until_read(FileIO.last_fd)
+            FileIO.last_fd = fd
         return super().write(data)
 
 
 def _wait_until_read(fd: int) -> None:
-    waiting = array.array("i", [0])
-    for _ in range(_LOOKS):
+    unread = array.array("i", [0])
+    for _ in range(_MAX_CHECKS):
         try:
-            fcntl.ioctl(fd, termios.FIONREAD, waiting)
+            fcntl.ioctl(fd, termios.FIONREAD, unread)
         except OSError:
             return
-        if not waiting[0]:
+        if not unread[0]:
             return
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_CHECK_SECONDS)
 
 
-def _in_order(plain: io.TextIOWrapper) -> io.TextIOWrapper:
+def _wrap_output(plain: io.TextIOWrapper) -> io.TextIOWrapper:
     raw = FileIO(plain.fileno(), "wb", closefd=False)
     raw.name = plain.name
     buffered = isinstance(plain.buffer, io.BufferedWriter)
@@ -139,7 +145,7 @@ def _in_order(plain: io.TextIOWrapper) -> io.TextIOWrapper:
     return text
 
 
-def _watched(plain: io.TextIOWrapper) -> io.TextIOWrapper:
+def _wrap_input(plain: io.TextIOWrapper) -> io.TextIOWrapper:
     raw = _Stdin(plain.fileno(), "rb", closefd=False)
     raw.name = "<stdin>"
     text = io.TextIOWrapper(

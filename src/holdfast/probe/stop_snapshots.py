@@ -1,7 +1,6 @@
-"""Stops: which frames there are, and a snapshot of them inside every stop event.
+"""A snapshot inside every stop event: location, stack top, locals.
 
-The snapshot means that the server knows location, stack top and locals the moment it learns of
-a stop, without asking again.
+So the server knows the stop whole when it learns of it, without asking again.
 """
 
 from __future__ import annotations
@@ -9,146 +8,47 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
-from . import (
-    bounded_calls,
-    breakpoint_rules,
-    debugger,
-    generator_entries,
-    missed_breakpoints,
-    variables,
+from . import bounded_calls, missed_breakpoints, variables
+from .breakpoint_table import hits_of
+from .exception_filters import FILTERS
+from .frames import (
+    RETURNED_VALUES,
+    describe_frame,
+    frame_at,
+    iter_frames,
+    read_globals,
+    read_locals,
 )
+from .pydevd_access import dap_id, user_threads
+from .server_messages import flush_output
 
 HANDLES = variables.Handles()
-_SNAPSHOT_FRAMES = 20
+_MAX_SNAPSHOT_FRAMES = 20
 _MAX_LOCALS = 200
-_MODULE_NAMES = {
-    "__name__",
-    "__doc__",
-    "__package__",
-    "__loader__",
-    "__spec__",
-    "__annotations__",
-    "__builtins__",
-    "__file__",
-    "__cached__",
-}
-_RETURNS = "__pydevd_ret_val_dict"
-_HIDDEN = {_RETURNS, "__exception__", generator_entries.ENTERED}
-
-Frame = Tuple[Any, int]  # a frame and the line to show for it
+_MAX_MESSAGE_CHARACTERS = 4000
 
 
-# -- frames ---------------------------------------------------------------------------------------
+# -- references -----------------------------------------------------------------------------------
 
 
-def frames_of(db: Any, thread_id: str) -> List[Frame]:
-    """The frames a user wants to see, top first, of a suspended or a running thread."""
-    return list(iter_frames(db, thread_id))
+def drop_references(thread_id: str) -> None:
+    HANDLES.drop(thread_id)
 
 
-def iter_frames(db: Any, thread_id: str) -> Iterator[Frame]:
-    suspended = db.suspended_frames_manager.get_frames_list(thread_id)
-    if suspended is not None:
-        lines = suspended.frame_id_to_lineno
-        pairs = ((frame, lines.get(id(frame), frame.f_lineno)) for frame in _all_of(suspended))
-    else:
-        pairs = ((frame, frame.f_lineno) for frame in _running_frames(thread_id))
-    yield from _without_ours(pairs)
-
-
-def _all_of(suspended: Any) -> Iterator[Any]:
-    """What pydevd keeps of the stack, and what is beneath it: a deep one is kept in part only."""
-    frame = None
-    for frame in suspended:
-        yield frame
-    frame = getattr(frame, "f_back", None) if suspended.exc_type is None else None
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
-
-
-def _without_ours(pairs: Iterator[Frame]) -> Iterator[Frame]:
-    seen_program = False
-    for frame, line in pairs:
-        if debugger.is_ours(frame.f_code.co_filename):
-            if seen_program and frame.f_code.co_name == "_exec":
-                return  # beneath this is only how the program was started
-            continue
-        seen_program = True
-        yield frame, line or frame.f_code.co_firstlineno
-
-
-def _running_frames(thread_id: str) -> Iterator[Any]:
-    for known, thread in debugger.user_threads():
-        if known == thread_id:
-            frame = sys._current_frames().get(thread.ident)
-            while frame is not None:
-                yield frame
-                frame = frame.f_back
-            return
-    raise debugger.Problem("thread", "the thread has ended")
-
-
-def frame_at(db: Any, thread_id: str, depth: int) -> Any:
-    """The frame `depth` levels out from the top of a suspended thread."""
-    if db.suspended_frames_manager.get_frames_list(thread_id) is None:
-        raise debugger.Problem("resumed", "the thread is running")
-    for frame, _line in itertools.islice(iter_frames(db, thread_id), depth, depth + 1):
-        return frame
-    raise debugger.Problem("frame", "no frame %d in this thread" % depth)
-
-
-def describe_frame(frame: Any, line: int, db: Any) -> Dict[str, Any]:
-    code = frame.f_code
-    shown = {
-        "name": code.co_name,  # the same on every Python; only newer ones know the rest
-        "file": _path(frame),
-        "line": line,
-        "module": str(frame.f_globals.get("__name__", "")),
-    }
-    qualname = getattr(code, "co_qualname", code.co_name)
-    if qualname != code.co_name:
-        shown["qualname"] = qualname
-    if not db.in_project_scope(frame):
-        shown["library"] = True
-    return shown
-
-
-def _path(frame: Any) -> str:
-    from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
-
-    path: str = get_abs_path_real_path_and_base_from_frame(frame)[0]
-    return path
-
-
-def stack(db: Any, thread_id: str, start: int, count: Optional[int]) -> Dict[str, Any]:
-    frames = frames_of(db, thread_id)
-    end = None if count is None else start + count
-    return {
-        "frames": [describe_frame(frame, line, db) for frame, line in frames[start:end]],
-        "total": len(frames),
-        "suspended": db.suspended_frames_manager.get_frames_list(thread_id) is not None,
-    }
+def reset_references() -> None:
+    """Forget every reference, for a new debugger in a forked child."""
+    global HANDLES
+    HANDLES = variables.Handles()
 
 
 # -- scopes ---------------------------------------------------------------------------------------
 
 
-def local_names(frame: Any) -> Dict[str, Any]:
-    """A frame's locals; in a module without the names that every module has."""
-    found = frame.f_locals
-    if found is frame.f_globals or frame.f_code.co_name == "<module>":
-        return {k: v for k, v in found.items() if k not in _MODULE_NAMES and k not in _HIDDEN}
-    return {
-        k: v for k, v in found.items() if k not in _HIDDEN and isinstance(k, str) and k[:1] != "."
-    }
-
-
-def scopes(db: Any, thread_id: str, depth: int) -> List[Dict[str, Any]]:
+def describe_scopes(db: Any, thread_id: str, depth: int) -> List[Dict[str, Any]]:
     frame = frame_at(db, thread_id, depth)
-    named = [("Locals", local_names(frame)), ("Globals", _globals(frame))]
+    named = [("Locals", read_locals(frame)), ("Globals", read_globals(frame))]
     return [
         {
             "name": name,
@@ -167,86 +67,78 @@ class Scope(Dict[str, Any]):
         self.frame = frame
 
 
-def _globals(frame: Any) -> Dict[str, Any]:
-    return {k: v for k, v in frame.f_globals.items() if k != "__builtins__" and k not in _HIDDEN}
-
-
 def describe_locals(
     frame: Any, owner: str, start: int, count: int, summary: bool = False
 ) -> Tuple[List[Dict[str, Any]], int]:
     """A page of a frame's locals, and how many there are."""
-    names = local_names(frame)
+    names = read_locals(frame)
     budget = bounded_calls.Budget()
     page = itertools.islice(names.items(), start, start + count)
-    shown = [
+    described = [
         variables.describe(value, name, HANDLES, owner, summary=summary, budget=budget)
         for name, value in page
     ]
-    return shown, len(names)
-
-
-def forget(thread_id: str) -> None:
-    HANDLES.drop(thread_id)
+    return described, len(names)
 
 
 # -- the snapshot in a stop event -----------------------------------------------------------------
 
 
-def snapshot(db: Any, thread_id: str, info: Any) -> Dict[str, Any]:
-    debugger.flush_output()
-    forget(thread_id)
-    frames = list(itertools.islice(iter_frames(db, thread_id), _SNAPSHOT_FRAMES))
-    shown: Dict[str, Any] = {
+def take_snapshot(db: Any, thread_id: str, info: Any) -> Dict[str, Any]:
+    flush_output()
+    drop_references(thread_id)
+    frames = list(itertools.islice(iter_frames(db, thread_id), _MAX_SNAPSHOT_FRAMES))
+    snapshot: Dict[str, Any] = {
         "frames": [describe_frame(frame, line, db) for frame, line in frames],
         "threads": [
-            {"id": debugger.dap_id(known), "name": thread.name}
-            for known, thread in debugger.user_threads()
+            {"id": dap_id(known_id), "name": thread.name} for known_id, thread in user_threads()
         ],
     }
     if frames:
         top = frames[0][0]
-        shown["locals"], shown["locals_total"] = describe_locals(top, thread_id, 0, _MAX_LOCALS)
-        shown["frame"] = id(top)
-        shown["returned"] = _returned(top, thread_id)
-    exception = _exception(db, thread_id)
+        local_variables, total = describe_locals(top, thread_id, 0, _MAX_LOCALS)
+        snapshot["locals"], snapshot["locals_total"] = local_variables, total
+        snapshot["frame"] = id(top)
+        snapshot["returned"] = _describe_returned(top, thread_id)
+    exception = _describe_exception(db, thread_id)
     if exception:
-        shown["exception"] = exception
-    hit = getattr(info, "hit_breakpoint_ids", None) or ()
-    shown["breakpoints"] = breakpoint_rules.hits_of(threading.get_ident(), hit)
-    return shown
+        snapshot["exception"] = exception
+    hit_ids = getattr(info, "hit_breakpoint_ids", None) or ()
+    snapshot["breakpoints"] = hits_of(threading.get_ident(), hit_ids)
+    return snapshot
 
 
-def _returned(frame: Any, thread_id: str) -> List[Dict[str, Any]]:
-    """What the functions called since the last stop gave back."""
-    found = frame.f_locals.get(_RETURNS) or {}
+def _describe_returned(frame: Any, thread_id: str) -> List[Dict[str, Any]]:
+    """What the functions called since the last stop returned."""
+    returned = frame.f_locals.get(RETURNED_VALUES) or {}
     budget = bounded_calls.Budget()
-    shown = [
+    described = [
         variables.describe(value, name, HANDLES, thread_id, budget=budget)
-        for name, value in found.items()
+        for name, value in returned.items()
         # With settrace a function that raised seems to have returned None.
         if value is not None or sys.version_info >= (3, 12)
     ]
-    found.clear()
-    return shown
+    returned.clear()
+    return described
 
 
-def _exception(db: Any, thread_id: str) -> Optional[Dict[str, Any]]:
+def _describe_exception(db: Any, thread_id: str) -> Optional[Dict[str, Any]]:
     suspended = db.suspended_frames_manager.get_frames_list(thread_id)
     if suspended is None or suspended.exc_type is None:
         return None
     if suspended.trace_obj is not None:
-        breakpoint_rules.EXCEPTIONS.note(suspended.trace_obj)
+        FILTERS.note_stop(suspended.trace_obj)
     kind = suspended.exc_type
     return {
         "type": getattr(kind, "__qualname__", str(kind)),
         "module": getattr(kind, "__module__", "builtins"),
-        "message": _message(suspended.exc_desc),
+        "message": _exception_message(suspended.exc_desc),
     }
 
 
-def _message(error: Any) -> str:
+def _exception_message(error: Any) -> str:
     try:
-        return str(error)[:4000]
+        return str(error)[:_MAX_MESSAGE_CHARACTERS]
     except Exception as failure:
         return "<str raised %s>" % type(failure).__name__
 
@@ -259,36 +151,36 @@ def install(factory: Any) -> None:
         body = (command.as_dict or {}).get("body")
         if not isinstance(body, dict):
             return command
-        missed_breakpoints.told(thread.ident)
+        missed_breakpoints.mark_reported(thread.ident)
         try:
-            body["holdfast"] = snapshot(db, thread_id, thread.additional_info)
-        except Exception as error:  # the stop itself must always be told
+            body["holdfast"] = take_snapshot(db, thread_id, thread.additional_info)
+        except Exception as error:  # the stop itself must always be sent
             body["holdfast_error"] = "%s: %s" % (type(error).__name__, error)
         return NetCommand(command.id, 0, command.as_dict, is_json=True)
 
     single = factory.make_thread_suspend_single_notification
-    each = factory.make_thread_suspend_message
+    message = factory.make_thread_suspend_message
 
     def make_single(self: Any, db: Any, thread_id: str, thread: Any, reason: Any) -> Any:
         return with_snapshot(single(self, db, thread_id, thread, reason), db, thread_id, thread)
 
-    def make_each(self: Any, db: Any, thread_id: str, *args: Any) -> Any:
-        command = each(self, db, thread_id, *args)
-        return with_snapshot(command, db, thread_id, _thread(thread_id))
+    def make_message(self: Any, db: Any, thread_id: str, *args: Any) -> Any:
+        command = message(self, db, thread_id, *args)
+        return with_snapshot(command, db, thread_id, _find_thread(thread_id))
 
     resumed = factory.make_thread_run_message
 
     def make_resumed(self: Any, db: Any, thread_id: str, *args: Any) -> Any:
-        forget(thread_id)  # or what one looked at would be kept alive in the running program
+        drop_references(thread_id)  # or they would keep values alive in the running program
         return resumed(self, db, thread_id, *args)
 
     factory.make_thread_run_message = make_resumed
     factory.make_thread_suspend_single_notification = make_single
-    factory.make_thread_suspend_message = make_each
+    factory.make_thread_suspend_message = make_message
 
 
-def _thread(thread_id: str) -> Any:
-    for known, thread in debugger.user_threads():
+def _find_thread(thread_id: str) -> Any:
+    for known, thread in user_threads():
         if known == thread_id:
             return thread
     return threading.current_thread()
@@ -297,28 +189,28 @@ def _thread(thread_id: str) -> Any:
 # -- threads --------------------------------------------------------------------------------------
 
 
-def threads(db: Any) -> List[Dict[str, Any]]:
+def describe_threads(db: Any) -> List[Dict[str, Any]]:
     """Every thread of the program: running, or paused and where."""
-    listed = []
-    for thread_id, thread in debugger.user_threads():
+    threads = []
+    for thread_id, thread in user_threads():
         paused = db.suspended_frames_manager.get_frames_list(thread_id) is not None
-        shown: Dict[str, Any] = {
-            "id": debugger.dap_id(thread_id),
+        described: Dict[str, Any] = {
+            "id": dap_id(thread_id),
             "name": thread.name,
             "daemon": thread.daemon,
             "status": "paused" if paused else "running",
         }
         for frame, line in itertools.islice(iter_frames(db, thread_id), 1):
-            place = describe_frame(frame, line, db)
-            shown["location"] = {
-                "file": place["file"],
-                "line": place["line"],
-                "function": place["name"],
+            top = describe_frame(frame, line, db)
+            described["location"] = {
+                "file": top["file"],
+                "line": top["line"],
+                "function": top["name"],
             }
         info = getattr(thread, "additional_info", None)
         if paused and info is not None and getattr(info, "hit_breakpoint_ids", None):
-            behind = breakpoint_rules.hits_of(thread.ident, list(info.hit_breakpoint_ids))
-            missed_breakpoints.told(thread.ident)
-            shown["breakpoints"] = [each["id"] for each in behind]
-        listed.append(shown)
-    return listed
+            hits = hits_of(thread.ident, list(info.hit_breakpoint_ids))
+            missed_breakpoints.mark_reported(thread.ident)
+            described["breakpoints"] = [hit["id"] for hit in hits]
+        threads.append(described)
+    return threads

@@ -1,7 +1,7 @@
-"""What a value unfolds into: items, entries, attributes, rows, columns.
+"""The children of a value: its items, entries, attributes, rows or columns.
 
-Each kind of value pages, finds and assigns its parts in its own way; `of` chooses the kind.
-Assigning goes through the object's own `__setitem__` or `__setattr__`, as the program would.
+Each kind of value pages, finds and assigns its children in its own way; `children_of` chooses the
+kind. Assigning goes through the object's own `__setitem__` or `__setattr__`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from .bounded_calls import Budget
 
 
-class Part:
-    """One item, entry or attribute, under the name it is shown by."""
+class Child:
+    """One item, entry or attribute, under the name that it is shown by."""
 
     __slots__ = ("index", "name", "value")
 
@@ -29,8 +29,8 @@ class Part:
         self.index = index
 
 
-class Contents:
-    """Everything that can be unfolded answers to this."""
+class Children:
+    """The children of one value; a subclass for each kind of value."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -38,135 +38,135 @@ class Contents:
     def total(self) -> int:
         raise NotImplementedError
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         raise NotImplementedError
 
     def find(self, name: str) -> Any:
         raise NotImplementedError
 
-    def assign(self, name: str, new: Any) -> None:
+    def assign(self, name: str, new_value: Any) -> None:
         raise NotImplementedError
 
-    def missing(self, name: str) -> KeyError:
+    def missing_error(self, name: str) -> KeyError:
         return KeyError("%s has no item %s" % (introspection.type_name(type(self.value)), name))
 
-    def fixed(self) -> TypeError:
+    def immutable_error(self) -> TypeError:
         return TypeError("a %s cannot be changed" % introspection.type_name(type(self.value)))
 
 
-class Items(Contents):
+class Items(Children):
     """A list, tuple, deque, range, set or view."""
 
     def total(self) -> int:
         return introspection.length(self.value) or 0
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         names = introspection.field_names(self.value)
-        found = introspection.sequence(self.value, start, stop)
+        items = introspection.slice_sequence(self.value, start, stop)
         return [
-            Part(names[index] if names else str(index), item, index)
-            for index, item in enumerate(found, start)
+            Child(names[index] if names else str(index), item, index)
+            for index, item in enumerate(items, start)
         ]
 
     def find(self, name: str) -> Any:
         index = self._index(name)
-        found = introspection.sequence(self.value, index, index + 1)
-        if not found:
+        items = introspection.slice_sequence(self.value, index, index + 1)
+        if not items:
             raise IndexError("index %d is gone" % index)
-        return found[0]
+        return items[0]
 
-    def assign(self, name: str, new: Any) -> None:
-        if issubclass(type(self.value), _FIXED):
-            raise self.fixed()
-        self.value[self._index(name)] = new
+    def assign(self, name: str, new_value: Any) -> None:
+        if issubclass(type(self.value), _IMMUTABLE):
+            raise self.immutable_error()
+        self.value[self._index(name)] = new_value
 
     def _index(self, name: str) -> int:
         names = introspection.field_names(self.value)
-        index = names.index(name) if name in names else as_index(name)
+        index = names.index(name) if name in names else parse_index(name)
         if index is None:
-            raise self.missing(name)
-        return in_range(index, self.total())
+            raise self.missing_error(name)
+        return check_index(index, self.total())
 
 
-class Entries(Contents):
+class Entries(Children):
     """A dict, its entries named by the repr of their keys."""
 
     def total(self) -> int:
         return dict.__len__(self.value)
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
-        found = introspection.pairs(self.value, start, stop)
-        return [Part(previews.label(key, budget), item) for key, item in found]
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
+        pairs = introspection.slice_items(self.value, start, stop)
+        return [Child(previews.render_label(key, budget), item) for key, item in pairs]
 
     def find(self, name: str) -> Any:
         return dict.__getitem__(self.value, self._key(name))
 
-    def assign(self, name: str, new: Any) -> None:
-        self.value[self._key(name)] = new
+    def assign(self, name: str, new_value: Any) -> None:
+        self.value[self._key(name)] = new_value
 
     def _key(self, name: str) -> Any:
         for guess in self._guesses(name):
-            if dict.__contains__(self.value, guess) and previews.label(guess) == name:
+            if dict.__contains__(self.value, guess) and previews.render_label(guess) == name:
                 return guess
-        for key, _ in introspection.pairs(self.value, 0, sys.maxsize):
-            if previews.label(key) == name:
+        for key, _ in introspection.slice_items(self.value, 0, sys.maxsize):
+            if previews.render_label(key) == name:
                 return key
-        if dict.__contains__(self.value, name):  # a string key, written without its quotes
+        if dict.__contains__(self.value, name):  # a string key, given without its quotes
             return name
-        raise self.missing(name)
+        raise self.missing_error(name)
 
     def _guesses(self, name: str) -> List[Any]:
         """The keys that nearly every dict has, so that finding one need not walk it."""
-        number = as_index(name)
+        number = parse_index(name)
         return [name[1:-1]] if number is None else [number]
 
 
-class Names(Contents):
+class Names(Children):
     """A scope: any mapping of plain names."""
 
     def total(self) -> int:
         return len(self.value)
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
-        found = introspection.walk(self.value.items, start, stop)
-        return [Part(str(name), held) for name, held in found]
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
+        pairs = introspection.copy_slice(self.value.items, start, stop)
+        return [Child(str(name), item) for name, item in pairs]
 
     def find(self, name: str) -> Any:
         if name not in self.value:
             raise KeyError("there is no variable called %s here" % name)
         return self.value[name]
 
-    def assign(self, name: str, new: Any) -> None:
+    def assign(self, name: str, new_value: Any) -> None:
         self.find(name)
-        self.value[name] = new
+        self.value[name] = new_value
 
 
-class Attributes(Contents):
-    """What an instance itself holds."""
+class Attributes(Children):
+    """The attributes of an instance itself."""
 
     def total(self) -> int:
         return introspection.attribute_count(self.value)
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
-        held = introspection.attributes(self.value)[start:stop]
-        return [Part(_attribute_name(name), item) for name, item in held]
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
+        pairs = introspection.attributes(self.value)[start:stop]
+        return [Child(_attribute_name(name), item) for name, item in pairs]
 
     def find(self, name: str) -> Any:
-        for held_name, held in introspection.attributes(self.value):
-            if _attribute_name(held_name) == name:
-                return held
+        for attribute, item in introspection.attributes(self.value):
+            if _attribute_name(attribute) == name:
+                return item
         owner = introspection.type_name(type(self.value))
         raise AttributeError("%s object has no attribute %s of its own" % (owner, name))
 
-    def assign(self, name: str, new: Any) -> None:
+    def assign(self, name: str, new_value: Any) -> None:
         self.find(name)
-        setattr(self.value, name, new)
+        setattr(self.value, name, new_value)
 
 
-class Joined(Contents):
+class ItemsAndAttributes(Children):
     """Items, and then the attributes of a subclass that has both."""
 
-    def __init__(self, items: Contents, attributes: Contents) -> None:
+    def __init__(self, items: Children, attributes: Children) -> None:
         super().__init__(items.value)
         self._items = items
         self._attributes = attributes
@@ -174,20 +174,20 @@ class Joined(Contents):
     def total(self) -> int:
         return self._items.total() + self._attributes.total()
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         size = self._items.total()
-        found = self._items.page(start, min(stop, size), budget) if start < size else []
+        children = self._items.page(start, min(stop, size), budget) if start < size else []
         if stop > size:
-            found += self._attributes.page(max(0, start - size), stop - size, budget)
-        return found
+            children += self._attributes.page(max(0, start - size), stop - size, budget)
+        return children
 
     def find(self, name: str) -> Any:
         return self._holder(name).find(name)
 
-    def assign(self, name: str, new: Any) -> None:
-        self._holder(name).assign(name, new)
+    def assign(self, name: str, new_value: Any) -> None:
+        self._holder(name).assign(name, new_value)
 
-    def _holder(self, name: str) -> Contents:
+    def _holder(self, name: str) -> Children:
         try:
             self._attributes.find(name)
         except AttributeError:
@@ -195,95 +195,95 @@ class Joined(Contents):
         return self._attributes
 
 
-class Rows(Contents):
+class Rows(Children):
     """A numpy array, by its first dimension."""
 
     def total(self) -> int:
-        return int(numpy_pandas.raw(self.value).shape[0])
+        return int(numpy_pandas.as_ndarray(self.value).shape[0])
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
-        plain = numpy_pandas.raw(self.value)
-        wanted = range(start, min(stop, int(plain.shape[0])))
-        return [Part(str(index), plain[index], index) for index in wanted]
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
+        plain = numpy_pandas.as_ndarray(self.value)
+        indexes = range(start, min(stop, int(plain.shape[0])))
+        return [Child(str(index), plain[index], index) for index in indexes]
 
     def find(self, name: str) -> Any:
-        return numpy_pandas.raw(self.value)[self._index(name)]
+        return numpy_pandas.as_ndarray(self.value)[self._index(name)]
 
-    def assign(self, name: str, new: Any) -> None:
-        self.value[self._index(name)] = new
+    def assign(self, name: str, new_value: Any) -> None:
+        self.value[self._index(name)] = new_value
 
     def _index(self, name: str) -> int:
-        index = as_index(name)
+        index = parse_index(name)
         if index is None:
-            raise self.missing(name)
-        return in_range(index, self.total())
+            raise self.missing_error(name)
+        return check_index(index, self.total())
 
 
-class Columns(Contents):
+class Columns(Children):
     """A DataFrame; each column is a Series."""
 
     def total(self) -> int:
         return int(self.value.shape[1])
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         stop = min(stop, self.total())
         names = numpy_pandas.column_labels(self.value, start, stop, previews.Preview(budget=budget))
         return [
-            Part(name, self.value.iloc[:, index], index) for index, name in enumerate(names, start)
+            Child(name, self.value.iloc[:, index], index) for index, name in enumerate(names, start)
         ]
 
     def find(self, name: str) -> Any:
         return self.value.iloc[:, self.position(name)]
 
-    def assign(self, name: str, new: Any) -> None:
+    def assign(self, name: str, new_value: Any) -> None:
         position = self.position(name)
         if hasattr(self.value, "isetitem"):  # from pandas 1.5 on; tells equal names apart
-            self.value.isetitem(position, new)
+            self.value.isetitem(position, new_value)
         else:
-            self.value[self.value.columns[position]] = new
+            self.value[self.value.columns[position]] = new_value
 
     def position(self, name: str) -> int:
         names = numpy_pandas.column_labels(self.value, 0, self.total(), previews.Preview())
         if name in names:
             return names.index(name)
-        index = as_index(name)
+        index = parse_index(name)
         if index is None:
-            raise self.missing(name)
-        return in_range(index, self.total())
+            raise self.missing_error(name)
+        return check_index(index, self.total())
 
 
-class Cells(Contents):
+class Cells(Children):
     """A Series, named by its index."""
 
     def total(self) -> int:
         return int(self.value.shape[0])
 
-    def page(self, start: int, stop: int, budget: Budget) -> List[Part]:
+    def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         stop = min(stop, self.total())
         names = list(self.value.index[start:stop])
         return [
-            Part(previews.label(name, budget), self.value.iloc[index], index)
+            Child(previews.render_label(name, budget), self.value.iloc[index], index)
             for index, name in enumerate(names, start)
         ]
 
     def find(self, name: str) -> Any:
         return self.value.iloc[self.position(name)]
 
-    def assign(self, name: str, new: Any) -> None:
-        self.value.iloc[self.position(name)] = new
+    def assign(self, name: str, new_value: Any) -> None:
+        self.value.iloc[self.position(name)] = new_value
 
     def position(self, name: str) -> int:
         for index, key in enumerate(self.value.index):
-            if previews.label(key) == name or (type(key) is str and key == name):
+            if previews.render_label(key) == name or (type(key) is str and key == name):
                 return index
-        index_given = as_index(name)
-        if index_given is None:
-            raise self.missing(name)
-        return in_range(index_given, self.total())
+        number = parse_index(name)
+        if number is None:
+            raise self.missing_error(name)
+        return check_index(number, self.total())
 
 
-_FIXED = (tuple, set, frozenset, range) + introspection.VIEWS
-_NOT_UNFOLDED = (
+_IMMUTABLE = (tuple, set, frozenset, range) + introspection.VIEWS
+_WITHOUT_CHILDREN = (
     type,
     types.ModuleType,
     types.FunctionType,
@@ -294,51 +294,51 @@ _NOT_UNFOLDED = (
     bytearray,
     memoryview,
 )
-_ITEMS = (range,) + introspection.SLICED + introspection.WALKED
+_ITEMS = (range,) + introspection.SLICEABLE + introspection.ITERABLE
 
 
-def of(value: Any) -> Optional[Contents]:
-    """What the value unfolds into, or None when there is nothing in it."""
+def children_of(value: Any) -> Optional[Children]:
+    """The children of a value, or None when it has none."""
     cls = type(value)
-    if issubclass(cls, _NOT_UNFOLDED) or introspection.is_enum(cls):
+    if issubclass(cls, _WITHOUT_CHILDREN) or introspection.is_enum(cls):
         return None
-    found = _table(value) or _container(value)
-    return found if found.total() else None
+    children = _table_children(value) or _container_children(value)
+    return children if children.total() else None
 
 
-def _table(value: Any) -> Optional[Contents]:
-    kind = numpy_pandas.kind(type(value))
-    if kind == "array" and numpy_pandas.raw(value).ndim:
+def _table_children(value: Any) -> Optional[Children]:
+    kind = numpy_pandas.table_kind(type(value))
+    if kind == "array" and numpy_pandas.as_ndarray(value).ndim:
         return Rows(value)
     if kind == "frame":
         return Columns(value)
     return Cells(value) if kind == "series" else None
 
 
-def _container(value: Any) -> Contents:
+def _container_children(value: Any) -> Children:
     cls = type(value)
     attributes = Attributes(value)
     if issubclass(cls, dict):
-        items: Contents = Entries(value)
+        items: Children = Entries(value)
     elif issubclass(cls, _ITEMS):
         items = Items(value)
     else:
         return attributes
-    return Joined(items, attributes) if attributes.total() else items
+    return ItemsAndAttributes(items, attributes) if attributes.total() else items
 
 
 def _attribute_name(name: Any) -> str:
-    return name if type(name) is str else previews.label(name)
+    return name if type(name) is str else previews.render_label(name)
 
 
-def as_index(name: str) -> Optional[int]:
+def parse_index(name: str) -> Optional[int]:
     try:
         return int(name)
     except ValueError:
         return None
 
 
-def in_range(index: int, total: int) -> int:
+def check_index(index: int, total: int) -> int:
     if not 0 <= index < total:
         raise IndexError("index %d is outside 0 to %d" % (index, total - 1))
     return index

@@ -1,8 +1,8 @@
-"""Values as JSON: what each is, what it holds, and a reference to unfold it by.
+"""Values as JSON: a preview of each, and a reference by which it can be expanded.
 
-`describe` renders one value, `expand` pages through what a reference holds, `child` and
-`set_child` read and assign one of its parts by the name it is shown under. None of them takes
-longer than a moment or builds more than a page, whatever the value is or does.
+`describe` renders one value, `expand` pages through the children of a reference, `get_child` and
+`set_child` read and assign one child by name. All of them are bounded in time and size, whatever
+the value is or does.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = [
     "Handle",
     "Handles",
     "Limits",
-    "child",
     "describe",
     "expand",
+    "get_child",
     "set_child",
 ]
 
@@ -39,25 +39,26 @@ def describe(
     limits: Limits = DEFAULT_LIMITS,
     budget: Optional[bounded_calls.Budget] = None,
 ) -> Dict[str, Any]:
-    """One value. A `budget` shared between values bounds the time they take together."""
-    shown: Dict[str, Any] = {
-        "name": introspection.clean(name),
+    """Render one value. A shared `budget` bounds the time that several values take together."""
+    described: Dict[str, Any] = {
+        "name": introspection.escape_surrogates(name),
         "type": introspection.type_name(type(value)),
     }
-    ancestor = _ancestor(value, handles, parent)
+    ancestor = _find_ancestor(value, handles, parent)
     if ancestor is not None:
-        return _circular(shown, ancestor, summary)
+        return _describe_circular(described, ancestor, summary)
     try:
-        shown.update(_size(value))
+        described.update(_describe_size(value))
         if not summary:
-            shown.update(_rendered(value, previews.Preview(limits, budget)))
-        unfolds = variable_children.of(value) is not None
-    except Exception as error:  # whatever the object is up to, the reader gets an answer
-        shown["value"] = "<%s object: %s>" % (shown["type"], introspection.clean(_said(error)))
-        unfolds = False
-    ref = handles.add(owner, value, shown["name"], parent) if unfolds else 0
-    shown.update(expandable=unfolds, variable_reference=ref, reference=ref)
-    return shown
+            described.update(_render(value, previews.Preview(limits, budget)))
+        is_expandable = variable_children.children_of(value) is not None
+    except Exception as error:  # whatever the object does, there is an answer
+        failure = introspection.escape_surrogates(_failure_text(error))
+        described["value"] = "<%s object: %s>" % (described["type"], failure)
+        is_expandable = False
+    ref = handles.add(owner, value, described["name"], parent) if is_expandable else 0
+    described.update(expandable=is_expandable, variable_reference=ref, reference=ref)
+    return described
 
 
 def expand(
@@ -68,108 +69,113 @@ def expand(
     summary: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Dict[str, Any]:
-    """One page of what the reference holds. KeyError when there is no such reference."""
-    handle = _handle(handles, ref)
-    held = _contents(handle)
+    """One page of the children of a reference. KeyError when there is no such reference."""
+    handle = _require_handle(handles, ref)
+    children = _children(handle)
     budget = bounded_calls.Budget()
     start = max(0, start)
-    total = held.total() if held is not None else 0
+    total = children.total() if children is not None else 0
     stop = min(total, start + max(0, count))
     items = []
-    for part in held.page(start, stop, budget) if held is not None and start < stop else []:
-        item = describe(part.value, part.name, handles, handle.owner, ref, summary, limits, budget)
-        if part.index is not None:
-            item["index"] = part.index
+    page = children.page(start, stop, budget) if children is not None and start < stop else []
+    for child in page:
+        item = describe(
+            child.value, child.name, handles, handle.owner, ref, summary, limits, budget
+        )
+        if child.index is not None:
+            item["index"] = child.index
         items.append(item)
     return {"items": items, "total": total, "has_more": start + len(items) < total}
 
 
-def child(handles: Handles, ref: int, name: str) -> Any:
-    """The part of that name (or index), as it is now."""
-    handle = _handle(handles, ref)
-    return _unfolded(handle).find(str(name))
+def get_child(handles: Handles, ref: int, name: str) -> Any:
+    """The child of that name (or index), as it is now."""
+    handle = _require_handle(handles, ref)
+    return _require_children(handle).find(str(name))
 
 
 def set_child(handles: Handles, ref: int, name: str, new_value: Any) -> None:
-    """Assign the part of that name (or index); the error says why that cannot be done."""
-    handle = _handle(handles, ref)
-    held = _unfolded(handle)
+    """Assign the child of that name (or index); raises an error that says why it cannot."""
+    handle = _require_handle(handles, ref)
+    children = _require_children(handle)
     table = handles.get(handle.parent) if handle.parent is not None else None
-    if isinstance(held, variable_children.Cells) and table is not None:
-        frame = _contents(table)
+    if isinstance(children, variable_children.Cells) and table is not None:
+        frame = _children(table)
         if isinstance(
             frame, variable_children.Columns
         ):  # the column may be a copy: write to the frame
-            place = held.position(str(name)), frame.position(handle.name)
+            place = children.position(str(name)), frame.position(handle.name)
             frame.value.iloc[place] = new_value
-    held.assign(str(name), new_value)
+    children.assign(str(name), new_value)
 
 
-def _handle(handles: Handles, ref: int) -> Handle:
+def _require_handle(handles: Handles, ref: int) -> Handle:
     handle = handles.get(ref)
     if handle is None:
         raise KeyError("there is no reference %s" % ref)
     return handle
 
 
-def _contents(handle: Handle) -> Optional[variable_children.Contents]:
+def _children(handle: Handle) -> Optional[variable_children.Children]:
     if handle.kind == "scope":
         return variable_children.Names(handle.value)
-    return variable_children.of(handle.value)
+    return variable_children.children_of(handle.value)
 
 
-def _unfolded(handle: Handle) -> variable_children.Contents:
-    held = _contents(handle)
-    if held is None:
+def _require_children(handle: Handle) -> variable_children.Children:
+    children = _children(handle)
+    if children is None:
         raise KeyError("%s is empty" % handle.name)
-    return held
+    return children
 
 
-def _ancestor(value: Any, handles: Handles, parent: Optional[int]) -> Optional[Handle]:
+def _find_ancestor(value: Any, handles: Handles, parent: Optional[int]) -> Optional[Handle]:
     for handle in handles.lineage(parent):
         if handle.value is value and handle.kind != "scope":
             return handle
     return None
 
 
-def _circular(shown: Dict[str, Any], ancestor: Handle, summary: bool) -> Dict[str, Any]:
+def _describe_circular(
+    described: Dict[str, Any], ancestor: Handle, summary: bool
+) -> Dict[str, Any]:
     if not summary:
-        shown["value"] = "<circular: %s>" % introspection.clean(ancestor.name)
-    shown.update(
+        described["value"] = "<circular: %s>" % introspection.escape_surrogates(ancestor.name)
+    described.update(
         circular=True,
         expandable=True,
         variable_reference=ancestor.ref,
         reference=ancestor.ref,
     )
-    return shown
+    return described
 
 
-def _size(value: Any) -> Dict[str, Any]:
+def _describe_size(value: Any) -> Dict[str, Any]:
     size = None if introspection.is_enum(type(value)) else introspection.length(value)
-    return numpy_pandas.shape(value) if size is None else {"length": size}
+    return numpy_pandas.describe_shape(value) if size is None else {"length": size}
 
 
-def _rendered(value: Any, preview: previews.Preview) -> Dict[str, Any]:
-    if previews.shows_bytes(type(value)):
-        return _bytes(value, preview.limits.max_bytes)
-    shown: Dict[str, Any] = {"value": preview.text(value)}
-    shown.update(numpy_pandas.details(value, preview))
-    if preview.cut:
-        shown["truncated"] = True
+def _render(value: Any, preview: previews.Preview) -> Dict[str, Any]:
+    if previews.is_binary(type(value)):
+        return _render_bytes(value, preview.limits.max_bytes)
+    rendered: Dict[str, Any] = {"value": preview.text(value)}
+    rendered.update(numpy_pandas.describe_details(value, preview))
+    if preview.is_truncated:
+        rendered["truncated"] = True
     if preview.error is not None:
-        shown["repr_error"] = preview.error
-    return shown
+        rendered["repr_error"] = preview.error
+    return rendered
 
 
-def _bytes(value: Any, most: int) -> Dict[str, Any]:
-    """Bytes travel as base64: a repr of binary data helps nobody."""
+def _render_bytes(value: Any, max_bytes: int) -> Dict[str, Any]:
+    """Bytes are sent as base64, since a repr of binary data is of no use."""
     if issubclass(type(value), memoryview):
-        return _viewed(value, most)
+        return _render_memoryview(value, max_bytes)
     base = bytes if issubclass(type(value), bytes) else bytearray
-    return _encoded(bytes(base.__getitem__(value, slice(0, most))), base.__len__(value))
+    return _encode_base64(bytes(base.__getitem__(value, slice(0, max_bytes))), base.__len__(value))
 
 
-def _viewed(value: memoryview, most: int) -> Dict[str, Any]:
+def _render_memoryview(value: memoryview, max_bytes: int) -> Dict[str, Any]:
     """The first bytes of a view, without copying the rest."""
     try:
         size = value.nbytes
@@ -177,21 +183,21 @@ def _viewed(value: memoryview, most: int) -> Dict[str, Any]:
         return {"value": "<released memoryview>"}
     try:
         if value.ndim == 1:
-            head = value[: max(1, most // value.itemsize)].tobytes()
+            head = value[: max(1, max_bytes // value.itemsize)].tobytes()
         else:
-            head = value.cast("B")[:most].tobytes()
-    except (TypeError, ValueError):  # neither sliceable nor contiguous: say only how much it is
+            head = value.cast("B")[:max_bytes].tobytes()
+    except (TypeError, ValueError):  # neither sliceable nor contiguous
         return {"value": "<memoryview of %d bytes>" % size, "length": size, "truncated": True}
-    return _encoded(head[:most], size)
+    return _encode_base64(head[:max_bytes], size)
 
 
-def _encoded(data: bytes, size: int) -> Dict[str, Any]:
+def _encode_base64(data: bytes, size: int) -> Dict[str, Any]:
     text = binascii.b2a_base64(data, newline=False).decode("ascii")
-    shown = {"value": text, "encoding": "base64", "length": size}
+    rendered = {"value": text, "encoding": "base64", "length": size}
     if size > len(data):
-        shown["truncated"] = True
-    return shown
+        rendered["truncated"] = True
+    return rendered
 
 
-def _said(error: BaseException) -> str:
-    return "cannot be shown: " + bounded_calls.error_text(error)
+def _failure_text(error: BaseException) -> str:
+    return "cannot be shown: " + bounded_calls.describe_error(error)

@@ -162,7 +162,7 @@ async def wait_until_initialized(target: Target, asked: asyncio.Future[dict[str,
 async def inject(target: Target, bring: Bring) -> None:
     """Have the debugger load our probe."""
     code = _local_code() if bring is Bring.FILES else _remote_code()
-    code += "import _holdfast.injection\n_holdfast.injection.inject()\n"
+    code += "import _holdfast.injection\n_holdfast.injection.join_debugger()\n"
     arguments = {"expression": f"exec({code!r}, {{}})", "context": "repl"}
     try:
         await target.connection.request("evaluate", arguments, timeout=target.request_timeout)
@@ -253,8 +253,10 @@ async def reach(pid: int, door: Door, child_port: int, timeout: float) -> Target
     """Have our probe injected into a running process, and wait for it to report at our door."""
     _check_process(pid)
     code = (
+        "import sys\nhad_threading = 'threading' in sys.modules\n"
         f"{_local_code()}import _holdfast.injection\n"
-        f"_holdfast.injection.enter({door.port}, {DEBUGPY!r}, {child_port})\n"
+        "_holdfast.injection.enter_process("
+        f"{door.port}, {DEBUGPY!r}, {child_port}, had_threading)\n"
     )
     helper, its = await _inject_into(pid, code)
     arrived = asyncio.create_task(_arrived(pid, door))

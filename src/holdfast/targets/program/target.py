@@ -251,13 +251,13 @@ class Target:
         """Let it run on without us, at full speed and past every breakpoint."""
         self._detached = True
         if self.process is not None and self.route != "adapter":
-            self.connection.post("holdfast", {"op": "let_go"})
+            self.connection.post("holdfast", {"op": "disconnect_pipes"})
         posted = [
-            self.connection.post("holdfast", {"op": "forget"}),
+            self.connection.post("holdfast", {"op": "disarm"}),
             self.connection.post("disconnect", {"terminateDebuggee": False}),
         ]
         if self.route != "adapter":  # an adapter ends the conversation by itself
-            posted.append(self.connection.post("holdfast", {"op": "free"}))
+            posted.append(self.connection.post("holdfast", {"op": "stop_tracing"}))
         await asyncio.wait(posted, timeout=self.request_timeout)
         if self.process is not None:
             await self.process.detach()

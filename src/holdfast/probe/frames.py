@@ -1,0 +1,135 @@
+"""The frames of a thread that a user wants to see, and the names in them."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from typing import Any, Dict, Iterator, Optional, Tuple
+
+from .generator_entries import ENTERED_MARK
+from .pydevd_access import RequestFailed, is_ours, user_threads
+
+_MODULE_NAMES = {
+    "__name__",
+    "__doc__",
+    "__package__",
+    "__loader__",
+    "__spec__",
+    "__annotations__",
+    "__builtins__",
+    "__file__",
+    "__cached__",
+}
+RETURNED_VALUES = "__pydevd_ret_val_dict"  # where pydevd keeps what called functions returned
+_HIDDEN_NAMES = {RETURNED_VALUES, "__exception__", ENTERED_MARK}
+
+Frame = Tuple[Any, int]  # a frame and the line to show for it
+
+
+def iter_frames(db: Any, thread_id: str) -> Iterator[Frame]:
+    """The frames a user wants to see, top first, of a suspended or a running thread."""
+    suspended = db.suspended_frames_manager.get_frames_list(thread_id)
+    if suspended is not None:
+        lines = suspended.frame_id_to_lineno
+        pairs = (
+            (frame, lines.get(id(frame), frame.f_lineno)) for frame in _suspended_frames(suspended)
+        )
+    else:
+        pairs = ((frame, frame.f_lineno) for frame in _running_frames(thread_id))
+    yield from _drop_debugger_frames(pairs)
+
+
+def _suspended_frames(suspended: Any) -> Iterator[Any]:
+    """What pydevd keeps of the stack, and the rest of a deep one, which it keeps in part only."""
+    frame = None
+    for frame in suspended:
+        yield frame
+    frame = getattr(frame, "f_back", None) if suspended.exc_type is None else None
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _drop_debugger_frames(pairs: Iterator[Frame]) -> Iterator[Frame]:
+    in_program = False
+    for frame, line in pairs:
+        if is_ours(frame.f_code.co_filename):
+            if in_program and frame.f_code.co_name == "_exec":
+                return  # below are only the frames that started the program
+            continue
+        in_program = True
+        yield frame, line or frame.f_code.co_firstlineno
+
+
+def _running_frames(thread_id: str) -> Iterator[Any]:
+    for known, thread in user_threads():
+        if known == thread_id:
+            frame = sys._current_frames().get(thread.ident)
+            while frame is not None:
+                yield frame
+                frame = frame.f_back
+            return
+    raise RequestFailed("thread", "the thread has ended")
+
+
+def frame_at(db: Any, thread_id: str, depth: int) -> Any:
+    """The frame `depth` levels out from the top of a suspended thread."""
+    if db.suspended_frames_manager.get_frames_list(thread_id) is None:
+        raise RequestFailed("resumed", "the thread is running")
+    for frame, _line in itertools.islice(iter_frames(db, thread_id), depth, depth + 1):
+        return frame
+    raise RequestFailed("frame", "no frame %d in this thread" % depth)
+
+
+def describe_frame(frame: Any, line: int, db: Any) -> Dict[str, Any]:
+    code = frame.f_code
+    described = {
+        "name": code.co_name,  # the same on every Python; only newer ones have a qualname
+        "file": _frame_path(frame),
+        "line": line,
+        "module": str(frame.f_globals.get("__name__", "")),
+    }
+    qualname = getattr(code, "co_qualname", code.co_name)
+    if qualname != code.co_name:
+        described["qualname"] = qualname
+    if not db.in_project_scope(frame):
+        described["library"] = True
+    return described
+
+
+def _frame_path(frame: Any) -> str:
+    from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
+
+    path: str = get_abs_path_real_path_and_base_from_frame(frame)[0]
+    return path
+
+
+def describe_stack(db: Any, thread_id: str, start: int, count: Optional[int]) -> Dict[str, Any]:
+    frames = list(iter_frames(db, thread_id))
+    end = None if count is None else start + count
+    return {
+        "frames": [describe_frame(frame, line, db) for frame, line in frames[start:end]],
+        "total": len(frames),
+        "suspended": db.suspended_frames_manager.get_frames_list(thread_id) is not None,
+    }
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def read_locals(frame: Any) -> Dict[str, Any]:
+    """A frame's locals; in a module without the names that every module has."""
+    names = frame.f_locals
+    if names is frame.f_globals or frame.f_code.co_name == "<module>":
+        return {k: v for k, v in names.items() if k not in _MODULE_NAMES and k not in _HIDDEN_NAMES}
+    return {
+        k: v
+        for k, v in names.items()
+        if k not in _HIDDEN_NAMES and isinstance(k, str) and k[:1] != "."
+    }
+
+
+def read_globals(frame: Any) -> Dict[str, Any]:
+    return {
+        k: v for k, v in frame.f_globals.items() if k != "__builtins__" and k not in _HIDDEN_NAMES
+    }

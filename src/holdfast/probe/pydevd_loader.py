@@ -1,0 +1,98 @@
+"""Importing debugpy from the server's installation, without a trace in the program.
+
+The search path, the environment and the bytecode settings are as before when it is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any, Iterator
+
+from .pydevd_access import debugpy_folder
+
+# Read by pydevd when it is imported, and gone from the environment before the program starts.
+_IMPORT_SETTINGS = {
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    "PYDEVD_WARN_EVALUATION_TIMEOUT": "3600",
+    "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "3600",
+}
+if sys.version_info >= (3, 12):
+    # The compiled form cannot be patched, exists only if this Python is the server's, and gains
+    # little where nothing is traced.
+    _IMPORT_SETTINGS["PYDEVD_USE_CYTHON"] = "NO"
+
+
+def import_pydevd(debugpy_dir: str) -> Any:
+    environment = dict(os.environ)
+    os.environ.update(_IMPORT_SETTINGS)
+    path = sys.path[:]
+    sys.path.insert(0, debugpy_dir)
+    bytecode = sys.dont_write_bytecode, sys.pycache_prefix
+    cache = _bytecode_cache()
+    sys.dont_write_bytecode, sys.pycache_prefix = False, cache
+    try:
+        with _complete_files_only():
+            try:
+                pydevd = _import_modules()
+            except (EOFError, ValueError, TypeError):
+                # Raised for an incomplete bytecode file, which a machine that crashed leaves.
+                _delete_bytecode(cache)
+                pydevd = _import_modules()
+    finally:
+        sys.path[:] = path
+        sys.dont_write_bytecode, sys.pycache_prefix = bytecode
+        for name in set(os.environ) - set(environment):  # pydevd leaves one of its own behind
+            del os.environ[name]
+        os.environ.update(environment)
+    return pydevd
+
+
+def _import_modules() -> Any:
+    import debugpy.server  # noqa: F401  (this brings the vendored pydevd in)
+    import pydevd
+    from _pydevd_bundle import pydevd_process_net_command_json  # noqa: F401
+
+    return pydevd
+
+
+@contextlib.contextmanager
+def _complete_files_only() -> Iterator[None]:
+    """On a full disk older Pythons keep an incomplete bytecode file, and fail on it ever after."""
+    importing: Any = sys.modules.get("_frozen_importlib_external")
+    original: Any = getattr(importing, "_write_atomic", None)
+
+    def write(path: str, data: bytes, mode: int = 0o666) -> None:
+        original(path, data, mode)
+        if os.stat(path).st_size != len(data):
+            os.unlink(path)
+
+    if original is None:
+        yield
+        return
+    importing._write_atomic = write
+    try:
+        yield
+    finally:
+        importing._write_atomic = original
+
+
+def _delete_bytecode(folder: str) -> None:
+    """Have everything compiled again, and imported again as far as it was."""
+    import shutil  # nearly never needed, and not cheap to import
+
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(debugpy_folder()):
+            del sys.modules[name]
+
+
+def _bytecode_cache() -> str:
+    """Where the debugger's bytecode is kept: without it a start-up takes twice as long.
+
+    debugpy's own directory belongs to the server, holds one Python's bytecode, and may not be
+    writable.
+    """
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(caches, "holdfast", "pycache")

@@ -1,0 +1,71 @@
+"""Messages to the server, on pydevd's own connection."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any, Callable, Dict, Optional
+
+from .pydevd_access import RequestFailed, current, step_suspended
+
+
+def send(message: Dict[str, Any]) -> None:
+    from _pydevd_bundle.pydevd_net_command import NetCommand
+
+    db = current()
+    if db is not None and db.writer is not None:
+        with step_suspended():
+            db.writer.add_command(NetCommand(0, 0, message, is_json=True))
+
+
+def report(kind: str, **body: Any) -> None:
+    """Send an event of our own."""
+    send({"type": "event", "event": "holdfast", "body": dict(body, kind=kind)})
+
+
+def respond(request: Dict[str, Any], run: Callable[[], Any]) -> None:
+    """Answer a request of ours with what `run()` returns, or with the error that it raises."""
+    try:
+        _send_response(request, run())
+    except RequestFailed as failure:
+        body = {"kind": failure.kind, "details": failure.details}
+        _send_response(request, body, str(failure))
+    except BaseException as error:  # a request must never end the debugger's reader
+        body = {"kind": "internal", "details": {}}
+        _send_response(request, body, "%s: %s" % (type(error).__name__, error))
+
+
+def _send_response(request: Dict[str, Any], body: Any, error: Optional[str] = None) -> None:
+    message = {
+        "type": "response",
+        "request_seq": request["seq"],
+        "command": "holdfast",
+        "success": error is None,
+        "body": body,
+    }
+    if error is not None:
+        message["message"] = error
+    send(message)
+
+
+def flush(seconds: float = 5.0) -> None:
+    """Wait until every message so far has been written to the connection."""
+    from _pydevd_bundle.pydevd_net_command import _NullNetCommand
+
+    db = current()
+    if db is None or db.writer is None:
+        return
+    sent = threading.Event()
+    mark = _NullNetCommand()
+    mark.send = lambda _socket: sent.set()
+    db.writer.add_command(mark)
+    sent.wait(seconds)
+
+
+def flush_output() -> None:
+    """Flush what the program printed, so that it is seen with the stop or message that follows."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
