@@ -220,7 +220,9 @@ def every_python() -> dict[str, str]:
     sys.path.append(_TESTS)
     import interpreters
 
-    return {".".join(map(str, each.version)): each.path for each in interpreters.found()}
+    return {
+        ".".join(map(str, each.version)): each.path for each in interpreters.find_interpreters()
+    }
 
 
 def own_python(path: str) -> dict[str, str]:
