@@ -1,83 +1,104 @@
-"""Agents, what they hold and what happened to them, as clients see it."""
+"""Builds the answers about agents: their status, what they hold, what happened to them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdfast.model.hold import Hold
 from holdfast.model.session import State
 from holdfast.service.agents.event_log import EventCounts
+from holdfast.service.holds import hold_fields
 from holdfast.wire import rest
+from holdfast.wire.agent_answers import (
+    AgentCounters,
+    AgentHold,
+    AgentStatus,
+    AgentSummary,
+    HeldStep,
+)
 
 if TYPE_CHECKING:
-    from holdfast.service.agents.agent_session import AgentHold, AgentSession
+    from holdfast.service.agents import agent_session
+    from holdfast.service.agents.agent_session import AgentSession
 
 Json = dict[str, Any]
 _ABOUT = ("cwd", "provider", "model", "parent", "replayOf", "mode", "forkAt")
-_HELD = ("stop", "at", "name", "toolId", "iteration", "lane", "breakpoint")
+_HELD = ("at", "name", "toolId", "iteration", "lane", "breakpoint")
 _HELD_WHOLE = ("input", "error")
 
 
-def state_json(session: AgentSession) -> Json:
-    """Its status, and what belongs to it."""
-    shown: Json = {
+def status_fields(session: AgentSession) -> Json:
+    """What every answer about an agent session begins with."""
+    fields: Json = {
         "session_id": session.id,
         "status": session.state.value,
-        "kind": session.kind.value,
         "iteration": session.iteration,
         "holds": session.holds,
     }
     if session.state is State.PAUSED:
         held = next(reversed(session.held.values()))
-        shown["hold_id"] = held.id
-        shown["reason"] = held.data.get("reason")
-        shown["held"] = [held_json(each) for each in session.held.values()]
+        fields["hold_id"] = held.id
+        fields["reason"] = held.data.get("reason")
+        fields["held"] = [
+            HeldStep(**_known(held.data, _HELD), stop=held.stop, hold_id=held.id)
+            for held in session.held.values()
+        ]
     elif session.over:
-        shown["reason"] = session.reason
-    return shown
+        fields["reason"] = session.reason
+    return fields
 
 
-def summary_json(session: AgentSession) -> Json:
-    """In a list."""
-    shown = {
-        **state_json(session),
-        "name": session.name,
-        "created_at": rest.timestamp(session.created_at),
-        "pid": session.pid,
-        "directory": str(session.home.path),
-        "last_event": session.log.seq,
-        "last_event_type": session.last_event,
-    }
-    shown |= {each: session.about[each] for each in _ABOUT if session.about.get(each) is not None}
+def build_status(session: AgentSession) -> AgentStatus:
+    return AgentStatus(**status_fields(session))
+
+
+def build_summary(session: AgentSession) -> AgentSummary:
+    summary = AgentSummary(
+        **status_fields(session),
+        **_known(session.about, _ABOUT),
+        name=session.name,
+        created_at=rest.timestamp(session.created_at),
+        pid=session.pid,
+        directory=str(session.home.path),
+        last_event=session.log.seq,
+        last_event_type=session.last_event,
+    )
     if session.counts_before is not None:
-        shown["counters"] = counters_json(session, session.counts_before + session.counts)
-    return shown
+        summary.counters = _build_counters(session, session.counts_before + session.counts)
+    return summary
 
 
-async def detail_json(session: AgentSession) -> Json:
-    """On its own: counted, if it was not yet."""
+async def build_detail(session: AgentSession) -> AgentSummary:
+    """The summary with its counters, which may have to be counted first."""
     counts = await session.counted()
-    return {**summary_json(session), "counters": counters_json(session, counts)}
+    summary = build_summary(session)
+    summary.counters = _build_counters(session, counts)
+    return summary
 
 
-def counters_json(session: AgentSession, counts: EventCounts) -> Json:
+def _build_counters(session: AgentSession, counts: EventCounts) -> AgentCounters:
     types = counts.types
-    return {
-        "events": types.total(),
-        "model_calls": types["api_request"],
-        "tool_calls": types["tool_call_start"],
-        "holds": types["paused"],
-        "errors": types["error"],
-        "input_tokens": counts.input_tokens,
-        "output_tokens": counts.output_tokens,
-        "unreadable_lines": session.skipped,
-    }
+    return AgentCounters(
+        events=types.total(),
+        model_calls=types["api_request"],
+        tool_calls=types["tool_call_start"],
+        holds=types["paused"],
+        errors=types["error"],
+        input_tokens=counts.input_tokens,
+        output_tokens=counts.output_tokens,
+        unreadable_lines=session.skipped,
+    )
 
 
-def held_json(held: AgentHold, *, whole: bool = False) -> Json:
-    """What a hold of an agent holds; `whole` with the input."""
+def build_hold(hold: Hold, held: agent_session.AgentHold, *, whole: bool) -> AgentHold:
+    """`whole` with the input."""
     names = (*_HELD, *_HELD_WHOLE) if whole else _HELD
-    shown = {each: held.data[each] for each in names if held.data.get(each) is not None}
-    return {**shown, "stop": held.stop, "hold_id": held.id}
+    return AgentHold(**hold_fields(hold), **_known(held.data, names), stop=held.stop)
+
+
+def _known(data: Json, names: tuple[str, ...]) -> Json:
+    """The fields that a recording has."""
+    return {name: data[name] for name in names if data.get(name) is not None}
 
 
 def event_json(session_id: str, event: Json) -> Json:
