@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from holdfast.wire.agent_answers import AgentDecisionAnswer, AgentHold, AgentStatus, AgentSummary
+from holdfast.wire.agent_answers import AgentDecision, AgentHold, AgentStatus, AgentSummary
 from holdfast.wire.call_answers import (
     CallDecisionAnswer,
     CallEvaluation,
@@ -23,7 +23,7 @@ from holdfast.wire.session_answers import ProgramHold
 StatusAnswer = ProgramStatus | AgentStatus
 SummaryAnswer = ProgramSummary | CallSessionAnswer | AgentSummary
 DetailAnswer = ProgramDetail | CallSessionAnswer | AgentSummary
-DecisionAnswer = ProgramStatus | CallDecisionAnswer | AgentDecisionAnswer
+DecisionAnswer = ProgramStatus | CallDecisionAnswer | AgentDecision
 EvaluationAnswer = Variable | CallEvaluation
 HoldSummary = ProgramHold | CallHold | AgentHold
 HoldDetail = ProgramHold | CallHoldDetail | AgentHold

@@ -18,7 +18,13 @@ from holdfast.model.session import Kind, State
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
-from holdfast.service.agents import answer_builder, command_exchange
+from holdfast.service.agents import command_exchange
+from holdfast.service.agents.answer_builder import (
+    build_event,
+    build_hold,
+    build_status,
+    build_summary,
+)
 from holdfast.service.agents.event_log import EventCounts, EventLog, parse_event, parse_head
 from holdfast.service.agents.recording_scan import RecordingScan, parse_moment
 from holdfast.service.event_stream import EventStream
@@ -28,11 +34,11 @@ from holdfast.service.session import DecisionRequest, Session
 from holdfast.service.settings import Settings
 from holdfast.wire import agent_answers as answers
 from holdfast.wire.agent_answers import (
-    AgentDecisionAnswer,
-    AgentState,
+    AgentCommandAnswer,
+    AgentDecision,
+    AgentInspection,
     AgentStatus,
     AgentSummary,
-    CommandAnswer,
 )
 from holdfast.wire.session_answers import EventList
 
@@ -160,14 +166,15 @@ class AgentSession(Session):
             await self.wait_until(lambda: self.settled, seconds)
 
     def summary(self) -> AgentSummary:
-        return answer_builder.build_summary(self)
+        before = self.counts_before
+        return build_summary(self, None if before is None else before + self.counts)
 
     async def detail(self) -> AgentSummary:
-        return await answer_builder.build_detail(self)
+        return build_summary(self, await self.count_events())
 
     async def status(self, options: RunOptions) -> AgentStatus:
         await self._settle_within(self._seconds(options))
-        return answer_builder.build_status(self)
+        return build_status(self, AgentStatus)
 
     @property
     def last_seq(self) -> int:
@@ -177,7 +184,7 @@ class AgentSession(Session):
         self, since: int, limit: int, types: frozenset[str] | None = None
     ) -> EventList:
         page = await asyncio.to_thread(self.log.span(since).read, limit, types)
-        events = [answer_builder.event_json(self.id, event) for event in page.events]
+        events = [build_event(self.id, event) for event in page.events]
         return EventList(events, page.last, page.has_more)
 
     async def delete(self) -> None:
@@ -192,7 +199,7 @@ class AgentSession(Session):
             held = command_exchange.get_only_hold(self, "continue")
             await self._decide(held, "continue", options.by)
         await self._settle_within(seconds)
-        return answer_builder.build_status(self)
+        return build_status(self, AgentStatus)
 
     async def step(self, action: str, options: RunOptions) -> AgentStatus:
         """One iteration: an agent has no lines to step over, into or out of."""
@@ -202,7 +209,7 @@ class AgentSession(Session):
         seconds = self._seconds(options, self._settings.step_wait)
         await self._decide(held, "step", options.by)
         await self._settle_within(seconds)
-        return answer_builder.build_status(self)
+        return build_status(self, AgentStatus)
 
     async def _decide(self, held: AgentHold, action: str, by: str) -> None:
         limit = self._settings.request_timeout
@@ -212,50 +219,53 @@ class AgentSession(Session):
         """Stop before its next model call."""
         seconds = self._seconds(options, self._settings.step_wait)
         is_paused = await command_exchange.pause(self, self._settings.request_timeout, seconds)
-        answer = answer_builder.build_status(self)
+        answer = build_status(self, AgentStatus)
         if not is_paused and not self.over:
             answer.pause_pending = True
             answer.message = "It stops before its next model call; GET its /status?wait= to wait."
         return answer
 
-    async def decide(self, hold: Hold, request: DecisionRequest) -> AgentDecisionAnswer:
-        by = request.options.by
-        limit = command_exchange.parse_timeout(request.fields, self._settings.request_timeout)
+    async def decide(self, hold: Hold, request: DecisionRequest) -> AgentDecision:
+        by, fields = request.options.by, request.fields
+        limit = command_exchange.parse_timeout(fields, self._settings.request_timeout)
         _, held = await command_exchange.decide(
-            self._registry, self._ledger, hold.id, request.action, by, request.fields, limit
+            self._registry, self._ledger, hold.id, request.action, by, fields, limit
         )
         await self._settle_within(self._seconds(request.options))
-        fields = {**answer_builder.status_fields(self), "hold_id": hold.id}
-        return AgentDecisionAnswer(**fields, action=request.action, stop=held.stop)
+        return build_status(
+            self, AgentDecision, hold_id=hold.id, action=request.action, stop=held.stop
+        )
 
     async def continue_holds(self, by: str) -> list[str]:
         limit = self._settings.request_timeout
         return await command_exchange.continue_all(self._registry, self._ledger, self.id, by, limit)
 
     def summarize_hold(self, hold: Hold) -> answers.AgentHold:
-        return answer_builder.build_hold(hold, self._registry.held(hold.id)[1], whole=False)
+        return build_hold(hold, self._registry.held(hold.id)[1], whole=False)
 
     def describe_hold(self, hold: Hold) -> answers.AgentHold:
-        return answer_builder.build_hold(hold, self._registry.held(hold.id)[1], whole=True)
+        return build_hold(hold, self._registry.held(hold.id)[1], whole=True)
 
-    async def command(self, kind: str, data: Json, timeout: float | None = None) -> CommandAnswer:
+    async def command(
+        self, kind: str, data: Json, timeout: float | None = None
+    ) -> AgentCommandAnswer:
         """Send a command and wait for its answer."""
         limit = self._settings.request_timeout if timeout is None else timeout
         outcome = await command_exchange.send_command(self, kind, data, limit)
-        return CommandAnswer(
+        return AgentCommandAnswer(
             command_id=outcome.command_id,
             type=kind,
             status=outcome.status,
             response=outcome.response,
-            session=answer_builder.build_status(self),
+            session=build_status(self, AgentStatus),
             note=UNSET if outcome.note is None else outcome.note,
         )
 
-    async def inspect(self, what: str) -> AgentState:
+    async def inspect(self, what: str) -> AgentInspection:
         """What the agent says of itself: messages, context, tools, or all of it."""
         limit = self._settings.request_timeout
         state = await command_exchange.inspect(self, what, limit)
-        return AgentState(**answer_builder.status_fields(self), state=state)
+        return build_status(self, AgentInspection, state=state)
 
     async def read_content(self, cid: str) -> tuple[bytes, bool]:
         """A body that an event names by its content id, and whether it is JSON."""
@@ -405,7 +415,7 @@ class AgentSession(Session):
 
     # -- counting ---------------------------------------------------------------------------
 
-    async def counted(self) -> EventCounts:
+    async def count_events(self) -> EventCounts:
         """From its very beginning; reads what was not followed, once."""
         if self.counts_before is None:
             before = await asyncio.to_thread(EventCounts.of, self.home.events, self.followed_from)

@@ -1,82 +1,75 @@
-"""Builds the answers about agents: their status, what they hold, what happened to them."""
+"""Answers about agents, built from their sessions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import UNSET
 
 from holdfast.model.hold import Hold
 from holdfast.model.session import State
 from holdfast.service.agents.event_log import EventCounts
 from holdfast.service.holds import hold_fields
+from holdfast.wire import agent_answers as answers
 from holdfast.wire import rest
 from holdfast.wire.agent_answers import (
     AgentCounters,
-    AgentHold,
     AgentStatus,
+    AgentStop,
     AgentSummary,
-    HeldStep,
 )
 
 if TYPE_CHECKING:
-    from holdfast.service.agents import agent_session
-    from holdfast.service.agents.agent_session import AgentSession
+    from holdfast.service.agents.agent_session import AgentHold, AgentSession
 
-Json = dict[str, Any]
-_ABOUT = ("cwd", "provider", "model", "parent", "replayOf", "mode", "forkAt")
-_HELD = ("at", "name", "toolId", "iteration", "lane", "breakpoint")
-_HELD_WHOLE = ("input", "error")
+Status = TypeVar("Status", bound=AgentStatus)
+# Fields of `session.json`, and those of the answer that they become.
+_METADATA = {
+    **{name: name for name in ("cwd", "provider", "model", "parent", "mode")},
+    "replayOf": "replay_of",
+    "forkAt": "fork_at",
+}
 
 
-def status_fields(session: AgentSession) -> Json:
-    """What every answer about an agent session begins with."""
-    fields: Json = {
+def build_status(session: AgentSession, kind: type[Status], **more: Any) -> Status:
+    """Where the session's agent is; `more` are the fields that this kind of answer adds."""
+    fields: dict[str, Any] = {
         "session_id": session.id,
         "status": session.state.value,
         "iteration": session.iteration,
         "holds": session.holds,
     }
     if session.state is State.PAUSED:
-        held = next(reversed(session.held.values()))
-        fields["hold_id"] = held.id
-        fields["reason"] = held.data.get("reason")
-        fields["held"] = [
-            HeldStep(**_known(held.data, _HELD), stop=held.stop, hold_id=held.id)
-            for held in session.held.values()
-        ]
+        newest = next(reversed(session.held.values()))
+        fields["hold_id"] = newest.id
+        fields["reason"] = newest.data.get("reason")
+        fields["held"] = [build_stop(hold) for hold in session.held.values()]
     elif session.over:
         fields["reason"] = session.reason
-    return fields
+    return kind(**fields | more)
 
 
-def build_status(session: AgentSession) -> AgentStatus:
-    return AgentStatus(**status_fields(session))
-
-
-def build_summary(session: AgentSession) -> AgentSummary:
-    summary = AgentSummary(
-        **status_fields(session),
-        **_known(session.about, _ABOUT),
+def build_summary(session: AgentSession, counts: EventCounts | None) -> AgentSummary:
+    metadata = {
+        field: session.about[name]
+        for name, field in _METADATA.items()
+        if session.about.get(name) is not None
+    }
+    return build_status(
+        session,
+        AgentSummary,
         name=session.name,
         created_at=rest.timestamp(session.created_at),
         pid=session.pid,
         directory=str(session.home.path),
         last_event=session.log.seq,
         last_event_type=session.last_event,
+        counters=UNSET if counts is None else build_counters(session, counts),
+        **metadata,
     )
-    if session.counts_before is not None:
-        summary.counters = _build_counters(session, session.counts_before + session.counts)
-    return summary
 
 
-async def build_detail(session: AgentSession) -> AgentSummary:
-    """The summary with its counters, which may have to be counted first."""
-    counts = await session.counted()
-    summary = build_summary(session)
-    summary.counters = _build_counters(session, counts)
-    return summary
-
-
-def _build_counters(session: AgentSession, counts: EventCounts) -> AgentCounters:
+def build_counters(session: AgentSession, counts: EventCounts) -> AgentCounters:
     types = counts.types
     return AgentCounters(
         events=types.total(),
@@ -90,18 +83,29 @@ def _build_counters(session: AgentSession, counts: EventCounts) -> AgentCounters
     )
 
 
-def build_hold(hold: Hold, held: agent_session.AgentHold, *, whole: bool) -> AgentHold:
-    """`whole` with the input."""
-    names = (*_HELD, *_HELD_WHOLE) if whole else _HELD
-    return AgentHold(**hold_fields(hold), **_known(held.data, names), stop=held.stop)
+def build_stop(hold: AgentHold) -> AgentStop:
+    return AgentStop(**_stop_fields(hold))
 
 
-def _known(data: Json, names: tuple[str, ...]) -> Json:
-    """The fields that a recording has."""
-    return {name: data[name] for name in names if data.get(name) is not None}
+def build_hold(hold: Hold, held: AgentHold, *, whole: bool) -> answers.AgentHold:
+    """`whole` with what the agent is about to do."""
+    names = ("input", "error") if whole else ()
+    more = {name: held.data[name] for name in names if held.data.get(name) is not None}
+    return answers.AgentHold(**hold_fields(hold) | _stop_fields(held) | more)
 
 
-def event_json(session_id: str, event: Json) -> Json:
+def _stop_fields(hold: AgentHold) -> dict[str, Any]:
+    fields = {
+        name: hold.data[name]
+        for name in ("at", "name", "iteration", "lane", "breakpoint")
+        if hold.data.get(name) is not None
+    }
+    if hold.data.get("toolId") is not None:
+        fields["tool_id"] = hold.data["toolId"]
+    return {**fields, "stop": hold.stop, "hold_id": hold.id}
+
+
+def build_event(session_id: str, event: dict[str, Any]) -> dict[str, Any]:
     """An event as its bridge wrote it, under the names that events of every kind have."""
     return {
         "seq": event["seq"],
