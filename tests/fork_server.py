@@ -1,8 +1,8 @@
-"""Starts `holdfast` commands in processes of their own, without importing everything each time.
+"""Starts processes that use Holdfast without importing everything each time.
 
-One process per test worker has imported the commands and the server. It forks a child for each
-command. The child gets its own environment, directory and streams and then runs
-`python -m holdfast`. A start costs hundredths of a second instead of a third to a whole one.
+One process per test worker has imported the commands, the server and the bridge. It forks a child
+for each command. The child gets its own environment, directory and streams and then runs what
+Python was asked to run. A start costs hundredths of a second instead of a third to a whole one.
 A test about the start itself uses `sys.executable -m holdfast`.
 """
 
@@ -29,7 +29,7 @@ _MAX_REQUEST = 1_000_000
 # frees each object, which copies the memory that was shared so far.
 _SERVER = """
 import atexit, ctypes, gc, json, os, runpy, signal, socket, sys, threading
-import holdfast.cli.commands, holdfast.server.http_server, uvloop
+import holdfast.bridge, holdfast.cli.commands, holdfast.server.http_server, uvloop
 from holdfast.cli import server_access
 gc.freeze()
 
@@ -78,10 +78,15 @@ os.environ.clear()
 os.environ.update(command["env"])
 server_access.console.__init__()  # it reads COLUMNS, as the other one does
 server_access.complaints.__init__(stderr=True)
-sys.path[0] = os.getcwd()
-sys.argv[1:] = command["argv"]
+argv = command["argv"]
+sys.orig_argv = [sys.executable, *argv]
 try:
-    runpy.run_module("holdfast", run_name="__main__", alter_sys=True)
+    if argv[0] == "-m":
+        sys.path[0], sys.argv = os.getcwd(), argv[1:]
+        runpy.run_module(argv[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0], sys.argv = os.path.dirname(argv[0]), argv
+        runpy.run_path(argv[0], run_name="__main__")
     code = 0
 except SystemExit as end:
     if not isinstance(end.code, (int, type(None))):
@@ -107,7 +112,7 @@ class ForkedProcess:
         if self.returncode is None:
             ready, _, _ = select.select([self._report], [], [], timeout)
             if not ready:
-                raise subprocess.TimeoutExpired("holdfast", timeout or 0)
+                raise subprocess.TimeoutExpired("python", timeout or 0)
             self.returncode = int(self._report.readline())
             self._report.close()
         return self.returncode
@@ -156,7 +161,7 @@ def _fork_server() -> _ForkServer:
     return _ForkServer()
 
 
-def start_holdfast(
+def start_python(
     *argv: str,
     stdin: int | None = None,
     stdout: int = 1,
@@ -165,7 +170,7 @@ def start_holdfast(
     cwd: str | Path | None = None,
     new_session: bool = False,
 ) -> ForkedProcess:
-    """`holdfast` with these arguments; the streams are file descriptors."""
+    """`python` with these arguments, a script or `-m`. The streams are file descriptors."""
     command = {
         "argv": argv,
         "env": dict(os.environ if env is None else env),
@@ -185,9 +190,8 @@ def run_holdfast(
 ) -> subprocess.CompletedProcess[str]:
     """`holdfast` from its start to its end, with what it wrote."""
     with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
-        process = start_holdfast(
-            *argv, stdout=stdout.fileno(), stderr=stderr.fileno(), env=env, cwd=cwd
-        )
+        out, err = stdout.fileno(), stderr.fileno()
+        process = start_python("-m", "holdfast", *argv, stdout=out, stderr=err, env=env, cwd=cwd)
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from fork_server import start_holdfast
+from fork_server import start_python
 
 PROGRAMS = Path(__file__).parent / "programs"
 _MARKER = re.compile(r"#\s*@(\w+)\s*$")
@@ -46,13 +46,13 @@ class Server:
         data_dir.parent.mkdir(parents=True, exist_ok=True)
         ready, write = os.pipe()
         self.ready_file = data_dir.parent / f"{data_dir.name}.ready.json"
-        argv = ["serve", "--port", "0"]
+        argv = ["-m", "holdfast", "serve", "--port", "0"]
         if "--pool-size" not in options:
             argv += ["--pool-size", "0"]  # most tests need none, and each costs half a second
         argv += ["--data-dir", str(data_dir), "--ready-file", str(self.ready_file), *options]
         try:
             environment = {**os.environ, **(env or {})}
-            self.process = start_holdfast(*argv, stderr=write, env=environment, new_session=True)
+            self.process = start_python(*argv, stderr=write, env=environment, new_session=True)
         finally:
             os.close(write)
         self._stderr = os.fdopen(ready, "r", errors="replace")
