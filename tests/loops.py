@@ -14,13 +14,13 @@ from typing import Any
 
 from applications import started
 from holdfast.bridge import Bridge, start
+from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.recording import command_sender
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 from polling import wait_until
 
-Event = dict[str, Any]
 PATIENCE = 30.0
 PROGRAM = Path(__file__).parent / "programs" / "agent_loop.py"
 
@@ -32,21 +32,21 @@ class Files:
         self.home = home
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[RecordedEvent]:
         found = [agent_lines.parse_event(line) for _, line in Tail(self.home.events).all()]
         return [event for event in found if event is not None]
 
-    def of(self, *types: str) -> list[dict[str, Any]]:
+    def of(self, *types: str) -> list[EventData]:
         return [event["data"] for event in self.events if event["type"] in types]
 
     @property
     def types(self) -> list[str]:
         return [event["type"] for event in self.events]
 
-    def until(self, kind: str, count: int = 1, **fields: Any) -> dict[str, Any]:
+    def until(self, kind: str, count: int = 1, **fields: Any) -> EventData:
         """The data of the event of that type and those fields, the `count`th, when it is there."""
 
-        def look() -> dict[str, Any] | None:
+        def look() -> EventData | None:
             matches = [
                 data
                 for data in self.of(kind)
@@ -59,13 +59,13 @@ class Files:
     def send(self, kind: str, _id: str | None = None, **data: Any) -> str:
         return command_sender.send_command(self.home, kind, data, _id)
 
-    def executed(self, command_id: str) -> dict[str, Any]:
+    def executed(self, command_id: str) -> EventData:
         return self.until("command_executed", commandId=command_id)
 
-    def rejected(self, command_id: str) -> dict[str, Any]:
+    def rejected(self, command_id: str) -> EventData:
         return self.until("error", commandId=command_id)
 
-    def answer(self, kind: str, **data: Any) -> dict[str, Any]:
+    def answer(self, kind: str, **data: Any) -> EventData:
         """What a command is answered with."""
         return self.until("command_response", commandId=self.send(kind, **data))
 
@@ -73,10 +73,10 @@ class Files:
         answered = self.answer("breakpoint", action="add", **data)
         return str(answered["data"]["id"])
 
-    def stopped(self, count: int = 1) -> dict[str, Any]:
+    def stopped(self, count: int = 1) -> EventData:
         return self.until("paused", count)
 
-    def resume(self, **decision: Any) -> dict[str, Any]:
+    def resume(self, **decision: Any) -> EventData:
         return self.executed(self.send("resume", **decision))
 
 
