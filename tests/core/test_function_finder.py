@@ -32,7 +32,7 @@ PROGRAM = textwrap.dedent(
 
         async def pay(self):
             """Doc."""
-            async def pay
+            await self
 
         if True:
             @staticmethod
