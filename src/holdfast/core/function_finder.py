@@ -28,6 +28,7 @@ class FunctionPlace:
     first_line: int
     """As in `co_firstlineno`: the first decorator, else the `def`."""
 
+
 def find(source: str | bytes, qualname: str) -> FunctionPlace | None:
     """The last definition of `qualname`, or None. A source that does not compile has none."""
     path = _parts(qualname)
