@@ -224,7 +224,8 @@ def find_pythons() -> dict[str, str]:
     sys.path.append(_TESTS)
     import interpreters
 
-    return {".".join(map(str, python.version)): python.path for python in interpreters.found()}
+    pythons = interpreters.find_interpreters()
+    return {".".join(map(str, python.version)): python.path for python in pythons}
 
 
 def read_version(python: str, parts: int = 3) -> str:
