@@ -18,14 +18,14 @@ from typing import Any
 import httpx
 import psutil
 
-from families import TIMEOUT, Line
 from harness import PROGRAMS, Program, Server, Session
+from process_trees import TIMEOUT, PidPipe
 
-MANNERED = Program("manners.py")
-PARENT_SIZE = 4
+PROCESS_MODES = Program("process_modes.py")
+TREE_SIZE = 4
 
 
-class Fifo(Line):
+class PidFifo(PidPipe):
     """A family's line, for processes that somebody else starts."""
 
     def __init__(self, path: Path) -> None:
@@ -33,7 +33,7 @@ class Fifo(Line):
         self.path = str(path)
         self.ours = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         self.theirs = os.open(path, os.O_WRONLY)
-        self._said = b""
+        self._received = b""
 
 
 class Pidfd:
@@ -49,62 +49,62 @@ class Pidfd:
         os.close(self._fd)
 
 
-def family(session: Session, fifo: Fifo, manner: str, **options: Any) -> Any:
+def launch_in_mode(session: Session, fifo: PidFifo, manner: str, **options: Any) -> Any:
     """Launch the family in this manner; returns the answer once all have said their pids."""
     wait = options.pop("wait", 20 if manner in ("paused", "reader") else 0)
     if manner == "paused":
-        session.break_at(MANNERED, "held")
-    shown = session.launch(MANNERED, args=[fifo.path, manner], wait=wait, **options)
-    pids = fifo.pids(PARENT_SIZE if manner in ("parent", "orphaning") else 1)
+        session.break_at(PROCESS_MODES, "held")
+    shown = session.launch(PROCESS_MODES, args=[fifo.path, manner], wait=wait, **options)
+    pids = fifo.read_pids(TREE_SIZE if manner in ("parent", "orphaning") else 1)
     if manner == "frozen":
         os.kill(pids[0], signal.SIGSTOP)
     return shown
 
 
-def launch_for_ever(session: Session, fifo: Fifo) -> Asking:
+def launch_never_ready(session: Session, fifo: PidFifo) -> PendingRequest:
     """A launch that is under way: its interpreter never gets to the program."""
     body = {
-        "script": MANNERED.path,
+        "script": PROCESS_MODES.path,
         "args": [fifo.path, "plain"],
         "pythonpath": [str(PROGRAMS / "slow_start")],
         "env": {"HOLD_UP": fifo.path},
         "wait": True,
     }
-    asking = Asking(session.server, "POST", session.path("/launch"), body)
-    fifo.pids(1)
+    asking = PendingRequest(session.server, "POST", session.path("/launch"), body)
+    fifo.read_pids(1)
     return asking
 
 
-class Asking:
+class PendingRequest:
     """A request that takes its time, under way in a thread of its own."""
 
     def __init__(self, server: Server, method: str, path: str, body: Any = None) -> None:
-        self._answer: httpx.Response | None = None
+        self._response: httpx.Response | None = None
         self._problem: Exception | None = None
         self._client = httpx.Client(base_url=server.url, timeout=60, trust_env=False)
-        self._thread = threading.Thread(target=self._ask, args=(method, path, body))
+        self._thread = threading.Thread(target=self._send, args=(method, path, body))
         self._thread.start()
 
-    def _ask(self, method: str, path: str, body: Any) -> None:
+    def _send(self, method: str, path: str, body: Any) -> None:
         try:
             with self._client:
-                self._answer = self._client.request(method, path, json=body)
+                self._response = self._client.request(method, path, json=body)
         except Exception as problem:
             self._problem = problem
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return not self._thread.is_alive()
 
-    def answer(self) -> httpx.Response:
+    def wait(self) -> httpx.Response:
         self._thread.join(TIMEOUT)
         assert not self._thread.is_alive(), "nobody answered"
         assert self._problem is None, self._problem
-        assert self._answer is not None
-        return self._answer
+        assert self._response is not None
+        return self._response
 
 
-def warden_of(server: Server) -> int:
+def find_warden(server: Server) -> int:
     [found] = [each.pid for each in _children(server) if "warden.py" in " ".join(_command(each))]
     return found
 
@@ -119,7 +119,7 @@ def _command(process: psutil.Process) -> list[str]:
     return []
 
 
-def zombies_of(server: Server) -> list[int]:
+def find_zombies(server: Server) -> list[int]:
     found = []
     for each in _children(server):
         with contextlib.suppress(psutil.Error):
@@ -128,7 +128,7 @@ def zombies_of(server: Server) -> list[int]:
     return found
 
 
-def everyone_of(server: Server, but: Collection[int] = ()) -> list[Pidfd]:
+def watch_processes(server: Server, but: Collection[int] = ()) -> list[Pidfd]:
     """The server and each process below it, now."""
     found = psutil.Process(server.process.pid).children(recursive=True)
     pids = [server.process.pid, *(each.pid for each in found)]
@@ -136,12 +136,12 @@ def everyone_of(server: Server, but: Collection[int] = ()) -> list[Pidfd]:
 
 
 @contextlib.contextmanager
-def fifos(folder: Path) -> Iterator[Any]:
+def fifo_factory(folder: Path) -> Iterator[Any]:
     """Makes FIFOs; who is left at the end of them is ended."""
-    made: list[Fifo] = []
+    made: list[PidFifo] = []
 
-    def make() -> Fifo:
-        made.append(Fifo(folder / f"line{len(made)}"))
+    def make() -> PidFifo:
+        made.append(PidFifo(folder / f"line{len(made)}"))
         return made[-1]
 
     try:

@@ -1,6 +1,6 @@
-"""The least that an HTTP answer can cost here: uvicorn on loopback, saying the same thing always.
+"""The cheapest possible HTTP answer: uvicorn on loopback with a constant body.
 
-`python -m bench.bare` serves it and says its port.
+`python -m bench.bare_server` serves it and prints its port.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a step's time goes: the same program, driven from inside, without HTTP in between."""
+"""Where the time of a step goes: the same program, driven without HTTP."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 import uvloop
 
-from bench.measuring import Program, Readings
+from bench.measurements import Program, Readings
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
 from holdfast.model.stop import Stop
@@ -15,12 +15,12 @@ from holdfast.targets.program import launcher
 from holdfast.targets.program.launcher import Request, Setup
 from holdfast.targets.program.target import Target, TargetListener
 
-HOP = "a question to the debugger and back"
-STEP_INSIDE = "a step, without HTTP"
+REQUEST = "a request to the debugger"
+STEP_WITHOUT_HTTP = "a step, without HTTP"
 
 
-class _Stops(TargetListener):
-    """Listens to a target for its stops and its end."""
+class _StopQueue(TargetListener):
+    """Queues the stops of a target, and None at its end."""
 
     def __init__(self) -> None:
         self.next: asyncio.Queue[Stop | None] = asyncio.Queue()
@@ -33,30 +33,30 @@ class _Stops(TargetListener):
 
 
 def measure(program: Program, steps: int, readings: Readings) -> None:
-    uvloop.run(_life(program, steps, readings))
+    uvloop.run(_run(program, steps, readings))
 
 
-async def _life(program: Program, steps: int, readings: Readings) -> None:
-    stops = _Stops()
-    target = await _launched(program, stops)
+async def _run(program: Program, steps: int, readings: Readings) -> None:
+    stops = _StopQueue()
+    target = await _launch(program, stops)
     try:
         stop = await stops.next.get()
         for _ in range(steps):
             assert stop is not None
-            with readings.timed(HOP):
+            with readings.time(REQUEST):
                 await target.operate("hits")
-            with readings.timed(STEP_INSIDE):
+            with readings.time(STEP_WITHOUT_HTTP):
                 target.run("step-over", stop.thread_id)
                 stop = await stops.next.get()
     finally:
         await target.kill()
 
 
-async def _launched(program: Program, stops: _Stops) -> Target:
+async def _launch(program: Program, stops: _StopQueue) -> Target:
     launch = Launch(script=program.path, python_path=program.python)
     place = await launcher.locate(launch, os.path.dirname(program.path))
-    point = Breakpoint("bp_1", program.path, program.points[0].line)
-    setup = Setup({program.path: [point]}, [], ExceptionFilters())
+    breakpoint_ = Breakpoint("bp_1", program.path, program.breakpoints[0].line)
+    setup = Setup({program.path: [breakpoint_]}, [], ExceptionFilters())
     return await launcher.start(
         Request(launch=launch, place=place, setup=setup, listener=stops, adopt=lambda _: None)
     )

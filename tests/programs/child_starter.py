@@ -36,7 +36,10 @@ def popen():
 
 
 def run():
-    code = "import sys; sys.path.insert(0, %r); import family; print(sys.argv, family.work(3))"
+    code = (
+        "import sys; sys.path.insert(0, %r); "
+        "import child_starter; print(sys.argv, child_starter.work(3))"
+    )
     folder = os.path.dirname(os.path.abspath(__file__))
     ran = subprocess.run(
         [sys.executable, "-c", code % folder, "x"], capture_output=True, text=True, check=True
@@ -46,7 +49,7 @@ def run():
 
 def module():
     folder = os.path.dirname(os.path.abspath(__file__))
-    return subprocess.call([sys.executable, "-um", "family", "child", "-m"], cwd=folder)
+    return subprocess.call([sys.executable, "-um", "child_starter", "child", "-m"], cwd=folder)
 
 
 def shell():

@@ -10,7 +10,7 @@ from typing import Any
 from harness import Program, Session
 
 PATIENCE = 40.0
-FAMILY = Program("family.py")
+CHILD_STARTER = Program("child_starter.py")
 WAYS = [
     *("popen", "run", "module", "shell", "posix_spawn", "spawnv"),
     *("fork_returns", "fork_exits", "fork_execs", "fork_beside_threads"),
@@ -18,23 +18,23 @@ WAYS = [
 ]
 
 
-def plainly(python: str, *args: str) -> tuple[str, str, int]:
+def run_undebugged(python: str, *args: str) -> tuple[str, str, int]:
     """What the program does without us."""
-    argv = [python, FAMILY.path, *args]
+    argv = [python, CHILD_STARTER.path, *args]
     ran = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     return ran.stdout, ran.stderr, ran.returncode
 
 
-def without_pids(text: str) -> str:
+def mask_pids(text: str) -> str:
     return re.sub(r"pid=\d+", "pid=N", text)
 
 
-def told(session: Session) -> list[dict[str, Any]]:
+def list_spawn_events(session: Session) -> list[dict[str, Any]]:
     events = session.get("/events?limit=1000")["events"]
     return [each for each in events if each["event"] == "subprocess_spawned"]
 
 
-def born(parent: Session, count: int = 1) -> list[Session]:
+def wait_for_children(parent: Session, count: int = 1) -> list[Session]:
     """Wait until that many child sessions have come, in the order in which they came."""
     found: list[dict[str, Any]] = []
     since = 0
@@ -46,7 +46,7 @@ def born(parent: Session, count: int = 1) -> list[Session]:
     return [Session(parent.server, each["session_id"]) for each in found]
 
 
-def heard(session: Session, kind: str) -> dict[str, Any]:
+def wait_for_event(session: Session, kind: str) -> dict[str, Any]:
     """Wait for the first event of this kind."""
     since = 0
     deadline = time.monotonic() + PATIENCE

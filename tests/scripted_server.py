@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-Answer = Callable[["Scripted", str, str, Any], "dict[str, Any] | bytes | None"]
+Answer = Callable[["ScriptedServer", str, str, Any], "dict[str, Any] | bytes | None"]
 
 
-class Scripted:
+class ScriptedServer:
     """Answers each request with what `answer` returns: JSON, raw bytes, or None to hang up."""
 
     def __init__(self, answer: Answer | None = None) -> None:
@@ -49,12 +49,12 @@ class Scripted:
     def _serve(self, connection: socket.socket) -> None:
         try:
             with connection, connection.makefile("rb") as stream:
-                while self._answered(connection, stream):
+                while self._answer_one(connection, stream):
                     pass
         except OSError:
             pass
 
-    def _answered(self, connection: socket.socket, stream: Any) -> bool:
+    def _answer_one(self, connection: socket.socket, stream: Any) -> bool:
         first = stream.readline().decode()
         if not first:
             return False
@@ -70,11 +70,11 @@ class Scripted:
         answer = self.answer(self, method, path, body)
         if answer is None:
             return False
-        connection.sendall(answer if isinstance(answer, bytes) else http(answer))
+        connection.sendall(answer if isinstance(answer, bytes) else format_response(answer))
         return True
 
 
-def http(body: Any, status: int = 200) -> bytes:
+def format_response(body: Any, status: int = 200) -> bytes:
     data = json.dumps(body).encode()
     return b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n%s" % (status, len(data), data)
 
@@ -82,13 +82,13 @@ def http(body: Any, status: int = 200) -> bytes:
 CONTINUE = {"call_id": "1700000000.000001-001", "action": "continue"}
 
 
-def obliging(**by_path: Any) -> Answer:
+def accept_all(**by_path: Any) -> Answer:
     """Says yes to everything, except where a test has another answer for the path's last word.
 
     Such an answer may be a function of the request's body.
     """
 
-    def answer(server: Scripted, method: str, path: str, body: Any) -> Any:
+    def answer(server: ScriptedServer, method: str, path: str, body: Any) -> Any:
         word = path.partition("?")[0].split("/")[3 if "/poll/" not in path else 2]
         if word in by_path:
             given = by_path[word]

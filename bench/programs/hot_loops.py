@@ -1,6 +1,6 @@
-"""Two hot loops, of which a debugger may watch a line each, and what a pass through them takes.
+"""Two hot loops with a line for a breakpoint each, and the time of one iteration.
 
-Time is the thread's own, so that other work on the machine does not show; the best of a few runs
+The time is the thread's processor time, so that other load does not count. The best of a few runs
 counts.
 """
 
@@ -9,20 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-PASSES = 10_000
+ITERATIONS = 10_000
 RUNS = 5
 
 
 def conditional() -> int:
     total = 0
-    for number in range(PASSES):
+    for number in range(ITERATIONS):
         total += number  # @conditional
     return total
 
 
 def counted() -> int:
     total = 0
-    for number in range(PASSES):
+    for number in range(ITERATIONS):
         total += number  # @counted
     return total
 
@@ -30,10 +30,10 @@ def counted() -> int:
 def microseconds(loop: Callable[[], int]) -> float:
     taken = []
     for _ in range(RUNS):
-        began = time.thread_time()
+        start = time.thread_time()
         loop()
-        taken.append(time.thread_time() - began)
-    return min(taken) / PASSES * 1e6
+        taken.append(time.thread_time() - start)
+    return min(taken) / ITERATIONS * 1e6
 
 
 if __name__ == "__main__":

@@ -17,20 +17,20 @@ from harness import Server
 Json = dict[str, Any]
 
 
-def stored(data: bytes) -> Json:
+def encode_bytes(data: bytes) -> Json:
     """Bytes as they are sent for the first time."""
     return {"cid": hashlib.sha256(data).hexdigest(), "data": base64.b64encode(data).decode()}
 
 
-def item(value: Any) -> Json:
-    return stored(dill.dumps(value))
+def encode_value(value: Any) -> Json:
+    return encode_bytes(dill.dumps(value))
 
 
-def cid(value: Any) -> str:
-    return str(item(value)["cid"])
+def compute_cid(value: Any) -> str:
+    return str(encode_value(value)["cid"])
 
 
-def loaded(shown: Json, name: str | None = None) -> Any:
+def decode_value(shown: Json, name: str | None = None) -> Any:
     """The value that the server sent, as the application would have it."""
     data = shown[f"{name}_data"] if name else shown["data"]
     raw = base64.b64decode(data)
@@ -38,7 +38,7 @@ def loaded(shown: Json, name: str | None = None) -> Any:
     return dill.loads(raw)
 
 
-class Application:
+class HttpApplication:
     """One client; with a session of its own unless it names none."""
 
     def __init__(self, server: Server, **about: Any) -> None:
@@ -51,10 +51,10 @@ class Application:
         kwargs = more.pop("kwargs", {})
         body = {
             "method_name": method,
-            "target_cid": cid("target"),
-            "args": [item(each) for each in args],
-            "kwargs": {name: item(each) for name, each in kwargs.items()},
-            "call_site": site(),
+            "target_cid": compute_cid("target"),
+            "args": [encode_value(each) for each in args],
+            "kwargs": {name: encode_value(each) for name, each in kwargs.items()},
+            "call_site": build_call_site(),
             **more,
         }
         if self.session_id is not None:
@@ -63,7 +63,7 @@ class Application:
         return answer
 
     def complete(self, call: Json, result: Any = None, **more: Any) -> Json:
-        sent = item(result)
+        sent = encode_value(result)
         body = {
             "call_id": call["call_id"],
             "timestamp": time.time(),
@@ -76,7 +76,7 @@ class Application:
         return answer
 
     def fail(self, call: Json, error: Exception, **more: Any) -> Json:
-        sent = item(error)
+        sent = encode_value(error)
         return self.complete(
             call,
             status="exception",
@@ -101,7 +101,7 @@ class Application:
         return answer
 
 
-def site(*functions: str) -> Json:
+def build_call_site(*functions: str) -> Json:
     frames = [
         {
             "filename": "/app/main.py",
@@ -111,7 +111,7 @@ def site(*functions: str) -> Json:
         }
         for at, name in enumerate(functions or ("main",))
     ]
-    return {"timestamp": time.time(), "target_cid": cid("target"), "stack_trace": frames}
+    return {"timestamp": time.time(), "target_cid": compute_cid("target"), "stack_trace": frames}
 
 
 def decide(server: Server, hold: Json, action: str, expect: int | None = None, **more: Any) -> Json:
@@ -121,7 +121,7 @@ def decide(server: Server, hold: Json, action: str, expect: int | None = None, *
 
 
 @contextmanager
-def breakpoint_on(server: Server, **fields: Any) -> Iterator[Json]:
+def temporary_breakpoint(server: Server, **fields: Any) -> Iterator[Json]:
     """A call breakpoint that is gone afterwards; what it still holds goes on."""
     made = server.post("/api/breakpoints", fields)
     try:
@@ -132,7 +132,7 @@ def breakpoint_on(server: Server, **fields: Any) -> Iterator[Json]:
 
 
 @contextmanager
-def meanwhile(work: Any, *args: Any) -> Iterator[list[Any]]:
+def background_call(work: Any, *args: Any) -> Iterator[list[Any]]:
     """`work` in a thread; what it returned is in the list when the block is left."""
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.append(work(*args)))

@@ -16,17 +16,17 @@ from holdfast.wire import agent_lines
 Event = dict[str, Any]
 
 
-def events_of(home: SessionDirectory) -> list[Event]:
+def read_events(home: SessionDirectory) -> list[Event]:
     found = [agent_lines.parse_event(line) for line in home.events.read_bytes().splitlines()]
     return [event for event in found if event is not None]
 
 
-def data_of(home: SessionDirectory, *types: str) -> list[dict[str, Any]]:
-    return [event["data"] for event in events_of(home) if event["type"] in types]
+def read_data(home: SessionDirectory, *types: str) -> list[dict[str, Any]]:
+    return [event["data"] for event in read_events(home) if event["type"] in types]
 
 
 @contextmanager
-def bridge(directory: Path, **environment: str) -> Iterator[Bridge]:
+def open_bridge(directory: Path, **environment: str) -> Iterator[Bridge]:
     """A session; `REPLAY="…"` sets `HOLDFAST_REPLAY` while it begins."""
     given = {f"HOLDFAST_{name}": value for name, value in environment.items()}
     os.environ.update(given)
@@ -39,7 +39,7 @@ def bridge(directory: Path, **environment: str) -> Iterator[Bridge]:
         yield dbg
 
 
-class Counted:
+class CountingLoop:
     """A loop: the model asks for the tools of each turn, which are done one after the other."""
 
     def __init__(self, dbg: Bridge, turns: list[list[dict[str, Any]]]) -> None:
@@ -96,9 +96,9 @@ class Counted:
                     self.messages.append({"role": "tool", "content": result})
 
 
-def write(*paths: str) -> list[dict[str, Any]]:
+def build_writes(*paths: str) -> list[dict[str, Any]]:
     return [{"tool": "write", "path": path} for path in paths]
 
 
-def edits(**given: Any) -> str:
+def format_edits(**given: Any) -> str:
     return json.dumps(given)

@@ -15,7 +15,7 @@ from harness import Server
 _FINDING = ("HOLDFAST_SERVER_URL", "CIDELDILL_SERVER_URL", "HOLDFAST_HOME", "HOLDFAST_CALLS")
 
 
-class Recording:
+class RecordedProgram:
     """`write` files, `run` one of them; the calls are then those of its session."""
 
     def __init__(self, server: Server, folder: Path) -> None:
@@ -37,7 +37,7 @@ class Recording:
 
     def run(self, *argv: str) -> None:
         """The program; it says which session it is."""
-        ran = self._ran([sys.executable, *argv], HOLDFAST_SERVER_URL=self.server.url)
+        ran = self._run([sys.executable, *argv], HOLDFAST_SERVER_URL=self.server.url)
         assert ran.returncode == 0, ran.stderr
         self.session_id = ran.stdout.split()[-1]
 
@@ -46,19 +46,19 @@ class Recording:
         self.write(name, text)
         self.run(name)
 
-    def ids(self, function: str | None = None) -> list[str]:
+    def list_ids(self, function: str | None = None) -> list[str]:
         """Of its calls, the first one first."""
         named = f"&function={function}" if function else ""
         path = f"/api/calls?session={self.session_id}&limit=1000{named}"
         return [call["call_id"] for call in reversed(self.server.get(path)["calls"])]
 
-    def id(self, function: str) -> str:
-        return self.ids(function)[-1]
+    def last_id(self, function: str) -> str:
+        return self.list_ids(function)[-1]
 
     # -- what is made of them ---------------------------------------------------------------
 
     def holdfast(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self._ran([sys.executable, "-m", "holdfast", *words, "--url", self.server.url])
+        return self._run([sys.executable, "-m", "holdfast", *words, "--url", self.server.url])
 
     def replay(self, call_id: str, *words: str) -> tuple[int, Any]:
         """The exit code, and what `--json` says."""
@@ -66,7 +66,7 @@ class Recording:
         assert ran.stdout, ran.stderr
         return ran.returncode, json.loads(ran.stdout)
 
-    def test_file(self, *call_ids: str, name: str = "test_it.py") -> str:
+    def write_test(self, *call_ids: str, name: str = "test_it.py") -> str:
         ran = self.holdfast("calls", "test", *call_ids)
         assert ran.returncode == 0, ran.stderr
         (self.folder / name).write_text(ran.stdout)
@@ -75,10 +75,10 @@ class Recording:
     def pytest(self, name: str = "test_it.py") -> tuple[int, str]:
         """pytest on a generated file, without a server: its exit code, and what it said."""
         options = ["-q", "-rs", "-p", "no:cacheprovider", "-W", "error"]
-        ran = self._ran([sys.executable, "-m", "pytest", *options, name])
+        ran = self._run([sys.executable, "-m", "pytest", *options, name])
         return ran.returncode, ran.stdout
 
-    def _ran(self, command: list[str], **env: str) -> subprocess.CompletedProcess[str]:
+    def _run(self, command: list[str], **env: str) -> subprocess.CompletedProcess[str]:
         plain = {name: each for name, each in os.environ.items() if name not in _FINDING}
         plain |= {"HOLDFAST_HOME": str(self.folder / "nobody"), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import concurrent.futures
 import hashlib
 import pickle
-import threading
 from collections.abc import Callable
 from typing import Any
 
+from background import run_in_thread
 from harness import Server
 from holdfast import configure_debug, with_debug
 from holdfast.client.client_settings import Settings
@@ -36,32 +35,32 @@ class Application:
         if self.server.process.poll() is None:
             self.server.delete("/api/breakpoints")
 
-    def again(self, **options: Any) -> None:
+    def restart(self, **options: Any) -> None:
         """Off, and on with other options."""
         with_debug("OFF")
         self.start(**options)
 
     # -- calls ------------------------------------------------------------------------------
 
-    def calls(self, function: str | None = None) -> list[Any]:
+    def list_calls(self, function: str | None = None) -> list[Any]:
         """The calls of this session, the first one first."""
         name = f"&function={function}" if function else ""
         found = self.server.get(f"/api/calls?session={self.session_id}&limit=500{name}")["calls"]
         return list(reversed(found))
 
-    def names(self) -> list[str]:
-        return [call["method_name"] for call in self.calls()]
+    def list_names(self) -> list[str]:
+        return [call["method_name"] for call in self.list_calls()]
 
-    def call(self, function: str) -> Any:
+    def read_call(self, function: str) -> Any:
         """All about the last call of a function."""
-        return self.server.get(f"/api/calls/{self.calls(function)[-1]['call_id']}")
+        return self.server.get(f"/api/calls/{self.list_calls(function)[-1]['call_id']}")
 
-    def stored(self, cid: str) -> bytes:
+    def read_content(self, cid: str) -> bytes:
         answer = self.server.http.get(f"/api/cid/{cid}")
         assert answer.status_code == 200, answer.text
         return answer.content
 
-    def has_registered(self, name: str) -> list[Any]:
+    def find_registered(self, name: str) -> list[Any]:
         found = self.server.get(f"/api/functions?session={self.session_id}")["functions"]
         return [each for each in found if each["name"] == name]
 
@@ -70,7 +69,7 @@ class Application:
     def break_on(self, function: str, **more: Any) -> Any:
         return self.server.post("/api/breakpoints", {"function": function, **more})
 
-    def hold(self) -> str:
+    def wait_for_hold(self) -> str:
         """The next hold of this session, which is waited for."""
         while True:
             path = f"/sessions/{self.session_id}/events?since={self._seen}&wait=30"
@@ -85,28 +84,14 @@ class Application:
         body = {"action": action, "by": "a test", **more}
         return self.server.post(f"/api/holds/{hold}/decision", body)
 
-    def decided(self, work: Callable[[], Any], action: str, **more: Any) -> Any:
+    def run_and_decide(self, work: Callable[[], Any], action: str, **more: Any) -> Any:
         """What `work` comes to when the call that it makes is held and so decided."""
-        running = started(work)
-        self.decide(self.hold(), action, **more)
+        running = run_in_thread(work)
+        self.decide(self.wait_for_hold(), action, **more)
         return running.result(30)
 
 
-def started(work: Callable[[], Any]) -> concurrent.futures.Future[Any]:
-    """`work` in a thread of its own."""
-    future: concurrent.futures.Future[Any] = concurrent.futures.Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as problem:
-            future.set_exception(problem)
-
-    threading.Thread(target=run, daemon=True).start()
-    return future
-
-
-def item(value: Any) -> dict[str, str]:
+def encode_value(value: Any) -> dict[str, str]:
     """A value as a decider sends it: bytes under their content id."""
     data = pickle.dumps(value)
     return {

@@ -1,4 +1,4 @@
-"""A small blocking DAP client over a process's stdin and stdout, as lean as DAP allows."""
+"""A small blocking DAP client over the stdin and stdout of an adapter."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 
 Message = dict[str, Any]
-_SECONDS_OF_A_LIFE = 120
+_MAX_SECONDS = 120
 
 
-class Dap:
-    """Requests out; answers and events in the order in which they come."""
+class DapClient:
+    """Sends requests, and reads answers and events in the order in which they arrive."""
 
     def __init__(self, argv: list[str]) -> None:
         self.process = subprocess.Popen(
@@ -21,28 +21,28 @@ class Dap:
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self._to, self._from = self.process.stdin, self.process.stdout
-        self._number = 0
-        # Reading waits for ever; an adapter that falls silent is ended, which ends the reading.
-        self._patience = threading.Timer(_SECONDS_OF_A_LIFE, self.process.kill)
-        self._patience.start()
-        self._early: list[Message] = []
+        self._stdin, self._stdout = self.process.stdin, self.process.stdout
+        self._seq = 0
+        # A read has no timeout. Killing an adapter that does not answer ends the read.
+        self._watchdog = threading.Timer(_MAX_SECONDS, self.process.kill)
+        self._watchdog.start()
+        self._unread: list[Message] = []
 
     def send(self, command: str, arguments: Message | None = None) -> int:
-        self._number += 1
-        message: Message = {"seq": self._number, "type": "request", "command": command}
+        self._seq += 1
+        message: Message = {"seq": self._seq, "type": "request", "command": command}
         if arguments is not None:
             message["arguments"] = arguments
         body = orjson.dumps(message)
-        self._to.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-        self._to.flush()
-        return self._number
+        self._stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        self._stdin.flush()
+        return self._seq
 
     def request(self, command: str, arguments: Message | None = None) -> Message:
-        return self.answer(self.send(command, arguments))
+        return self.read_answer(self.send(command, arguments))
 
-    def answer(self, number: int) -> Message:
-        """The body of the answer to the request with this number."""
+    def read_answer(self, number: int) -> Message:
+        """Return the body of the answer to the request with this number."""
         while True:
             message = self._receive()
             if message["type"] == "response" and message["request_seq"] == number:
@@ -50,12 +50,12 @@ class Dap:
                     raise RuntimeError(f"{message['command']}: {message.get('message')}")
                 body: Message = message.get("body") or {}
                 return body
-            self._early.append(message)
+            self._unread.append(message)
 
-    def event(self, name: str) -> Message:
-        """The next event of this name: one that came during a request, or a new one."""
-        early, self._early = self._early, []
-        for message in early:
+    def read_event(self, name: str) -> Message:
+        """Return the next event of this name, which may have arrived during a request."""
+        unread, self._unread = self._unread, []
+        for message in unread:
             if message.get("event") == name:
                 return message.get("body") or {}
         while True:
@@ -65,19 +65,19 @@ class Dap:
 
     def _receive(self) -> Message:
         length = 0
-        while line := self._from.readline().strip():
+        while line := self._stdout.readline().strip():
             length = int(line.split(b":")[1])
         if not length:
             raise EOFError("the adapter ended")
-        message: Message = orjson.loads(self._from.read(length))
+        message: Message = orjson.loads(self._stdout.read(length))
         return message
 
     def close(self) -> None:
-        self._patience.cancel()
-        self._to.close()
+        self._watchdog.cancel()
+        self._stdin.close()
         try:
             self.process.wait(10)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self._from.close()
+        self._stdout.close()

@@ -1,22 +1,22 @@
-"""Goes in a circle, for as long as somebody steps; first as deep, and as loud, as it is told."""
+"""Loops for ever, at the depth of its first argument, after writing MBs of output (its second)."""
 
 from __future__ import annotations
 
 import sys
 
 
-def circle() -> None:
+def loop() -> None:
     number = total = 0
     while True:  # @loop
         number += 1  # @add
         total += number  # @total
 
 
-def deep(depth: int) -> None:
+def recurse(depth: int) -> None:
     if depth > 0:
-        deep(depth - 1)
+        recurse(depth - 1)
     else:
-        circle()
+        loop()
 
 
 def main(depth: int = 0, megabytes: int = 0) -> None:
@@ -24,7 +24,7 @@ def main(depth: int = 0, megabytes: int = 0) -> None:
     for _ in range(megabytes * 10_000):
         sys.stdout.write(line)
     sys.setrecursionlimit(depth + 1000)
-    deep(depth)
+    recurse(depth)
 
 
 if __name__ == "__main__":

@@ -14,31 +14,31 @@ from harness import PROGRAMS, Server
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
 
-class Agent:
-    """`tests/programs/agent_told.py`, from ready to gone."""
+class AgentProcess:
+    """`tests/programs/command_agent.py`, from ready to gone."""
 
     def __init__(self, data_dir: Path, *arguments: str) -> None:
         self.data_dir = data_dir
         environment = {**os.environ, "HOLDFAST_HOME": str(data_dir)}
         environment.pop("HOLDFAST_AGENT_DIR", None)
         self.process = subprocess.Popen(
-            [sys.executable, str(PROGRAMS / "agent_told.py"), *arguments],
+            [sys.executable, str(PROGRAMS / "command_agent.py"), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             env=environment,
         )
-        self.id = self.said().split()[1]
+        self.id = self.read_reply().split()[1]
         root = Path(arguments[0]) if arguments else data_dir / "agents"
         self.home: SessionDirectory = AgentsDirectory(root).home(self.id)
 
-    def tell(self, line: str) -> None:
+    def send(self, line: str) -> None:
         """Begin something, and do not wait for its end."""
         assert self.process.stdin is not None
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
-    def said(self) -> str:
+    def read_reply(self) -> str:
         """The last line that it wrote before it was ready."""
         assert self.process.stdout is not None
         last = ""
@@ -48,9 +48,9 @@ class Agent:
             last = line.strip()
         return last
 
-    def do(self, line: str) -> str:
-        self.tell(line)
-        return self.said()
+    def ask(self, line: str) -> str:
+        self.send(line)
+        return self.read_reply()
 
     def close(self) -> None:
         """Let it end by itself, and if it does not, end it."""
@@ -67,22 +67,22 @@ class Agent:
 
 
 @contextlib.contextmanager
-def agent(data_dir: Path, *arguments: str) -> Iterator[Agent]:
-    running = Agent(data_dir, *arguments)
+def running_agent(data_dir: Path, *arguments: str) -> Iterator[AgentProcess]:
+    running = AgentProcess(data_dir, *arguments)
     try:
         yield running
     finally:
         running.close()
 
 
-class Seen:
+class AgentView:
     """An agent as a server shows it."""
 
-    def __init__(self, server: Server, agent: Agent) -> None:
+    def __init__(self, server: Server, agent: AgentProcess) -> None:
         self.server = server
         self.agent = agent
         self.path = f"/sessions/{agent.id}"
-        self.await_event("session_start")
+        self.wait_for_event("session_start")
 
     def get(self, rest: str = "", **options: Any) -> Any:
         return self.server.get(self.path + rest, **options)
@@ -97,7 +97,7 @@ class Seen:
         made = self.command("breakpoint", action="add", on="tool", name=name)
         return str(made["response"]["data"]["id"])
 
-    def await_event(self, kind: str, since: int = 0) -> Any:
+    def wait_for_event(self, kind: str, since: int = 0) -> Any:
         """The first event of a type; waits for the session itself too."""
         while True:
             answer = self.server.http.get(f"{self.path}/events?since={since}&types={kind}&wait=20")
@@ -108,7 +108,7 @@ class Seen:
             assert found["events"], found
             return found["events"][0]
 
-    def held(self) -> Any:
+    def wait_for_hold(self) -> Any:
         """The hold that it is at, once it is."""
         shown = self.get("/status?wait=20")
         assert shown["status"] == "paused", shown
@@ -120,6 +120,6 @@ class Seen:
 
 
 @contextlib.contextmanager
-def seen(server: Server) -> Iterator[Seen]:
-    with agent(server.data_dir) as running:
-        yield Seen(server, running)
+def agent_view(server: Server) -> Iterator[AgentView]:
+    with running_agent(server.data_dir) as running:
+        yield AgentView(server, running)

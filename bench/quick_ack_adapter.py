@@ -1,8 +1,8 @@
-"""debugpy's own adapter, which here acknowledges at once what pydevd sends it.
+"""Runs debugpy's own adapter with `TCP_QUICKACK`, so that it acknowledges every packet at once.
 
-pydevd writes the header and the body of a message apart. The second write waits until the first
-is acknowledged, and by default the kernel takes its time with that: 40 ms, for every message.
-Linux forgets the setting again and again, so it is renewed after every read.
+pydevd writes the header and the body of a message separately. The second write waits until the
+first is acknowledged, which the kernel delays by 40 ms, for every message. Linux resets the option
+often, so this sets it again after every read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
 
-class _Acknowledging(socket.socket):
+class _QuickAckSocket(socket.socket):
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
         count = super().recv_into(*args, **kwargs)
         if _QUICKACK is not None:
@@ -26,5 +26,5 @@ class _Acknowledging(socket.socket):
 
 
 if __name__ == "__main__":
-    socket.socket = _Acknowledging  # type: ignore[misc]
+    socket.socket = _QuickAckSocket  # type: ignore[misc]
     runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)

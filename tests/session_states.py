@@ -9,23 +9,23 @@ import httpx
 from harness import Program, Session
 
 LOOP = Program("loop.py")
-IDLES = Program("idles.py")
-ASKS = Program("asks.py")
+IDLE = Program("idle.py")
+INPUT_PROMPT = Program("input_prompt.py")
 
 
-def brought_to(session: Session, state: str) -> None:
+def bring_to(session: Session, state: str) -> None:
     """Bring a new session into a state, by the requests that a user would make."""
     match state:
         case "created":
             pass
         case "running":
-            session.launch(IDLES, wait=False)
+            session.launch(IDLE, wait=False)
             session.get("/output?wait=20")  # it has said that it is ready
         case "paused":
             session.break_at(LOOP, "add")
             session.launch(LOOP)
         case "waiting_for_input":
-            session.launch(ASKS)
+            session.launch(INPUT_PROMPT)
         case "terminated":
             session.launch(LOOP)
         case "failed":
@@ -36,7 +36,7 @@ def brought_to(session: Session, state: str) -> None:
     assert session.get("/status")["status"] == state
 
 
-def said(answer: httpx.Response, status: int) -> dict[str, Any]:
+def check_error(answer: httpx.Response, status: int) -> dict[str, Any]:
     """The error of an answer, which must have the shape that every error has."""
     assert answer.status_code == status, (answer.status_code, answer.text)
     body = answer.json()

@@ -34,8 +34,8 @@ STUBBORN = MEMBER + "signal.signal(signal.SIGTERM, signal.SIG_IGN); settle()"
 POLITE = MEMBER + "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7)); settle()"
 STOPPED = MEMBER + "os.write(out, f'{os.getpid()}\\n'.encode()); os.kill(os.getpid(), 19)"
 # A leader with a child, a daemon, a grandchild in a session of its own.
-FAMILY_SIZE = 4
-FAMILY = (
+TREE_SIZE = 4
+TREE = (
     MEMBER
     + f"""
 import subprocess
@@ -83,53 +83,53 @@ ctypes.CDLL(None).syscall({"x86_64": 60}.get(os.uname().machine, 93), 0)
 )
 
 
-class Line:
+class PidPipe:
     """The pipe of one family."""
 
     def __init__(self) -> None:
         self.ours, self.theirs = os.pipe()
-        self._said = b""
+        self._received = b""
 
-    def pids(self, count: int) -> list[int]:
+    def read_pids(self, count: int) -> list[int]:
         """Wait until so many have said their pid."""
-        while self._said.count(b"\n") < count:
+        while self._received.count(b"\n") < count:
             assert self._read(), "the family died early"
-        return [int(line) for line in self._said.split()]
+        return [int(line) for line in self._received.split()]
 
-    def wait_until_all_are_gone(self) -> None:
-        self.hang_up()
+    def wait_until_gone(self) -> None:
+        self.close_write_end()
         while self._read():
             pass
 
-    def hang_up(self) -> None:
+    def close_write_end(self) -> None:
         if self.theirs >= 0:
             os.close(self.theirs)
             self.theirs = -1
 
     def close(self) -> None:
         """Also ends those whom a test left, or meant to leave, alive."""
-        for pid in self._said.split():
+        for pid in self._received.split():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
-        self.hang_up()
+        self.close_write_end()
         os.close(self.ours)
 
     def _read(self) -> bytes:
         ready, _, _ = select.select([self.ours], [], [], TIMEOUT)
         assert ready, "somebody is still there"
         chunk = os.read(self.ours, 4096)
-        self._said += chunk
+        self._received += chunk
         return chunk
 
 
-def run(main: Callable[[], Awaitable[None]]) -> None:
+def run_limited(main: Callable[[], Awaitable[None]]) -> None:
     async def limited() -> None:
         await asyncio.wait_for(main(), TIMEOUT)
 
     asyncio.run(limited())
 
 
-async def start(program: str, line: Line, tag: int | None) -> Spawned:
+async def start_program(program: str, line: PidPipe, tag: int | None) -> Spawned:
     argv = [sys.executable, "-c", program, str(line.theirs)]
     return await spawn(argv, pass_fds=[line.theirs], tag=tag)
 
@@ -141,5 +141,5 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def open_descriptors() -> int:
+def count_descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))

@@ -3,9 +3,9 @@
 import json
 import sys
 
-import observe
+import interpreter_state
 
 
 def test_it():
     names = vars(sys.modules["__main__"])
-    print("\nOBSERVED " + json.dumps(observe.observations(names)))
+    print("\nOBSERVED " + json.dumps(interpreter_state.observations(names)))

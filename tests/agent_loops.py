@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from applications import started
+from background import run_in_thread
 from holdfast.bridge import Bridge, start
 from holdfast.recording import command_sender
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
@@ -25,7 +25,7 @@ PATIENCE = 30.0
 PROGRAM = Path(__file__).parent / "programs" / "agent_loop.py"
 
 
-class Files:
+class SessionFiles:
     """What is to be read of a session, and what can be said to it."""
 
     def __init__(self, home: SessionDirectory) -> None:
@@ -36,20 +36,20 @@ class Files:
         found = [agent_lines.parse_event(line) for _, line in Tail(self.home.events).all()]
         return [event for event in found if event is not None]
 
-    def of(self, *types: str) -> list[dict[str, Any]]:
+    def data_of(self, *types: str) -> list[dict[str, Any]]:
         return [event["data"] for event in self.events if event["type"] in types]
 
     @property
     def types(self) -> list[str]:
         return [event["type"] for event in self.events]
 
-    def until(self, kind: str, count: int = 1, **fields: Any) -> dict[str, Any]:
+    def wait_for(self, kind: str, count: int = 1, **fields: Any) -> dict[str, Any]:
         """The data of the event of that type and those fields, the `count`th, when it is there."""
 
         def look() -> dict[str, Any] | None:
             matches = [
                 data
-                for data in self.of(kind)
+                for data in self.data_of(kind)
                 if all(data.get(name) == value for name, value in fields.items())
             ]
             return matches[count - 1] if len(matches) >= count else None
@@ -59,28 +59,28 @@ class Files:
     def send(self, kind: str, _id: str | None = None, **data: Any) -> str:
         return command_sender.send_command(self.home, kind, data, _id)
 
-    def executed(self, command_id: str) -> dict[str, Any]:
-        return self.until("command_executed", commandId=command_id)
+    def wait_for_execution(self, command_id: str) -> dict[str, Any]:
+        return self.wait_for("command_executed", commandId=command_id)
 
-    def rejected(self, command_id: str) -> dict[str, Any]:
-        return self.until("error", commandId=command_id)
+    def wait_for_rejection(self, command_id: str) -> dict[str, Any]:
+        return self.wait_for("error", commandId=command_id)
 
-    def answer(self, kind: str, **data: Any) -> dict[str, Any]:
+    def ask(self, kind: str, **data: Any) -> dict[str, Any]:
         """What a command is answered with."""
-        return self.until("command_response", commandId=self.send(kind, **data))
+        return self.wait_for("command_response", commandId=self.send(kind, **data))
 
     def breakpoint(self, **data: Any) -> str:
-        answered = self.answer("breakpoint", action="add", **data)
+        answered = self.ask("breakpoint", action="add", **data)
         return str(answered["data"]["id"])
 
-    def stopped(self, count: int = 1) -> dict[str, Any]:
-        return self.until("paused", count)
+    def wait_for_stop(self, count: int = 1) -> dict[str, Any]:
+        return self.wait_for("paused", count)
 
     def resume(self, **decision: Any) -> dict[str, Any]:
-        return self.executed(self.send("resume", **decision))
+        return self.wait_for_execution(self.send("resume", **decision))
 
 
-class Loop(Files):
+class AgentLoop(SessionFiles):
     """A model that asks for one tool after another, and the tools."""
 
     def __init__(self, dbg: Bridge, asks: list[dict[str, Any]]) -> None:
@@ -141,25 +141,25 @@ class Loop(Files):
                     result = f"{type(error).__name__}: {error}"
                 self.messages.append({"role": "tool", "content": result})
 
-    def started(self) -> Any:
-        return started(self)
+    def run_in_thread(self) -> Any:
+        return run_in_thread(self)
 
     @property
     def results(self) -> list[Any]:
         return [each["content"] for each in self.messages if each["role"] == "tool"]
 
 
-def writes(count: int) -> list[dict[str, Any]]:
+def build_writes(count: int) -> list[dict[str, Any]]:
     return [{"tool": "write", "path": f"{number}.txt"} for number in range(count)]
 
 
 @contextmanager
-def session(directory: Path, name: str = "tested", **options: Any) -> Iterator[Bridge]:
+def open_bridge(directory: Path, name: str = "tested", **options: Any) -> Iterator[Bridge]:
     with start(name, directory=directory, **options) as dbg:
         yield dbg
 
 
-class Process(Files):
+class AgentLoopProcess(SessionFiles):
     """`tests/programs/agent_loop.py`, in a process of its own."""
 
     def __init__(self, root: Path, *args: str, **environment: str) -> None:
@@ -195,7 +195,7 @@ class Process(Files):
         self.process.kill()
         self.process.communicate()
 
-    def __enter__(self) -> Process:
+    def __enter__(self) -> AgentLoopProcess:
         return self
 
     def __exit__(self, *problem: object) -> None:
