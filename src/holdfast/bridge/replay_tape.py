@@ -38,7 +38,6 @@ from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
 VIEW, MODEL, FULL = "view", "model", "full"
-MODES = (VIEW, MODEL, FULL)
 NOT_DONE = ("skip", "raise", "cancel")
 """Decisions by which a tool did not run."""
 

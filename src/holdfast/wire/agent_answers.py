@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.wire.session_answers import SessionStatus
+from holdfast.wire.session_answers import Location, SessionStatus
 
 
 class AgentStop(msgspec.Struct, kw_only=True):
@@ -37,21 +37,32 @@ class AgentStop(msgspec.Struct, kw_only=True):
     ] = UNSET
 
 
-class AgentStopDetail(AgentStop, kw_only=True):
-    """A point where an agent waits, with what it is about to do."""
+class AgentHold(AgentStop, kw_only=True, tag_field="kind", tag="agent"):
+    """A hold of an agent."""
 
+    id: Annotated[str, Meta(description="The same id as `hold_id`.")]
+    session_id: Annotated[str, Meta(description="The session whose agent waits.")]
+    reason: Annotated[str, Meta(description="Why it waits: pause, step or breakpoint.")]
+    opened_at: Annotated[str, Meta(description="Since when, as an ISO 8601 time in UTC.")]
+    thread_id: Annotated[int | None, Meta(description="Always null.")]
+    location: Annotated[Location | None, Meta(description="Always null.")]
+    allows: Annotated[list[str], Meta(description="The actions that decide it.")]
+    open: Annotated[
+        bool | UnsetType, Meta(description="One hold: whether it still waits for a decision.")
+    ] = UNSET
     input: Annotated[
-        object, Meta(description="The tool's input, or the messages that the model call adds.")
+        object,
+        Meta(description="One hold: the tool's input, or the messages that the model call adds."),
     ] = UNSET
     error: Annotated[
-        dict[str, object] | UnsetType, Meta(description="Of a failure: its `type` and `message`.")
+        dict[str, object] | UnsetType,
+        Meta(description="One hold, of a failure: its `type` and `message`."),
     ] = UNSET
 
 
-class AgentStatus(SessionStatus, kw_only=True):
+class AgentStatus(SessionStatus, kw_only=True, tag_field="kind", tag="agent"):
     """Where an agent's loop is: running, held, or over."""
 
-    kind: Annotated[str, Meta(description="agent.")]
     iteration: Annotated[int, Meta(description="How many model calls it has made.")]
     holds: Annotated[list[str], Meta(description="The ids of the holds that wait for a decision.")]
     hold_id: Annotated[str | UnsetType, Meta(description="While paused: the newest hold.")] = UNSET

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 import orjson
 from msgspec import UNSET
 
@@ -38,9 +36,8 @@ from holdfast.recording.tail import Tail
 from holdfast.service.agents import command_exchange
 from holdfast.service.agents.answer_builder import (
     build_event,
+    build_hold,
     build_status,
-    build_stop,
-    build_stop_detail,
     build_summary,
 )
 from holdfast.service.agents.event_log import EventLog, count_events, parse_event, parse_head
@@ -50,6 +47,7 @@ from holdfast.service.holds import new_hold_id
 from holdfast.service.run_options import RunOptions, parse_wait
 from holdfast.service.session import DecisionRequest, Session
 from holdfast.service.settings import Settings
+from holdfast.wire import agent_answers as answers
 from holdfast.wire import agent_lines
 from holdfast.wire.agent_answers import (
     AgentCommandAnswer,
@@ -254,10 +252,11 @@ class AgentSession(Session):
         limit = self._settings.request_timeout
         return await command_exchange.continue_all(self._registry, self._ledger, self.id, by, limit)
 
-    def describe_hold(self, hold: Hold, *, brief: bool) -> Mapping[str, Any]:
-        held = self._registry.held(hold.id)[1]
-        answer = build_stop(held) if brief else build_stop_detail(held)
-        return cast(Mapping[str, Any], msgspec.to_builtins(answer))
+    def summarize_hold(self, hold: Hold) -> answers.AgentHold:
+        return build_hold(hold, self._registry.held(hold.id)[1], whole=False)
+
+    def describe_hold(self, hold: Hold) -> answers.AgentHold:
+        return build_hold(hold, self._registry.held(hold.id)[1], whole=True)
 
     async def command(
         self, kind: str, data: dict[str, Any], timeout: float | None = None

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import UNSET
 
 from holdfast.model.agent_events import RecordedEvent
+from holdfast.model.hold import Hold
 from holdfast.model.session import State
 from holdfast.recording.recording_state import EventCounts
+from holdfast.service.holds import hold_fields
+from holdfast.wire import agent_answers as answers
 from holdfast.wire import rest
 from holdfast.wire.agent_answers import (
     AgentCounters,
     AgentStatus,
     AgentStop,
-    AgentStopDetail,
     AgentSummary,
 )
 
@@ -35,7 +37,6 @@ def build_status(session: AgentSession, kind: type[Status], **more: Any) -> Stat
     fields: dict[str, Any] = {
         "session_id": session.id,
         "status": session.state.value,
-        "kind": session.kind.value,
         "iteration": session.iteration,
         "holds": session.holds,
     }
@@ -87,10 +88,11 @@ def build_stop(hold: AgentHold) -> AgentStop:
     return AgentStop(**_stop_fields(hold))
 
 
-def build_stop_detail(hold: AgentHold) -> AgentStopDetail:
-    """With what the agent is about to do."""
-    more = {name: hold.data[name] for name in ("input", "error") if hold.data.get(name) is not None}
-    return AgentStopDetail(**_stop_fields(hold), **more)
+def build_hold(hold: Hold, held: AgentHold, *, whole: bool) -> answers.AgentHold:
+    """`whole` with what the agent is about to do."""
+    names = ("input", "error") if whole else ()
+    more = {name: held.data[name] for name in names if held.data.get(name) is not None}
+    return answers.AgentHold(**hold_fields(hold) | _stop_fields(held) | more)
 
 
 def _stop_fields(hold: AgentHold) -> dict[str, Any]:

@@ -10,22 +10,24 @@ from msgspec import UNSET
 
 from holdfast.core.call_matcher import Armed
 from holdfast.model.call import CallRecord, Function, When, call_id
+from holdfast.model.hold import Hold
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.held_call import HeldCall
 from holdfast.service.calls.stack_cache import StackCache
+from holdfast.service.holds import hold_fields
 from holdfast.wire import rest
 from holdfast.wire.call_answers import (
     CallBreakpointAnswer,
     CallDetail,
+    CallHold,
+    CallHoldDetail,
     CallNode,
     CallSite,
     CallSummary,
     ChangedValues,
     Delivered,
     FunctionSummary,
-    HeldCallDetail,
-    HeldCallSummary,
     Value,
 )
 
@@ -163,22 +165,23 @@ class CallRenderer:
 
     # -- held calls -------------------------------------------------------------------------
 
-    def build_held_summary(self, held: HeldCall) -> HeldCallSummary:
-        return HeldCallSummary(
+    def build_hold(self, hold: Hold, held: HeldCall) -> CallHold:
+        return CallHold(
+            **hold_fields(hold),
             call_id=held.record.id,
             method_name=held.record.function.name,
             when=held.when.value,
             breakpoint_id=held.breakpoint_id,
         )
 
-    def build_held_detail(self, held: HeldCall) -> HeldCallDetail:
+    def build_hold_detail(self, hold: Hold, held: HeldCall) -> CallHoldDetail:
         record, session = held.record, held.running.session
         fields = self._detail_fields(record)
         names = parse_parameters(record.function.signature)
         for name, value in zip(names, fields["args"], strict=False):
             value.name = name
-        return HeldCallDetail(
-            **fields,
+        return CallHoldDetail(
+            **(fields | hold_fields(hold)),
             when=held.when.value,
             breakpoint_id=held.breakpoint_id,
             evaluates=held.running.evaluates,

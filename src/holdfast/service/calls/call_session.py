@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec import UNSET
 
 from holdfast import errors
@@ -22,7 +21,13 @@ from holdfast.service.event_stream import EventStream
 from holdfast.service.session import DecisionRequest, Session
 from holdfast.store import Store
 from holdfast.wire import rest
-from holdfast.wire.call_answers import CallDecisionAnswer, CallEvaluation, CallSessionAnswer
+from holdfast.wire.call_answers import (
+    CallDecisionAnswer,
+    CallEvaluation,
+    CallHold,
+    CallHoldDetail,
+    CallSessionAnswer,
+)
 from holdfast.wire.session_answers import EventList
 
 if TYPE_CHECKING:
@@ -147,11 +152,13 @@ class CallSession(Session):
     async def continue_holds(self, by: str) -> list[str]:
         return self._sessions.holds.continue_all(self, by)
 
-    def describe_hold(self, hold: Hold, *, brief: bool) -> Mapping[str, Any]:
+    def summarize_hold(self, hold: Hold) -> CallHold:
         held = self._sessions.holds.require_open(hold.id)
-        renderer = self._sessions.renderer
-        build = renderer.build_held_summary if brief else renderer.build_held_detail
-        return cast(Mapping[str, Any], msgspec.to_builtins(build(held)))
+        return self._sessions.renderer.build_hold(hold, held)
+
+    def describe_hold(self, hold: Hold) -> CallHoldDetail:
+        held = self._sessions.holds.require_open(hold.id)
+        return self._sessions.renderer.build_hold_detail(hold, held)
 
     async def evaluate(
         self,
@@ -172,7 +179,6 @@ class CallSession(Session):
         return CallSessionAnswer(
             session_id=self.id,
             status=self.state.value,
-            kind=self.kind.value,
             name=self.name,
             created_at=rest.timestamp(self.created_at),
             pid=self.pid,
