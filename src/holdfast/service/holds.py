@@ -31,20 +31,17 @@ class Holds:
     def all(self) -> list[Json]:
         """Everything that waits for a decision now, oldest first."""
         return [
-            {
-                **rest.hold(hold),
-                **self._sessions.peek(hold.session_id).describe_hold(hold, brief=True),
-            }
+            {**rest.hold(hold), **self._sessions.peek(hold.session_id).summarize_hold(hold)}
             for hold in self._ledger.open_holds()
         ]
 
-    def get(self, hold_id: str) -> Json:
+    async def get(self, hold_id: str) -> Json:
         """One hold, open or settled."""
         hold = self._ledger.get(hold_id)
         outcome = self._ledger.outcome(hold_id)
         if outcome is None:
-            session = self._sessions.peek(hold.session_id)
-            return {**session.describe_hold(hold, brief=False), **rest.hold(hold), "open": True}
+            described = await self._sessions.peek(hold.session_id).describe_hold(hold)
+            return {**described, **rest.hold(hold), "open": True}
         answer = {**rest.hold(hold), "open": False, "outcome": "withdrawn", "by": None}
         if not isinstance(outcome, Withdrawal):
             answer.update(outcome=outcome.action, by=outcome.by)

@@ -142,8 +142,12 @@ class Session(Waitable, ABC):
             session_id=self.id,
         )
 
-    def describe_hold(self, hold: Hold, *, brief: bool) -> Mapping[str, Any]:
-        """What its kind adds to an open hold; `brief` in a list of holds."""
+    def summarize_hold(self, hold: Hold) -> Mapping[str, Any]:
+        """What its kind adds to an open hold in a list of holds."""
+        return {}
+
+    async def describe_hold(self, hold: Hold) -> Mapping[str, Any]:
+        """All that its kind adds to an open hold."""
         return {}
 
     # -- inspect and evaluate ---------------------------------------------------------------

@@ -225,8 +225,11 @@ class AgentSession(Session):
         limit = self._settings.request_timeout
         return await command_exchange.continue_all(self._registry, self._ledger, self.id, by, limit)
 
-    def describe_hold(self, hold: Hold, *, brief: bool) -> Json:
-        return answer_builder.held_json(self._registry.held(hold.id)[1], whole=not brief)
+    def summarize_hold(self, hold: Hold) -> Json:
+        return answer_builder.held_json(self._registry.held(hold.id)[1], whole=False)
+
+    async def describe_hold(self, hold: Hold) -> Json:
+        return answer_builder.held_json(self._registry.held(hold.id)[1], whole=True)
 
     async def command(self, kind: str, data: Json, timeout: float | None = None) -> Json:
         """Send a command and wait for its answer."""

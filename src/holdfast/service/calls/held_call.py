@@ -12,7 +12,7 @@ from holdfast.model.call import CallRecord, When
 from holdfast.model.decision import Moment, names_at
 from holdfast.service.calls.running_calls import RunningCall
 from holdfast.service.waitable import Waitable
-from holdfast.wire.call_answers import CallInstruction, PollAnswer
+from holdfast.wire.call_answers import CallInstruction, HeldCallSummary, PollAnswer
 from holdfast.wire.call_requests import EvaluationAnswer
 
 
@@ -51,6 +51,14 @@ class HeldCall(Waitable):
     @property
     def record(self) -> CallRecord:
         return self.running.record
+
+    def summary(self) -> HeldCallSummary:
+        return HeldCallSummary(
+            call_id=self.record.id,
+            method_name=self.record.function.name,
+            when=self.when.value,
+            breakpoint_id=self.breakpoint_id,
+        )
 
     # -- the application's side -------------------------------------------------------------------
 

@@ -73,6 +73,7 @@ class ProgramSession(Session):
         config: SessionConfig,
         parent_id: str | None = None,
         created_at: float | None = None,
+        last_seq: int = 0,
     ) -> None:
         super().__init__()
         self.programs = programs
@@ -97,7 +98,7 @@ class ProgramSession(Session):
         self._run = 0
         self._start: asyncio.Task[None] | None = None
         # Its parts.
-        self.journal = EventJournal(session_id, programs.store, programs.stream)
+        self.journal = EventJournal(session_id, programs.store.feed, programs.stream, last_seq)
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
@@ -185,7 +186,7 @@ class ProgramSession(Session):
     async def read_events(
         self, since: int, limit: int, types: frozenset[str] | None = None
     ) -> EventList:
-        return self.journal.page(since, limit, types)
+        return await self.journal.page(since, limit, types)
 
     def ping(self) -> PingAnswer:
         """Keep the session alive."""
