@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from collecting import Collector, collector
 from holdfast.cli.agents.recording_commands import paced, pause
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
-from replays import data_of, events_of
+from replayable_agent import read_data, read_events
+from trace_collector import Collector, collector
 
 SHOPPER = str(Path(__file__).parents[2] / "examples" / "agent_loop.py")
 Typed = subprocess.CompletedProcess[str]
@@ -85,7 +85,7 @@ def test_a_recording_is_shown_at_once(desk: Desk, shopping: SessionDirectory) ->
     shown = desk.typed("replay", shopping.id)
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = shown.stdout.splitlines()
-    assert len(lines) == len(events_of(shopping))
+    assert len(lines) == len(read_events(shopping))
     assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] tool_call_end +✓ price \(\d+ms\)", lines[7])
 
 
@@ -98,7 +98,7 @@ def test_it_is_named_by_its_path_as_well(desk: Desk, shopping: SessionDirectory)
 
 def test_with_json_it_is_the_events_themselves(desk: Desk, shopping: SessionDirectory) -> None:
     lines = desk.typed("replay", shopping.id, "--json").stdout.splitlines()
-    assert [json.loads(line) for line in lines] == events_of(shopping)
+    assert [json.loads(line) for line in lines] == read_events(shopping)
 
 
 def test_a_pace_changes_nothing_but_the_pace(desk: Desk, shopping: SessionDirectory) -> None:
@@ -225,7 +225,7 @@ def test_a_fork_goes_on_live_and_names_its_parent(desk: Desk, shopping: SessionD
     assert said.returncode == 0, said.stderr
     assert "Fertig: paid 15.00" in said.stdout
     assert f"Forked from {shopping.id} at 2" in said.stdout
-    started = data_of(desk.latest, "session_start")[0]
+    started = read_data(desk.latest, "session_start")[0]
     assert (started["parent"], started["forkAt"]) == (shopping.id, 2)
     assert said.stderr.count("what put did is not done again") == 1
 
@@ -242,7 +242,7 @@ def test_a_message_may_be_json(desk: Desk, shopping: SessionDirectory) -> None:
     message = json.dumps({"role": "system", "content": "speak German"})
     report = desk.told("fork", shopping.id, "--at", "1", "--message", message)
     assert (report["outcome"], report["forkAt"]) == ("forked", 1)
-    (injected,) = data_of(desk.latest, "message_injected")
+    (injected,) = read_data(desk.latest, "message_injected")
     assert (injected["role"], injected["content"]) == ("system", "speak German")
 
 

@@ -113,7 +113,7 @@ class AgentScreen(App[str]):
     #held.held { border: round $warning; }
     #messages { height: 1fr; border: round $primary; padding: 0 1; }
     #keys { height: auto; padding: 0 1; background: $panel; }
-    Ask { align: center middle; }
+    PromptDialog { align: center middle; }
     #ask { width: 80%; max-width: 100; height: auto; max-height: 80%;
            border: round $accent; padding: 0 1; background: $surface; }
     #ask TextArea { height: auto; min-height: 5; max-height: 20; }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.core.ledger import Ledger
@@ -17,7 +18,13 @@ from holdfast.model.session import Kind, State
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
-from holdfast.service.agents import answer_builder, command_exchange
+from holdfast.service.agents import command_exchange
+from holdfast.service.agents.answer_builder import (
+    build_event,
+    build_hold,
+    build_status,
+    build_summary,
+)
 from holdfast.service.agents.event_log import EventCounts, EventLog, parse_event, parse_head
 from holdfast.service.agents.recording_scan import RecordingScan, parse_moment
 from holdfast.service.event_stream import EventStream
@@ -25,6 +32,14 @@ from holdfast.service.holds import new_hold_id
 from holdfast.service.run_options import RunOptions, parse_wait
 from holdfast.service.session import DecisionRequest, Session
 from holdfast.service.settings import Settings
+from holdfast.wire import agent_answers as answers
+from holdfast.wire.agent_answers import (
+    AgentCommandAnswer,
+    AgentDecision,
+    AgentInspection,
+    AgentStatus,
+    AgentSummary,
+)
 from holdfast.wire.session_answers import EventList
 
 if TYPE_CHECKING:
@@ -150,15 +165,16 @@ class AgentSession(Session):
         if seconds:
             await self.wait_until(lambda: self.settled, seconds)
 
-    def summary(self) -> Json:
-        return answer_builder.summary_json(self)
+    def summary(self) -> AgentSummary:
+        before = self.counts_before
+        return build_summary(self, None if before is None else before + self.counts)
 
-    async def detail(self) -> Json:
-        return await answer_builder.detail_json(self)
+    async def detail(self) -> AgentSummary:
+        return build_summary(self, await self.count_events())
 
-    async def status(self, options: RunOptions) -> Json:
+    async def status(self, options: RunOptions) -> AgentStatus:
         await self._settle_within(self._seconds(options))
-        return answer_builder.state_json(self)
+        return build_status(self, AgentStatus)
 
     @property
     def last_seq(self) -> int:
@@ -168,13 +184,13 @@ class AgentSession(Session):
         self, since: int, limit: int, types: frozenset[str] | None = None
     ) -> EventList:
         page = await asyncio.to_thread(self.log.span(since).read, limit, types)
-        events = [answer_builder.event_json(self.id, event) for event in page.events]
+        events = [build_event(self.id, event) for event in page.events]
         return EventList(events, page.last, page.has_more)
 
     async def delete(self) -> None:
         await self._registry.delete(self)
 
-    async def resume(self, options: RunOptions) -> Json:
+    async def resume(self, options: RunOptions) -> AgentStatus:
         """Continue everything that it holds."""
         seconds = self._seconds(options)
         if len(self.held) > 1:
@@ -183,9 +199,9 @@ class AgentSession(Session):
             held = command_exchange.get_only_hold(self, "continue")
             await self._decide(held, "continue", options.by)
         await self._settle_within(seconds)
-        return answer_builder.state_json(self)
+        return build_status(self, AgentStatus)
 
-    async def step(self, action: str, options: RunOptions) -> Json:
+    async def step(self, action: str, options: RunOptions) -> AgentStatus:
         """One iteration: an agent has no lines to step over, into or out of."""
         if action != "step-over":
             raise self.not_a_program()
@@ -193,64 +209,63 @@ class AgentSession(Session):
         seconds = self._seconds(options, self._settings.step_wait)
         await self._decide(held, "step", options.by)
         await self._settle_within(seconds)
-        return answer_builder.state_json(self)
+        return build_status(self, AgentStatus)
 
     async def _decide(self, held: AgentHold, action: str, by: str) -> None:
         limit = self._settings.request_timeout
         await command_exchange.decide(self._registry, self._ledger, held.id, action, by, {}, limit)
 
-    async def pause(self, options: RunOptions) -> Json:
+    async def pause(self, options: RunOptions) -> AgentStatus:
         """Stop before its next model call."""
         seconds = self._seconds(options, self._settings.step_wait)
         is_paused = await command_exchange.pause(self, self._settings.request_timeout, seconds)
-        answer = answer_builder.state_json(self)
+        answer = build_status(self, AgentStatus)
         if not is_paused and not self.over:
-            answer["pause_pending"] = True
-            answer["message"] = (
-                "It stops before its next model call; GET its /status?wait= to wait."
-            )
+            answer.pause_pending = True
+            answer.message = "It stops before its next model call; GET its /status?wait= to wait."
         return answer
 
-    async def decide(self, hold: Hold, request: DecisionRequest) -> Json:
+    async def decide(self, hold: Hold, request: DecisionRequest) -> AgentDecision:
         by, fields = request.options.by, request.fields
         limit = command_exchange.parse_timeout(fields, self._settings.request_timeout)
         _, held = await command_exchange.decide(
             self._registry, self._ledger, hold.id, request.action, by, fields, limit
         )
         await self._settle_within(self._seconds(request.options))
-        decided = {"hold_id": hold.id, "action": request.action, "stop": held.stop}
-        return {**answer_builder.state_json(self), **decided}
+        return build_status(
+            self, AgentDecision, hold_id=hold.id, action=request.action, stop=held.stop
+        )
 
     async def continue_holds(self, by: str) -> list[str]:
         limit = self._settings.request_timeout
         return await command_exchange.continue_all(self._registry, self._ledger, self.id, by, limit)
 
-    def summarize_hold(self, hold: Hold) -> Json:
-        return answer_builder.held_json(self._registry.held(hold.id)[1], whole=False)
+    def summarize_hold(self, hold: Hold) -> answers.AgentHold:
+        return build_hold(hold, self._registry.held(hold.id)[1], whole=False)
 
-    async def describe_hold(self, hold: Hold) -> Json:
-        return answer_builder.held_json(self._registry.held(hold.id)[1], whole=True)
+    async def describe_hold(self, hold: Hold) -> answers.AgentHold:
+        return build_hold(hold, self._registry.held(hold.id)[1], whole=True)
 
-    async def command(self, kind: str, data: Json, timeout: float | None = None) -> Json:
+    async def command(
+        self, kind: str, data: Json, timeout: float | None = None
+    ) -> AgentCommandAnswer:
         """Send a command and wait for its answer."""
         limit = self._settings.request_timeout if timeout is None else timeout
         outcome = await command_exchange.send_command(self, kind, data, limit)
-        answer: Json = {
-            "command_id": outcome.command_id,
-            "type": kind,
-            "status": outcome.status,
-            "response": outcome.response,
-            "session": answer_builder.state_json(self),
-        }
-        if outcome.note is not None:
-            answer["note"] = outcome.note
-        return answer
+        return AgentCommandAnswer(
+            command_id=outcome.command_id,
+            type=kind,
+            status=outcome.status,
+            response=outcome.response,
+            session=build_status(self, AgentStatus),
+            note=UNSET if outcome.note is None else outcome.note,
+        )
 
-    async def inspect(self, what: str) -> Json:
+    async def inspect(self, what: str) -> AgentInspection:
         """What the agent says of itself: messages, context, tools, or all of it."""
         limit = self._settings.request_timeout
         state = await command_exchange.inspect(self, what, limit)
-        return {**answer_builder.state_json(self), "state": state}
+        return build_status(self, AgentInspection, state=state)
 
     async def read_content(self, cid: str) -> tuple[bytes, bool]:
         """A body that an event names by its content id, and whether it is JSON."""
@@ -400,7 +415,7 @@ class AgentSession(Session):
 
     # -- counting ---------------------------------------------------------------------------
 
-    async def counted(self) -> EventCounts:
+    async def count_events(self) -> EventCounts:
         """From its very beginning; reads what was not followed, once."""
         if self.counts_before is None:
             before = await asyncio.to_thread(EventCounts.of, self.home.events, self.followed_from)

@@ -12,20 +12,22 @@ from msgspec import UNSET
 
 from holdfast.core.call_matcher import Armed
 from holdfast.model.call import CallRecord, Function, Preview, When, call_id
+from holdfast.model.hold import Hold
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.held_call import HeldCall
 from holdfast.service.calls.stack_cache import StackCache
+from holdfast.service.holds import hold_fields
 from holdfast.wire import rest
 from holdfast.wire.call_answers import (
     CallBreakpointAnswer,
     CallDetail,
+    CallHoldDetail,
     CallNode,
     CallSite,
     CallSummary,
     ChangedValues,
     Delivered,
     FunctionSummary,
-    HeldCallDetail,
     Value,
 )
 
@@ -58,14 +60,14 @@ class CallRenderer:
     async def build_detail(self, record: CallRecord) -> CallDetail:
         return CallDetail(**await self._detail_fields(record))
 
-    async def build_held_detail(self, held: HeldCall) -> HeldCallDetail:
+    async def build_hold_detail(self, hold: Hold, held: HeldCall) -> CallHoldDetail:
         record, session = held.record, held.running.session
         fields = await self._detail_fields(record)
         names = parse_parameters(record.function.signature)
         for name, value in zip(names, fields["args"], strict=False):
             value.name = name
-        return HeldCallDetail(
-            **fields,
+        return CallHoldDetail(
+            **(fields | hold_fields(hold)),
             when=held.when.value,
             breakpoint_id=held.breakpoint_id,
             evaluates=held.running.evaluates,

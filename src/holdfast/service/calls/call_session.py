@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec import UNSET
 
 from holdfast import errors
@@ -22,7 +21,13 @@ from holdfast.service.event_stream import EventStream
 from holdfast.service.session import DecisionRequest, Session
 from holdfast.store import Store
 from holdfast.wire import rest
-from holdfast.wire.call_answers import CallDecisionAnswer, CallEvaluation, CallSessionAnswer
+from holdfast.wire.call_answers import (
+    CallDecisionAnswer,
+    CallEvaluation,
+    CallHold,
+    CallHoldDetail,
+    CallSessionAnswer,
+)
 from holdfast.wire.session_answers import EventList
 
 if TYPE_CHECKING:
@@ -149,14 +154,12 @@ class CallSession(Session):
     async def continue_holds(self, by: str) -> list[str]:
         return await self._sessions.holds.continue_all(self, by)
 
-    def summarize_hold(self, hold: Hold) -> Mapping[str, Any]:
-        held = self._sessions.holds.require_open(hold.id)
-        return cast(Mapping[str, Any], msgspec.to_builtins(held.summary()))
+    def summarize_hold(self, hold: Hold) -> CallHold:
+        return self._sessions.holds.require_open(hold.id).summarize(hold)
 
-    async def describe_hold(self, hold: Hold) -> Mapping[str, Any]:
+    async def describe_hold(self, hold: Hold) -> CallHoldDetail:
         held = self._sessions.holds.require_open(hold.id)
-        detail = await self._sessions.renderer.build_held_detail(held)
-        return cast(Mapping[str, Any], msgspec.to_builtins(detail))
+        return await self._sessions.renderer.build_hold_detail(hold, held)
 
     async def evaluate(
         self,
@@ -177,7 +180,6 @@ class CallSession(Session):
         return CallSessionAnswer(
             session_id=self.id,
             status=self.state.value,
-            kind=self.kind.value,
             name=self.name,
             created_at=rest.timestamp(self.created_at),
             pid=self.pid,

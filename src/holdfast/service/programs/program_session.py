@@ -17,6 +17,7 @@ from holdfast.model.launch import Attach, Launch
 from holdfast.model.session import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.event_journal import EventJournal
+from holdfast.service.holds import hold_fields
 from holdfast.service.programs import status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
 from holdfast.service.programs.idle_timer import IdleTimer
@@ -46,7 +47,7 @@ from holdfast.wire.program_answers import (
     ProgramSummary,
     Variable,
 )
-from holdfast.wire.session_answers import EventList
+from holdfast.wire.session_answers import EventList, ProgramHold
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_service import Programs
@@ -378,6 +379,12 @@ class ProgramSession(Session):
         answer.action = request.action
         answer.hold_id = answer.hold_id or hold.id
         return answer
+
+    def summarize_hold(self, hold: Hold) -> ProgramHold:
+        return ProgramHold(**hold_fields(hold))
+
+    async def describe_hold(self, hold: Hold) -> ProgramHold:
+        return self.summarize_hold(hold)
 
     async def _act(
         self, action: str, by: str, *, thread: int | None = None, hold_id: str | None = None
