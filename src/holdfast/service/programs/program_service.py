@@ -31,9 +31,9 @@ from holdfast.service.settings import Settings
 from holdfast.store import Store
 from holdfast.targets.program import launcher
 from holdfast.targets.program.attachment import Trusted
-from holdfast.targets.program.dap_connection import body_of
 from holdfast.targets.program.interpreter_pool import Pool
-from holdfast.targets.program.process_spawner import Tags, Warden
+from holdfast.targets.program.process_spawner import Warden
+from holdfast.targets.program.process_tags import Tags
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import ProgramDetail
 
@@ -105,12 +105,10 @@ class Programs:
     async def _warm(self, python: str) -> Target:
         """Start an interpreter that waits for a program; it dies with us like any target."""
         target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
-        self.warden.watch(target.process_of_ours().pid)
-        assert target.hello is not None
+        self.warden.watch(target.own_process().pid)
         try:
-            hello = await asyncio.wait_for(target.hello, self.settings.launch_timeout)
-            target.introduce(body_of(hello, "hello"))
-        except BaseException:
+            await target.read_hello(self.settings.launch_timeout)
+        except BaseException:  # cancellation included: no process may be left behind
             await target.kill()
             self._unwatch(target)
             raise
@@ -118,7 +116,7 @@ class Programs:
 
     def _unwatch(self, target: Target) -> None:
         """It has ended: its number may come to mean another process."""
-        self.warden.forget(target.process_of_ours().pid)
+        self.warden.forget(target.own_process().pid)
 
     def unsaved_warning(self) -> dict[str, Any] | None:
         """What is not on disk yet, while that is the case."""

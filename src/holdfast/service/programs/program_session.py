@@ -574,5 +574,5 @@ class ProgramSession(Session):
             await target.drop()
         await self.processes.end()
         if target is not None and target.process is not None:
-            await target.seen_to_end()
+            await target.wait_until_ended()
         self.children.close_door()
