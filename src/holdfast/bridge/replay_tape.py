@@ -24,7 +24,6 @@ from holdfast.recording.directories import SessionDirectory
 from holdfast.wire import agent_lines
 
 VIEW, MODEL, FULL = "view", "model", "full"
-MODES = (VIEW, MODEL, FULL)
 NOT_DONE = ("skip", "raise", "cancel")
 """Decisions by which a tool did not run."""
 
