@@ -255,7 +255,7 @@ class AgentSession(Session):
     def summarize_hold(self, hold: Hold) -> answers.AgentHold:
         return build_hold(hold, self._registry.held(hold.id)[1], whole=False)
 
-    def describe_hold(self, hold: Hold) -> answers.AgentHold:
+    async def describe_hold(self, hold: Hold) -> answers.AgentHold:
         return build_hold(hold, self._registry.held(hold.id)[1], whole=True)
 
     async def command(
