@@ -50,13 +50,42 @@ def encode_json(value: Any) -> str:
         return _ESCAPED.encode(repr(value))
 
 
-_quoted = json.encoder.encode_basestring_ascii
+_quote = json.encoder.encode_basestring_ascii
+
+
+class RawJson:
+    """JSON that is encoded already: a field of an event that goes into its line as it is."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def encode_fields(fields: Mapping[str, object]) -> str:
+    """The fields of an event as a JSON object. Their names are plain ASCII."""
+    parts = []
+    for name, value in fields.items():
+        if type(value) is str:
+            text = _quote(value)
+        elif type(value) is RawJson:
+            text = value.text
+        elif value is True:
+            text = "true"
+        elif value is False:
+            text = "false"
+        elif type(value) is int or type(value) is float:
+            text = repr(value)
+        else:
+            text = encode_json(value)
+        parts.append(f'"{name}":{text}')
+    return f"{{{','.join(parts)}}}"
 
 
 def encode_event(seq: int, kind: str, moment: float, session_id: str, data: str) -> bytes:
     """One line. `data` is JSON already."""
     return (
-        f'{{"seq":{seq},"type":{_quoted(kind)},"timestamp":"{format_timestamp(moment)}",'
+        f'{{"seq":{seq},"type":{_quote(kind)},"timestamp":"{format_timestamp(moment)}",'
         f'"sessionId":"{session_id}","data":{data}}}\n'
     ).encode()
 

@@ -1,26 +1,34 @@
-"""Decisions: how a hold may be ended, and what each way of it needs."""
+"""The decision that ends a hold of the bridge, and what each action needs."""
 
 from __future__ import annotations
 
 import builtins
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.model import agent_commands
 
+Options = Mapping[str, Any]
+"""The fields of a command or a decision."""
+
 
 @dataclass(frozen=True)
-class Decision:
+class HoldDecision:
+    """`data` are the fields of the action."""
+
     action: str = "continue"
     by: str = "command"
-    data: dict[str, Any] = field(default_factory=dict)
+    data: Options = field(default_factory=dict)
 
-    def shown(self) -> dict[str, Any]:
+    @property
+    def fields(self) -> Options:
+        """As events have it."""
         return {"action": self.action, "by": self.by, **self.data}
 
 
-def action_of(data: dict[str, Any]) -> str:
+def infer_action(data: Options) -> str:
     """What is meant when only the change is given."""
     for name, action in (("input", "modify"), ("messages", "modify"), ("result", "skip")):
         if name in data:
@@ -28,8 +36,8 @@ def action_of(data: dict[str, Any]) -> str:
     return "raise" if "exception_type" in data else "continue"
 
 
-def checked(action: str, data: dict[str, Any]) -> dict[str, Any]:
-    """The part of a decision that belongs to its action."""
+def check_fields(action: str, data: Options) -> Options:
+    """The fields that belong to an action; ValueError if one is missing or wrong."""
     match action:
         case "modify":
             if "messages" in data and "input" not in data:
@@ -45,10 +53,8 @@ def checked(action: str, data: dict[str, Any]) -> dict[str, Any]:
             kind = data.get("exception_type", "RuntimeError")
             if not isinstance(kind, str):
                 raise ValueError("exception_type is the name of an exception")
-            return {
-                "exception_type": kind,
-                "exception_message": str(data.get("exception_message", "")),
-            }
+            message = str(data.get("exception_message", ""))
+            return {"exception_type": kind, "exception_message": message}
         case "inject":
             role, content = data.get("role", "user"), data.get("content")
             check_message(role, content)
@@ -57,12 +63,11 @@ def checked(action: str, data: dict[str, Any]) -> dict[str, Any]:
             return {}
 
 
-def check_messages(data: dict[str, Any]) -> None:
+def check_messages(data: Options) -> None:
     """Of a model call that is to be made with others."""
     given = data.get("input")
     messages = given.get("messages", []) if isinstance(given, dict) else data.get("messages", [])
-    is_right = isinstance(messages, list) and all(isinstance(each, dict) for each in messages)
-    if not is_right:
+    if not isinstance(messages, list) or not all(isinstance(item, dict) for item in messages):
         raise ValueError('messages is a list of objects: [{"role": "user", "content": "…"}]')
 
 
@@ -73,14 +78,14 @@ def check_message(role: Any, content: Any) -> None:
         raise ValueError("content is the text of a message")
 
 
-def made_error(data: dict[str, Any]) -> BaseException:
+def build_error(data: Options) -> BaseException:
     """An exception by its name: a builtin's, or a dotted path's."""
-    name, said = str(data.get("exception_type", "RuntimeError")), data.get("exception_message", "")
+    name, text = str(data.get("exception_type", "RuntimeError")), data.get("exception_message", "")
     module, _, last = name.rpartition(".")
     try:
-        found = getattr(importlib.import_module(module) if module else builtins, last)
-        if isinstance(found, type) and issubclass(found, Exception):
-            return found(said)
-    except Exception:  # importing, or making it, may do anything
+        kind = getattr(importlib.import_module(module) if module else builtins, last)
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            return kind(text)
+    except Exception:  # importing a module, or building its exception, may do anything
         pass
-    return RuntimeError(f"{name}: {said}")
+    return RuntimeError(f"{name}: {text}")
