@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import itertools
 import json
 import logging
 import os
@@ -51,6 +52,8 @@ from holdfast.model.agent_events import (
     Error,
     Event,
     EventData,
+    EventType,
+    Fields,
     SessionStart,
     ValueRecorded,
     VariableSet,
@@ -95,7 +98,7 @@ class Bridge:
         self.provider, self.model_name = provider, model
         self._lock = threading.Lock()
         self._lanes: dict[str, Lane] = {}
-        self._tools = 0
+        self._tool_numbers = itertools.count(1)
         self._tool_names: dict[str, None] = {}
         self.runs: list[Run] = []
         self.is_over = False
@@ -180,7 +183,7 @@ class Bridge:
             if "commandId" in event["data"]:
                 self.commands.executed.add(str(event["data"]["commandId"]))
         self.iteration = state.last_iteration
-        self._tools = state.counts.types[TOOL_CALL_START]
+        self._tool_numbers = itertools.count(state.counts.types[TOOL_CALL_START] + 1)
         self.control.begin_at(last_stop + 1)
         return home.events.exists() and home.events.stat().st_size > 0
 
@@ -278,10 +281,10 @@ class Bridge:
             text = agent_lines.encode_fields(bodies)
         return self._journal.append(kind, text)
 
-    def record(self, event: Event) -> None:
+    def record(self, kind: EventType[Fields], fields: Fields) -> None:
         """Write an event of a call, whose bodies are `RawJson`: encoded, and without secrets."""
         if self._journal is not None:
-            self._journal.append(event[0], agent_lines.encode_fields(event[1]))
+            self._journal.append(kind, agent_lines.encode_fields(fields))
 
     def listen(self, listener: Callable[[int, str, float, str], None]) -> None:
         """Call `listener(seq, type, time, data as JSON)` for every event from now on."""
@@ -311,9 +314,8 @@ class Bridge:
             return self.iteration
 
     def next_tool_id(self, given: str | None) -> str:
-        with self._lock:
-            self._tools += 1
-            return given or f"tool-{self._tools}"
+        number = next(self._tool_numbers)
+        return given or f"tool-{number}"
 
     def count_tokens(self, usage: Any) -> None:
         if isinstance(usage, dict):
@@ -585,7 +587,7 @@ class Bridge:
             event["lane"] = self.current_lane
         if (outer := flow_driver.within.get()) is not None:
             event["within"] = outer
-        self.record(VALUE_RECORDED(event))
+        self.record(VALUE_RECORDED, event)
 
     def time(self) -> float:
         return self.value("time", time.time)

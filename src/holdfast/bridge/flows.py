@@ -48,14 +48,17 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
     control, values = bridge.control, bridge.values
     tool_id = bridge.next_tool_id(call.id)
     iteration = bridge.iteration
-    bridge.apply_settings(call.lane)
+    if control.settings:
+        bridge.apply_settings(call.lane)
     requested = call.input
     text = values.encode(requested)
     key = agent_lines.text_key(call.name, text)
-    entry = bridge.find_recorded(
-        "tool", call.lane, call.name, key, lambda: bridge.parse(text), iteration
-    )
-    decision, held_ms = _repeat_decision(bridge, entry), 0.0
+    entry, decision, held_ms = None, None, 0.0
+    if bridge.tape is not None:
+        entry = bridge.find_recorded(
+            "tool", call.lane, call.name, key, lambda: bridge.parse(text), iteration
+        )
+        decision = _repeat_decision(bridge, entry)
     if not control.is_idle:
         moment = Moment(
             *(rules.TOOL, call.name, iteration, bridge.tokens, requested),
@@ -88,7 +91,7 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
         event["within"] = outer
     if entry is not None:
         event["replayed"] = True
-    bridge.record(TOOL_CALL_START(event))
+    bridge.record(TOOL_CALL_START, event)
     began = _now()
     try:
         result = yield from _perform_tool(bridge, call, entry, decision, effective, tool_id)
@@ -158,7 +161,7 @@ def _end_tool(
         given["resultMarker"] = marker
     if is_faked:
         given["faked"] = True
-    bridge.record(TOOL_RESULT(given))
+    bridge.record(TOOL_RESULT, given)
     ended: ToolCallEnd = {
         "toolId": tool_id,
         "name": call.name,
@@ -169,7 +172,7 @@ def _end_tool(
         ended["heldMs"] = round(held_ms, 3)
     if decision is not None:
         ended["decision"] = bridge.values.encode_body(decision.fields)
-    bridge.record(TOOL_CALL_END(ended))
+    bridge.record(TOOL_CALL_END, ended)
 
 
 def _fail_tool(
@@ -211,7 +214,7 @@ def _fail_tool(
             return result
     if decision is not None and decision.action != "continue":
         event["decision"] = bridge.values.encode_body(decision.fields)
-    bridge.record(TOOL_CALL_END(event))
+    bridge.record(TOOL_CALL_END, event)
     if decision is not None and decision.action == "raise":
         raise make_throwable(build_error(decision.data)) from cause
     raise error
@@ -350,7 +353,7 @@ def _end_model(
         event["faked"] = True
     if decision is not None:
         event["decision"] = values.encode_body(decision.fields)
-    bridge.record(API_RESPONSE(event))
+    bridge.record(API_RESPONSE, event)
 
 
 def _fail_model(
@@ -382,7 +385,7 @@ def _fail_model(
         event["errorMarker"] = marker
     if decision is not None and decision.action != "continue":
         event["decision"] = bridge.values.encode_body(decision.fields)
-    bridge.record(API_RESPONSE(event))
+    bridge.record(API_RESPONSE, event)
     if decision is not None and decision.action == "raise":
         raise make_throwable(build_error(decision.data)) from cause
     raise error

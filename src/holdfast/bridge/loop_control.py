@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -68,7 +69,7 @@ class Control:
         self.stops: dict[str, Stop] = {}
         self.injections: list[Injection] = []
         self.settings: list[Setting] = []
-        self.past_tools: set[str] = set()
+        self.past_tools: deque[str] = deque(maxlen=_MAX_PAST_TOOLS)
         self.running: dict[str, Interruptible | Cancellable] = {}
         self.cancelling: dict[Interruptible | Cancellable, str] = {}
         """The command that cancels a tool."""
@@ -93,11 +94,12 @@ class Control:
     @property
     def is_idle(self) -> bool:
         """Nothing was asked for that could hold anything: a glance, without the lock."""
-        return not self._may_hold and self.pause_command is None and self._steps is None
-
-    @property
-    def _may_hold(self) -> bool:
-        return bool(self.breakpoints) or self.is_executing
+        return not (
+            self.breakpoints
+            or self.is_executing
+            or self.pause_command is not None
+            or self._steps is not None
+        )
 
     def stop_at_model(
         self,
@@ -153,7 +155,7 @@ class Control:
     def _stop_at_breakpoint(
         self, moment: Moment, about: Paused, allows: tuple[str, ...], tool_id: str | None = None
     ) -> Stop | None:
-        if not self._may_hold:
+        if not self.breakpoints and not self.is_executing:
             return None
         with self.lock:
             hit = self._count_hits(moment)
@@ -213,9 +215,7 @@ class Control:
         command = self.cancelling.pop(running, None) if running is not None else None
         if command is not None:
             self._acknowledge(command, "cancel_tool")
-        if len(self.past_tools) > _MAX_PAST_TOOLS:
-            self.past_tools.clear()
-        self.past_tools.add(tool_id)
+        self.past_tools.append(tool_id)
 
     def end_run(self) -> None:
         """No model call of this run ends the step: it is complete, and the next run is held."""

@@ -146,7 +146,7 @@ class Request:
             event["decision"] = values.encode_body(decision.fields)
         if is_replayed:
             event["replayed"] = True
-        bridge.record(API_REQUEST(event))
+        bridge.record(API_REQUEST, event)
         lane.texts, lane.shown, lane.digests = self.texts, self.shown, self.digests
         lane.count = len(self.texts)
         bridge.learn_model(call)

@@ -11,7 +11,7 @@ import dataclasses
 import json
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from holdfast.bridge.bridge_errors import RecordedError
@@ -86,22 +86,23 @@ def error_message(error: BaseException) -> str:
         return safe_repr(error)
 
 
-def _build_encoder() -> Callable[[Any], str]:
-    """`JSONEncoder.encode`, without making the C encoder anew for every value.
+def _build_encoder() -> Callable[[Any, int], Iterable[str]]:
+    """Gives the parts of a value's JSON, without making the C encoder anew for every value.
 
     It keeps no list of what it is in, which threads would share: a cycle is a RecursionError.
     """
-    slow = json.JSONEncoder(separators=(",", ":"), default=_describe, allow_nan=False).encode
+    slow = json.JSONEncoder(separators=(",", ":"), default=_describe, allow_nan=False)
     make = getattr(json.encoder, "c_make_encoder", None)
     try:
         quote = json.encoder.encode_basestring_ascii
-        encode = make(None, _describe, quote, None, ":", ",", False, False, False)  # type: ignore[misc]
-        if "".join(encode({"a": [1, "b"]}, 0)) != '{"a":[1,"b"]}':
-            return slow
+        encode: Callable[[Any, int], Iterable[str]] = make(  # type: ignore[misc]
+            None, _describe, quote, None, ":", ",", False, False, False
+        )
+        if "".join(encode({"a": [1, "b"]}, 0)) == '{"a":[1,"b"]}':
+            return encode
     except (AttributeError, TypeError):
-        return slow
-    join = "".join
-    return lambda value: join(encode(value, 0))
+        pass
+    return lambda value, _level: slow.iterencode(value)
 
 
 _encode = _build_encoder()
@@ -110,12 +111,12 @@ _encode = _build_encoder()
 def encode_value(value: Any) -> str:
     """Its JSON; of what has none, something to read."""
     try:
-        return _encode(value)
+        return "".join(_encode(value, 0))
     except Exception:  # a cycle, a key that is no text, a number that is none, a lazy proxy…
         pass
     for replace in (_without_infinities, safe_repr):
         with contextlib.suppress(Exception):  # the same again
-            return _encode(replace(value))
+            return "".join(_encode(replace(value), 0))
     return '"?"'
 
 

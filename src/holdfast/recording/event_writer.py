@@ -46,29 +46,27 @@ class EventWriter:
         with self._lock:
             if self._handle < 0:
                 return None
-            if self.lost:
-                if not self._write(EVENTS_LOST, agent_lines.encode_fields({"count": self.lost})):
-                    self.lost += 1
-                    return None
-                self.lost = 0
-            if self._write(kind, data):
-                return self.last_seq
-            self.lost = 1
-            return None
+            moment = time.time()
+            try:
+                if self.lost:
+                    lost = agent_lines.encode_fields({"count": self.lost})
+                    self._write(EVENTS_LOST, moment, lost)
+                    self.lost = 0
+                self._write(kind, moment, data)
+            except OSError as problem:
+                if not self.lost:
+                    logger.warning("events of %s cannot be written: %s", self.session_id, problem)
+                self.lost += 1
+                return None
+            return self.last_seq
 
-    def _write(self, kind: str, data: str) -> bool:
-        moment = time.time()
+    def _write(self, kind: str, moment: float, data: str) -> None:
         seq = self.last_seq + 1
         line = agent_lines.encode_event(seq, kind, moment, self.session_id, data)
-        try:
-            count = os.write(self._handle, line)
-            if count != len(line):
-                self._take_back(count)
-                raise OSError("no room for the whole of it")
-        except OSError as problem:
-            if not self.lost:
-                logger.warning("events of %s cannot be written: %s", self.session_id, problem)
-            return False
+        count = os.write(self._handle, line)
+        if count != len(line):
+            self._take_back(count)
+            raise OSError("no room for the whole of it")
         self.last_seq = seq
         self._bell.ring()
         for listener in self._listeners:
@@ -76,7 +74,6 @@ class EventWriter:
                 listener(seq, kind, moment, data)
             except Exception:  # somebody else's telemetry is no reason for an agent to stop
                 logger.exception("a listener to events failed")
-        return True
 
     def _take_back(self, count: int) -> None:
         """Half a line is no line."""
