@@ -16,6 +16,7 @@ from holdfast.bridge.loop_control import Control, Injection, Setting
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint
+from holdfast.core.decisions import check_fields
 from holdfast.errors import InvalidInput
 from holdfast.model import agent_commands
 from holdfast.model.agent_commands import (
@@ -34,6 +35,7 @@ from holdfast.model.agent_events import (
     CommandExecuted,
     CommandResponse,
 )
+from holdfast.model.decision import Moment
 
 PROCESSING = "command_processing"
 
@@ -174,9 +176,7 @@ class CommandExecutor:
             if action not in stop.allows:
                 allowed = ", ".join(stop.allows)
                 raise ValueError(f"{stop.id} does not allow {action}; it allows {allowed}")
-            if action == "modify" and stop.at == rules.MODEL:
-                hold_decision.check_messages(data)
-        fields = hold_decision.check_fields(action, data)
+        fields = hold_decision.check_fields(Moment(held[0].at), action, data)
         decision = HoldDecision("continue" if action == "step" else action, by, fields)
 
         def release() -> None:
@@ -205,12 +205,13 @@ class CommandExecutor:
         return Plan(APPLIED, lambda: self._respond(command, data=self._loop.snapshot(what)))
 
     def _plan_injection(self, command: Command) -> Plan:
-        role, content = command.data.get("role", "user"), command.data.get("content")
-        hold_decision.check_message(role, content)
+        fields = check_fields(Moment.MODEL, "inject", command.data)
         held = [stop for stop in self._control.stops.values() if stop.at == rules.MODEL]
 
         def inject() -> None:
-            self._control.injections.append(Injection(role, content, command.id))
+            self._control.injections.append(
+                Injection(fields["role"], fields["content"], command.id)
+            )
             if held:
                 self._control.inject_into(held[0])
             self._respond(command)

@@ -1,4 +1,4 @@
-"""The decision that ends a hold of the bridge, and what each action needs."""
+"""The decision that ends a hold of the bridge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.model import agent_commands
+from holdfast.core import decisions
+from holdfast.model.decision import Moment
 
 Options = Mapping[str, Any]
 """The fields of a command or a decision."""
@@ -36,46 +37,19 @@ def infer_action(data: Options) -> str:
     return "raise" if "exception_type" in data else "continue"
 
 
-def check_fields(action: str, data: Options) -> Options:
-    """The fields that belong to an action; ValueError if one is missing or wrong."""
-    match action:
-        case "modify":
-            if "messages" in data and "input" not in data:
-                data = {"input": {"messages": data["messages"]}}
-            if not isinstance(data.get("input"), dict):
-                raise ValueError("modify takes an input, which is an object")
-            return {"input": data["input"]}
-        case "skip":
-            if "result" not in data:
-                raise ValueError("skip takes the result to give instead")
-            return {"result": data["result"]}
-        case "raise":
-            kind = data.get("exception_type", "RuntimeError")
-            if not isinstance(kind, str):
-                raise ValueError("exception_type is the name of an exception")
-            message = str(data.get("exception_message", ""))
-            return {"exception_type": kind, "exception_message": message}
-        case "inject":
-            role, content = data.get("role", "user"), data.get("content")
-            check_message(role, content)
-            return {"role": role, "content": content}
-        case _:
-            return {}
+def check_fields(moment: Moment, action: str, data: Options) -> Options:
+    """The fields that belong to an action; InvalidInput if one is missing or wrong."""
+    fields = decisions.check_fields(moment, action, data)
+    if action == "modify":
+        fields = {"input": fields.get("input", {"messages": fields.get("messages")})}
+        if moment is Moment.MODEL:
+            _check_messages(fields["input"].get("messages", []))
+    return fields
 
 
-def check_messages(data: Options) -> None:
-    """Of a model call that is to be made with others."""
-    given = data.get("input")
-    messages = given.get("messages", []) if isinstance(given, dict) else data.get("messages", [])
+def _check_messages(messages: Any) -> None:
     if not isinstance(messages, list) or not all(isinstance(item, dict) for item in messages):
         raise ValueError('messages is a list of objects: [{"role": "user", "content": "…"}]')
-
-
-def check_message(role: Any, content: Any) -> None:
-    if role not in agent_commands.ROLES:
-        raise ValueError(f"role is one of {', '.join(agent_commands.ROLES)}, not {role!r:.100}")
-    if not isinstance(content, (str, list)) or not content:
-        raise ValueError("content is the text of a message")
 
 
 def build_error(data: Options) -> BaseException:
