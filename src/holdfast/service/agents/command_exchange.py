@@ -124,13 +124,13 @@ async def decide(
     if kind == "resume":
         data["action"] = action
     async with held.lock:
-        ledger.still_open(hold_id)  # somebody may have been first
+        ledger.get_open(hold_id)  # somebody may have been first
         began = time.monotonic()
         try:
             await send_command(session, kind, data, patience)
         except errors.WrongState:
             await _told(session, held, patience)
-            ledger.still_open(hold_id)  # says who was first, if that is known
+            ledger.get_open(hold_id)  # says who was first, if that is known
             raise
         left = max(0.0, patience - (time.monotonic() - began))
         if not await _told(session, held, left):

@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.core import call_matcher
-from holdfast.core.call_matcher import Armed
+from holdfast.core.call_matcher import ArmedBreakpoint
 from holdfast.core.filters import Call
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
 from holdfast.service.calls.call_actions import ActionBuilder
@@ -36,7 +36,7 @@ class CallBreakpoints:
         self._sessions = sessions
         self._functions = functions
         self._actions = actions
-        self._armed: dict[str, Armed] = {}
+        self._armed: dict[str, ArmedBreakpoint] = {}
         self._last_number = 0
 
     def load(self) -> list[errors.HoldfastError]:
@@ -49,8 +49,8 @@ class CallBreakpoints:
                 problems.append(problem)
         return problems
 
-    def _arm(self, point: CallBreakpoint, hits: int = 0) -> Armed:
-        armed = Armed(point, hits)
+    def _arm(self, point: CallBreakpoint, hits: int = 0) -> ArmedBreakpoint:
+        armed = ArmedBreakpoint(point, hits)
         number = point.id.rpartition("_")[2]
         self._last_number = max(self._last_number, int(number) if number.isdecimal() else 0)
         self._armed[point.id] = armed
@@ -58,15 +58,17 @@ class CallBreakpoints:
 
     # -- reading ----------------------------------------------------------------------------
 
-    def first_hit(self, call: CallRecord, when: When, values: Callable[[], Call]) -> Armed | None:
+    def first_hit(
+        self, call: CallRecord, when: When, values: Callable[[], Call]
+    ) -> ArmedBreakpoint | None:
         if not self._armed:
             return None
-        return call_matcher.first_hit(self._armed.values(), call, when, values)
+        return call_matcher.find_hit(self._armed.values(), call, when, values)
 
-    def all(self) -> list[Armed]:
+    def all(self) -> list[ArmedBreakpoint]:
         return list(self._armed.values())
 
-    def get(self, point_id: str) -> Armed:
+    def get(self, point_id: str) -> ArmedBreakpoint:
         armed = self._armed.get(point_id)
         if armed is None:
             raise errors.CallBreakpointNotFound(f"no breakpoint {point_id}", id=point_id)
@@ -74,14 +76,14 @@ class CallBreakpoints:
 
     # -- changing ---------------------------------------------------------------------------
 
-    async def add(self, fields: Mapping[str, Any]) -> Armed:
+    async def add(self, fields: Mapping[str, Any]) -> ArmedBreakpoint:
         new = CallBreakpoint(id=f"cbp_{self._last_number + 1}", created_at=time.time())
         armed = self._arm(self._check(new, fields))
         await self._save()
         self._announce("breakpoint_added", armed.point)
         return armed
 
-    async def change(self, point_id: str, fields: Mapping[str, Any]) -> Armed:
+    async def change(self, point_id: str, fields: Mapping[str, Any]) -> ArmedBreakpoint:
         before = self.get(point_id)
         armed = self._arm(self._check(before.point, fields), before.hits)
         await self._save()
@@ -174,7 +176,7 @@ def check_fields(point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakp
             hint='{"function": "*"} holds every call.',
             field="function",
         )
-    Armed(changed)  # raises unless its condition and hit condition can be parsed
+    ArmedBreakpoint(changed)  # raises unless its condition and hit condition can be parsed
     return changed
 
 

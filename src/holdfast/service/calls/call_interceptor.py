@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast import errors
-from holdfast.core.call_matcher import Armed
+from holdfast.core.call_matcher import ArmedBreakpoint
 from holdfast.model.call import When
 from holdfast.model.decision import CONTINUE, Moment, action_at
 from holdfast.service.calls.call_actions import ActionBuilder
@@ -43,10 +43,12 @@ class CallInterceptor:
                 return self._act(running, when, armed)
             except errors.InvalidDecision as problem:
                 # The breakpoint's own action does not fit this call, so somebody has to decide.
-                armed.cannot(problem.message)
+                armed.note_problem(problem.message)
         return self._holds.open(running, when, armed.point.id)
 
-    def _act(self, running: RunningCall, when: When, armed: Armed) -> CallInstruction | None:
+    def _act(
+        self, running: RunningCall, when: When, armed: ArmedBreakpoint
+    ) -> CallInstruction | None:
         options = dict(armed.point.action or {})
         action = str(options.pop("action", ""))
         if action == CONTINUE.name or action_at(Moment(when.value), action) is None:

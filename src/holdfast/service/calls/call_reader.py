@@ -81,7 +81,7 @@ class _FilterCheck:
         self.undecided = 0
 
     def __call__(self, call: CallRecord) -> bool:
-        matches, why = self._expression.judged(build_filter_values(call, self._contents))
+        matches, why = self._expression.decide(build_filter_values(call, self._contents))
         self.undecided += why is not None
         return matches
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.core.filters import NOTHING, Call, Given, Later, Unknown
+from holdfast.core.filters import NOTHING, Arguments, Call, LazyValue, Unknown
 from holdfast.model.call import CallRecord
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.wire import plain_values
@@ -12,9 +12,9 @@ from holdfast.wire import plain_values
 
 def build_filter_values(record: CallRecord, contents: ContentCache) -> Call:
     """Each value is looked at when the expression comes to it."""
-    known: dict[str, Later] = {}
+    known: dict[str, LazyValue] = {}
 
-    def later(cid: str, name: str) -> Later:
+    def later(cid: str, name: str) -> LazyValue:
         if cid not in known:
             known[cid] = _build_later(cid, name, contents)
         return known[cid]
@@ -23,8 +23,8 @@ def build_filter_values(record: CallRecord, contents: ContentCache) -> Call:
     if record.exception_type is not None:
         exception = {"type": record.exception_type, "message": record.exception_message or ""}
     return {
-        "args": Given([later(cid, f"args[{at}]") for at, cid in enumerate(record.args)]),
-        "kwargs": Given(
+        "args": Arguments([later(cid, f"args[{at}]") for at, cid in enumerate(record.args)]),
+        "kwargs": Arguments(
             {name: later(cid, f"kwargs[{name!r}]") for name, cid in record.kwargs.items()}
         ),
         "function": record.function.name,
@@ -39,7 +39,7 @@ def build_filter_values(record: CallRecord, contents: ContentCache) -> Call:
     }
 
 
-def _build_later(cid: str, name: str, contents: ContentCache) -> Later:
+def _build_later(cid: str, name: str, contents: ContentCache) -> LazyValue:
     """The value in its preview, or else the plain value in its bytes."""
 
     def length() -> int | None:
@@ -57,4 +57,4 @@ def _build_later(cid: str, name: str, contents: ContentCache) -> Later:
             return Unknown(preview.get("length"), f"{name} is not stored")
         return plain_values.read_plain(data, note)
 
-    return Later(look, length)
+    return LazyValue(look, length)
