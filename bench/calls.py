@@ -24,7 +24,7 @@ from bench.http import Http
 from bench.server import Server
 from holdfast import configure_debug, with_debug
 from holdfast.client.client_settings import Settings
-from holdfast.client.leased_call import Lease
+from holdfast.client.leased_call import LeasedCalls
 from holdfast.client.stacks import Stacks
 from holdfast.client.switch import switch
 
@@ -70,10 +70,10 @@ def debugging(server: Server, mode: str) -> Iterator[None]:
         switch.settings = Settings()
 
 
-def lease() -> Lease:
+def leased_calls() -> LeasedCalls:
     assert switch.recorder is not None
-    assert switch.recorder.lease is not None
-    return switch.recorder.lease
+    assert switch.recorder.leased_calls is not None
+    return switch.recorder.leased_calls
 
 
 def each(work: Callable[[], object], times: int, clock: Callable[[], float]) -> float:
@@ -166,7 +166,7 @@ def sustained(server: Server, rounds: int, calls: int, base: float) -> Ratio:
         def ours() -> float:
             began = time.perf_counter()
             deep(DEPTH - 2, lambda: _loop(called, calls))
-            lease().flush()
+            leased_calls().flush()
             http.ask("GET", "/api/functions")  # which waits until all is written
             return (time.perf_counter() - began) / calls * 1e6
 
@@ -236,7 +236,7 @@ def storm(server: Server, calls: int, threads: int = 4) -> Storm:
             state[0] = changes
         for thread in running:
             thread.join()
-        lease().flush()
+        leased_calls().flush()
         http.ask("GET", "/api/functions")
     made = calls // threads * threads
     return Storm(threads, made, changes, sum(escaped), made - _rows(server, session))
