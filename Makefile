@@ -72,7 +72,7 @@ $(BIN)/python:
 
 .venv/.runtime: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "installing Holdfast into .venv"
-	@$(PIP) install -c requirements.lock -e .
+	@$(PIP) install -c requirements.lock -e '.[server]'
 	@touch $@
 
 .venv/.dev: pyproject.toml requirements.lock | $(BIN)/python

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -89,3 +91,101 @@ def test_importing_holdfast_costs_only_the_standard_library(options: list[str]) 
     command = [sys.executable, *options, "-c", IMPORTED, str(SOURCE.parent)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert set(ran.stdout.split()) - sys.stdlib_module_names == {"holdfast"}
+
+
+# -- the documents and the code --------------------------------------------------------------------
+
+
+def may_import() -> dict[str, set[str]]:
+    """The column "may import" of the tree in ARCHITECTURE.md, by room."""
+    lines = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+    first = next(number for number, line in enumerate(lines) if line.endswith("may import"))
+    column = lines[first].index("may import")
+    rooms: dict[str, set[str]] = {}
+    room = ""
+    for line in lines[first + 1 :]:
+        if not line.startswith("  "):
+            break
+        if line[2] != " ":
+            room = re.split(r"[/.]", line.strip())[0]
+            rooms[room] = set()
+        rooms[room] |= set(line[column:].split()) - {"–"}
+    return rooms
+
+
+def imported() -> dict[str, set[str]]:
+    """Which rooms the modules of each room import."""
+    graph = grimp.build_graph("holdfast", cache_dir=None)
+    rooms: dict[str, set[str]] = {}
+    for module in graph.modules:
+        names = {module, *graph.find_modules_directly_imported_by(module)}
+        room, *others = [module.split(".")[1:2], *(name.split(".")[1:2] for name in names)]
+        rooms.setdefault("".join(room), set()).update("".join(other) for other in others)
+    return {room: others - {room, ""} for room, others in rooms.items()}
+
+
+def test_every_room_imports_only_what_the_architecture_says() -> None:
+    allowed = may_import()
+    actual = {room: others for room, others in imported().items() if room in allowed}
+    assert allowed.keys() == {
+        path.stem for path in SOURCE.iterdir() if not path.name.startswith(("_", "py.typed"))
+    }
+    assert {
+        room: others - allowed[room] for room, others in actual.items() if others - allowed[room]
+    } == {}
+
+
+DOCUMENTS = [
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *(path for path in sorted(ROOT.glob("docs/**/*.md")) if path.name != "api.md"),
+]
+# The others quote the code of their readers.
+ABOUT_THE_CODE = [ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("docs/decisions/*.md"))]
+_NAME = re.compile(r"`([\w./-]+)`")
+_FOREIGN = {"setVariable", "stackTrace"}  # names of the Debug Adapter Protocol that we do not use
+
+
+def resolve(name: str) -> bool:
+    """Whether a path, or a dotted name below a room, exists. The last parts may be symbols."""
+    if (ROOT / name).exists() or (SOURCE / name).exists():
+        return True
+    here = SOURCE
+    parts = name.removeprefix("holdfast.").replace("/", ".").split(".")
+    for number, part in enumerate(parts):
+        file = here / f"{part}.py"
+        if file.is_file():
+            return has_words(file, parts[number + 1 :])
+        if not (here / part).is_dir():
+            return has_words(here / "__init__.py", parts[number:])
+        here /= part
+    return True
+
+
+def has_words(file: Path, words: list[str]) -> bool:
+    text = file.read_text(encoding="utf-8")
+    return all(re.search(rf"\b{word}\b", text) for word in words)
+
+
+def is_ours(name: str) -> bool:
+    """Whether a name in a document claims to be a file, a module or a symbol of this repository."""
+    tops = {path.stem for path in SOURCE.iterdir()} | {
+        path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")
+    }
+    first = re.split(r"[./]", name.removeprefix("holdfast."))[0]
+    return name.endswith(".py") or (first in tops and re.search(r"[./]\w", name) is not None)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_documents_name_files_and_symbols_that_exist(document: Path) -> None:
+    names = set(_NAME.findall(document.read_text(encoding="utf-8")))
+    assert [name for name in sorted(names) if is_ours(name) and not resolve(name)] == []
+
+
+@pytest.mark.parametrize("document", ABOUT_THE_CODE, ids=lambda path: path.stem)
+def test_documents_use_words_that_the_code_has(document: Path) -> None:
+    """`APPLIED` or `step_wait`: a single word in code type that looks like one of our names."""
+    code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+    words = set(re.findall(r"`(\w+)`", document.read_text(encoding="utf-8"))) - _FOREIGN
+    known = set(re.findall(r"\w+", code))
+    assert sorted(words - known) == []

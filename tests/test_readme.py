@@ -1,4 +1,4 @@
-"""What the README shows is what happens: its walk is run, and its answers are the real ones."""
+"""Runs the commands of the README and compares their answers with those that it shows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.binding import Binding
 
 import holdfast
 from harness import Server
+from holdfast.cli.agents.agent_screen import AgentScreen
 from holdfast.client.client_settings import Settings
 from holdfast.core.agent_breakpoints import KINDS
 from holdfast.model.agent_commands import ACTIONS, COMMANDS
@@ -27,44 +29,59 @@ ELIDED = re.compile(r"(?:, )?…(?=[}\]])")
 
 
 SESSION = "sess_0123456789"
-"""The id in the README; whoever follows it types the one that the server gave."""
+FOLDER = "/path/to/shop"
+"""Placeholders of the README. A reader uses the id that the server gave, and a folder of theirs."""
 
 
-def walk() -> str:
+FIGURES = [
+    "step with locals",
+    "launch to first stop",
+    "launch, nothing prepared",
+    "evaluate",
+    "end of program",
+    "memory while paused",
+]
+"""The rows of docs/performance.md that the README shows, in its order."""
+
+
+def commands() -> str:
     [block] = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
     return str(block)
 
 
 def written_answers(block: str) -> list[Any]:
-    """The answers in the comments, in order; an ellipsis stands for what is left out."""
+    """Return the answers in the comments, in order. An ellipsis stands for what is left out."""
     lines = [line[2:] for line in block.splitlines() if line.startswith("# {")]
     return [json.loads(ELIDED.sub("", line)) for line in lines]
 
 
-def documents(text: str) -> list[Any]:
-    """JSON documents that follow one another."""
-    found, decoder = [], json.JSONDecoder()
+def parse_documents(text: str) -> list[Any]:
+    """Parse JSON documents that follow one another."""
+    parsed, decoder = [], json.JSONDecoder()
     while text := text.lstrip():
         document, end = decoder.raw_decode(text)
-        found.append(document)
+        parsed.append(document)
         text = text[end:]
-    return found
+    return parsed
 
 
-def agrees(told: Any, real: Any) -> bool:
-    match told:
+def matches(written: Any, real: Any) -> bool:
+    """Compare an answer of the README with a real one; `…` stands for anything."""
+    match written:
         case dict():
-            return all(name in real and agrees(each, real[name]) for name, each in told.items())
+            return all(
+                name in real and matches(value, real[name]) for name, value in written.items()
+            )
         case list():
-            return len(told) == len(real) and all(map(agrees, told, real))
-        case str() if "…" in told:
-            return fnmatch.fnmatchcase(real, told.replace("…", "*"))
+            return len(written) == len(real) and all(map(matches, written, real))
+        case str() if "…" in written:
+            return fnmatch.fnmatchcase(real, written.replace("…", "*"))
         case _:
-            return bool(told == real)
+            return bool(written == real)
 
 
 def run(script: str, folder: Path) -> list[Any]:
-    """Run lines of bash, and give back the JSON documents that they print."""
+    """Run lines of bash, and return the JSON documents that they print."""
     ran = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
@@ -75,12 +92,14 @@ def run(script: str, folder: Path) -> list[Any]:
         timeout=60,
     )
     assert ran.returncode == 0, ran.stdout
-    return documents(ran.stdout)
+    return parse_documents(ran.stdout)
 
 
 @pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="needs curl")
-def test_the_walk_gives_the_answers_that_it_shows(server: Server, tmp_path: Path) -> None:
-    block = walk().replace("localhost:5000", server.url)
+def test_the_commands_give_the_answers_that_it_shows(server: Server, tmp_path: Path) -> None:
+    program = README.split("```python\n")[1].split("```")[0]
+    (tmp_path / "shop.py").write_text(program, encoding="utf-8")
+    block = commands().replace("localhost:5000", server.url).replace(FOLDER, str(tmp_path))
     create, rest = block.split("S=", 1)
     answers = run(create, tmp_path)
     session_id = answers[0]["session_id"]
@@ -88,7 +107,7 @@ def test_the_walk_gives_the_answers_that_it_shows(server: Server, tmp_path: Path
 
     written = written_answers(block.replace(SESSION, session_id))
     assert len(written) == len(answers)
-    assert [pair for pair in zip(written, answers, strict=True) if not agrees(*pair)] == []
+    assert [pair for pair in zip(written, answers, strict=True) if not matches(*pair)] == []
 
 
 def test_it_begins_with_the_two_commands() -> None:
@@ -104,6 +123,32 @@ def test_its_links_lead_somewhere(name: str) -> None:
     links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert missing == []
+
+
+def table_rows(page: str) -> list[list[str]]:
+    """Return the cells of every row of a page's tables."""
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_its_figures_are_those_of_the_page_on_performance() -> None:
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    measured = {row[0].rpartition(",")[0]: row for row in table_rows(page) if len(row) == 5}
+    for name, row in zip(FIGURES, table_rows(README.split("## How fast")[1])[2:], strict=True):
+        _, holdfast_cell, stock_cell, ratio = row
+        _, stock, _, ours, measured_ratio = measured[name]
+        for written, real in ((holdfast_cell, ours), (stock_cell, stock)):
+            number = float(written.split()[0].replace(",", ""))
+            assert number == pytest.approx(float(real), rel=0.03), name
+        assert f"({ratio})" in measured_ratio, name
+
+
+def test_the_picture_shows_the_terminal_view_and_its_keys() -> None:
+    svg = (ROOT / "docs" / "pictures" / "agent-attach.svg").read_text(encoding="utf-8")
+    text = re.sub(r"<[^>]+>", "", svg).replace("&#160;", " ")
+    keys = [binding for binding in AgentScreen.BINDINGS if isinstance(binding, Binding)]
+    assert "held before tool" in text
+    assert [key.description for key in keys if key.description not in text] == []
 
 
 def test_the_page_of_agents_has_every_decision_and_every_way_to_break() -> None:

@@ -1,4 +1,4 @@
-"""`python -m holdfast` is `holdfast`."""
+"""`python -m holdfast` runs the `holdfast` command."""
 
 from holdfast.cli import main
 

@@ -15,11 +15,11 @@ from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calling import Application, cid, decide
+from agent_process import agent_view
 from harness import Server, Session
 from holdfast.server import rest
-from situations import LOOP, brought_to
-from told_agents import seen
+from http_application import HttpApplication, compute_cid, decide
+from session_states import LOOP, bring_to
 
 Json = dict[str, Any]
 UNDER_API = (
@@ -140,9 +140,9 @@ def _is_taken(server: Server, method: str, path: str, examples: list[Any]) -> No
 
 def test_what_is_shown_is_what_is_answered(server: Server, document: Json) -> None:
     """Every name in the example of a read is in the real answer."""
-    with server.session() as session, seen(server) as agent:
-        agent.agent.do("big")
-        large = agent.await_event("tool_result")["data"]["result"]["$cid"]
+    with server.session() as session, agent_view(server) as agent:
+        agent.agent.ask("big")
+        large = agent.wait_for_event("tool_result")["data"]["result"]["$cid"]
         session.break_at(LOOP, "add", condition="number >= 0")
         session.launch(LOOP)
         session.post("/watch", {"expression": "number"})
@@ -152,9 +152,9 @@ def test_what_is_shown_is_what_is_answered(server: Server, document: Json) -> No
         ids = {"session_id": session.id, "thread_id": thread, "frame_id": 0, "hold_id": hold}
         ids |= {"reference": reference, "breakpoint_id": "bp_1", "name": "shown"}
         point = server.post("/api/breakpoints", {"function": "shown", "condition": "args[0] == 1"})
-        app = Application(server, name="shown")
+        app = HttpApplication(server, name="shown")
         call = app.start("shown", 1)
-        ids |= {"call_id": call["call_id"], "cid": cid(1)}
+        ids |= {"call_id": call["call_id"], "cid": compute_cid(1)}
         for method, path, operation in operations(document):
             if method != "GET" or path.endswith("/stream"):
                 continue
@@ -164,7 +164,7 @@ def test_what_is_shown_is_what_is_answered(server: Server, document: Json) -> No
             if path.endswith("/source"):
                 concrete += "?frame_id=0"
             if path.endswith("/diff"):
-                concrete += f"?left={cid(1)}&right={cid(1)}"
+                concrete += f"?left={compute_cid(1)}&right={compute_cid(1)}"
             if path.endswith("/contents/{cid}"):
                 assert agent.get(f"/contents/{large}")
                 continue
@@ -253,7 +253,7 @@ def test_nothing_that_is_sent_makes_the_server_fail(
     apart: Server, document: Json, prefix: str
 ) -> None:
     with apart.session() as session:
-        brought_to(session, "paused")
+        bring_to(session, "paused")
         targets = [
             (method, path, operation)
             for method, path, operation in operations(document)

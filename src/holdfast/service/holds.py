@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.core.decisions import check_allowed
 from holdfast.core.ledger import Ledger, Withdrawal
+from holdfast.model.hold import Hold
 from holdfast.wire import rest
+from holdfast.wire.session_answers import ContinuedHolds, Location, SettledHold
+from holdfast.wire.target_answers import (
+    DecisionAnswer,
+    EvaluationAnswer,
+    HoldDetail,
+    HoldList,
+)
 
 if TYPE_CHECKING:
-    from holdfast.service.session import Answer, DecisionRequest
+    from holdfast.service.session import DecisionRequest
     from holdfast.service.session_registry import SessionRegistry
 
-Json = dict[str, Any]
 _numbers = itertools.count(1)
 
 
@@ -23,34 +30,50 @@ def new_hold_id() -> str:
     return f"hold_{next(_numbers)}"
 
 
+def hold_fields(hold: Hold) -> dict[str, Any]:
+    """What every answer about a hold begins with."""
+    place = hold.location
+    return {
+        "hold_id": hold.id,
+        "id": hold.id,
+        "session_id": hold.session_id,
+        "reason": hold.reason,
+        "opened_at": rest.timestamp(hold.opened_at),
+        "thread_id": hold.thread_id,
+        "location": place and Location(place.file, place.line, place.function),
+        "allows": list(hold.actions),
+    }
+
+
 class Holds:
     def __init__(self, ledger: Ledger, sessions: SessionRegistry) -> None:
         self._ledger = ledger
         self._sessions = sessions
 
-    def all(self) -> list[Json]:
+    def all(self) -> HoldList:
         """Everything that waits for a decision now, oldest first."""
-        return [
-            {
-                **rest.hold(hold),
-                **self._sessions.peek(hold.session_id).describe_hold(hold, brief=True),
-            }
+        holds = [
+            self._sessions.peek(hold.session_id).summarize_hold(hold)
             for hold in self._ledger.open_holds()
         ]
+        return HoldList(holds, len(holds))
 
-    def get(self, hold_id: str) -> Json:
+    async def get(self, hold_id: str) -> HoldDetail | SettledHold:
         """One hold, open or settled."""
         hold = self._ledger.get(hold_id)
         outcome = self._ledger.outcome(hold_id)
         if outcome is None:
-            session = self._sessions.peek(hold.session_id)
-            return {**session.describe_hold(hold, brief=False), **rest.hold(hold), "open": True}
-        answer = {**rest.hold(hold), "open": False, "outcome": "withdrawn", "by": None}
+            answer = await self._sessions.peek(hold.session_id).describe_hold(hold)
+            answer.open = True
+            return answer
+        action, by = "withdrawn", None
         if not isinstance(outcome, Withdrawal):
-            answer.update(outcome=outcome.action, by=outcome.by)
-        return answer
+            action, by = outcome.action, outcome.by
+        return SettledHold(
+            **hold_fields(hold), kind=hold.kind.value, open=False, outcome=action, by=by
+        )
 
-    async def decide(self, hold_id: str, request: DecisionRequest) -> Answer:
+    async def decide(self, hold_id: str, request: DecisionRequest) -> DecisionAnswer:
         """Settle a hold. The first decision wins; a later one learns who made it."""
         hold = self._ledger.still_open(hold_id)
         check_allowed(hold, request.action)
@@ -64,20 +87,22 @@ class Holds:
         frame_id: int = 0,
         context: str | None = None,
         timeout: float | None = None,
-    ) -> Answer:
+    ) -> EvaluationAnswer:
         """The value of an expression where the target is held."""
         hold = self._ledger.still_open(hold_id)
         return await self._sessions.get(hold.session_id).evaluate(
             expression, hold_id=hold_id, frame_id=frame_id, context=context, timeout=timeout
         )
 
-    async def continue_all(self, session_id: str | None, by: str) -> list[str]:
+    async def continue_all(self, session_id: str | None, by: str) -> ContinuedHolds:
         """Continue every held call and every held agent, of one session or of all."""
         if session_id is not None:
-            return await self._sessions.get(session_id).continue_holds(by)
+            hold_ids = await self._sessions.get(session_id).continue_holds(by)
+            return ContinuedHolds(hold_ids, len(hold_ids))
         owners = dict.fromkeys(hold.session_id for hold in self._ledger.open_holds())
         sessions = [self._sessions.peek(owner) for owner in owners]
         continued = await asyncio.gather(
             *(session.continue_holds(by) for session in sessions if session.holds_many)
         )
-        return [hold_id for hold_ids in continued for hold_id in hold_ids]
+        hold_ids = [hold_id for settled in continued for hold_id in settled]
+        return ContinuedHolds(hold_ids, len(hold_ids))

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import msgspec
-
 from holdfast import errors
 from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
@@ -21,13 +19,19 @@ from holdfast.model.session import Kind, State
 from holdfast.service.run_options import RunOptions
 from holdfast.service.waitable import Waitable
 from holdfast.wire.session_answers import EventList
+from holdfast.wire.target_answers import (
+    DecisionAnswer,
+    DetailAnswer,
+    EvaluationAnswer,
+    HoldDetail,
+    HoldSummary,
+    StatusAnswer,
+    SummaryAnswer,
+)
 
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_session import AgentSession
     from holdfast.service.programs.program_session import ProgramSession
-
-Answer = msgspec.Struct | Mapping[str, Any]
-"""What becomes the JSON of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +62,14 @@ class Session(Waitable, ABC):
         """Whether its target has ended."""
 
     @abstractmethod
-    def summary(self) -> Answer:
+    def summary(self) -> SummaryAnswer:
         """The session as a list shows it."""
 
     @abstractmethod
-    async def detail(self) -> Answer:
+    async def detail(self) -> DetailAnswer:
         """All that is known of the session."""
 
-    async def status(self, options: RunOptions) -> Answer:
+    async def status(self, options: RunOptions) -> StatusAnswer:
         """Where its target is; with `wait`, once it stopped, ended, or time is up."""
         raise self.not_a_program()
 
@@ -92,19 +96,19 @@ class Session(Waitable, ABC):
 
     # -- start and end ----------------------------------------------------------------------
 
-    async def start(self, request: Launch | Attach, options: RunOptions) -> Answer:
+    async def start(self, request: Launch | Attach, options: RunOptions) -> StatusAnswer:
         """Launch a program, or attach to one."""
         raise self.not_a_program()
 
-    async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> Answer:
+    async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> StatusAnswer:
         """End what runs and start it over; `changes` replace fields of its launch."""
         raise self.not_a_program()
 
-    async def terminate(self) -> Answer:
+    async def terminate(self) -> StatusAnswer:
         """End the target, not the session."""
         raise self.not_a_program()
 
-    async def detach(self) -> Answer:
+    async def detach(self) -> StatusAnswer:
         """Let the target run on by itself."""
         raise self.not_a_program()
 
@@ -114,20 +118,20 @@ class Session(Waitable, ABC):
 
     # -- decide -----------------------------------------------------------------------------
 
-    async def resume(self, options: RunOptions) -> Answer:
+    async def resume(self, options: RunOptions) -> StatusAnswer:
         """Continue what is held."""
         raise self.not_a_program()
 
-    async def step(self, action: str, options: RunOptions) -> Answer:
+    async def step(self, action: str, options: RunOptions) -> StatusAnswer:
         """`step-over`, `step-into` or `step-out`."""
         raise self.not_a_program()
 
-    async def pause(self, options: RunOptions) -> Answer:
+    async def pause(self, options: RunOptions) -> StatusAnswer:
         """Ask the target to stop as soon as it can."""
         raise self.not_a_program()
 
     @abstractmethod
-    async def decide(self, hold: Hold, request: DecisionRequest) -> Answer:
+    async def decide(self, hold: Hold, request: DecisionRequest) -> DecisionAnswer:
         """Settle one of its holds."""
 
     holds_many: ClassVar[bool] = True
@@ -142,9 +146,13 @@ class Session(Waitable, ABC):
             session_id=self.id,
         )
 
-    def describe_hold(self, hold: Hold, *, brief: bool) -> Mapping[str, Any]:
-        """What its kind adds to an open hold; `brief` in a list of holds."""
-        return {}
+    @abstractmethod
+    def summarize_hold(self, hold: Hold) -> HoldSummary:
+        """One of its open holds as a list shows it."""
+
+    @abstractmethod
+    async def describe_hold(self, hold: Hold) -> HoldDetail:
+        """All that is known of one of its open holds."""
 
     # -- inspect and evaluate ---------------------------------------------------------------
 
@@ -156,7 +164,7 @@ class Session(Waitable, ABC):
         frame_id: int = 0,
         context: str | None = None,
         timeout: float | None = None,
-    ) -> Answer:
+    ) -> EvaluationAnswer:
         """The value of an expression where the target is held."""
         raise self.not_a_program()
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from holdfast.model.call import CallBreakpoint, Preview
-from holdfast.model.location import Location
+from holdfast.wire.session_answers import HoldAnswer, Location, SessionStatus
 
 Json = dict[str, Any]
 
@@ -345,8 +345,8 @@ class FunctionList(Struct, kw_only=True):
 # -- held calls ----------------------------------------------------------------------------------
 
 
-class HeldCallSummary(Struct, kw_only=True):
-    """What a list of holds shows of a held call."""
+class CallHold(HoldAnswer, kw_only=True, tag_field="kind", tag="calls"):
+    """A held call, as a list of holds shows it."""
 
     call_id: Annotated[str, _about("The call.")]
     method_name: Annotated[str, _about("The name of the function.")]
@@ -354,14 +354,21 @@ class HeldCallSummary(Struct, kw_only=True):
     breakpoint_id: Annotated[str, _about("The breakpoint that held it.")]
 
 
-class HeldCallDetail(CallDetail, kw_only=True):
+class CallHoldDetail(CallDetail, kw_only=True, tag_field="kind", tag="calls"):
     """What a decider has to know: the call, its values by parameter, and what may replace it."""
 
+    hold_id: Annotated[str, _about("The id of the hold.")]
+    id: Annotated[str, _about("The same id.")]
+    reason: Annotated[str, _about("Always `breakpoint`.")]
+    opened_at: Annotated[str, _about("Since when it waits, as an ISO 8601 time in UTC.")]
+    thread_id: Annotated[int | None, _about("The thread that waits.")]
+    allows: Annotated[list[str], _about("The actions that decide it.")]
     when: Annotated[str, _about("`before`, `after` or `exception`.")]
     breakpoint_id: Annotated[str, _about("The breakpoint that held it.")]
     evaluates: Annotated[bool, _about("Whether expressions can be evaluated in its caller.")]
     timeout_ms: Annotated[int, _about("After how long it goes on undecided.")]
     replacements: Annotated[list[str], _about("The functions that `replace` takes.")]
+    open: Annotated[bool, _about("Whether it still waits for a decision.")] = True
 
 
 class CallEvaluation(Struct, kw_only=True):
@@ -415,12 +422,9 @@ class CallBreakpointList(Struct, kw_only=True):
     total: Annotated[int, _about("How many there are.")]
 
 
-class CallSessionAnswer(Struct, kw_only=True):
+class CallSessionAnswer(SessionStatus, kw_only=True, tag_field="kind", tag="calls"):
     """A session of calls."""
 
-    session_id: Annotated[str, _about("The id of the session.")]
-    status: Annotated[str, _about("`running`; `paused` while a call is held; `terminated`.")]
-    kind: Annotated[str, _about("Always `calls`.")]
     name: Annotated[str | None, _about("The application's name.")]
     created_at: Annotated[str, _about("When it was opened, in UTC.")]
     pid: Annotated[int | None, _about("The application's process id.")]

@@ -228,10 +228,9 @@ class ExceptionBreakpoints(msgspec.Struct):
     types: Annotated[list[str], Meta(description="Class names that these are narrowed to.")]
 
 
-class ProgramSummary(ProgramStatus, kw_only=True):
+class ProgramSummary(ProgramStatus, kw_only=True, tag_field="kind", tag="program"):
     """A program session as a list shows it."""
 
-    kind: Annotated[str, Meta(description="program.")]
     name: Annotated[str | None, Meta(description="The name that it was given.")]
     created_at: Annotated[str, Meta(description="When, as an ISO 8601 time in UTC.")]
     parent_id: Annotated[

@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
-from holdfast.model.hold import Hold
 from holdfast.model.location import Location
 from holdfast.model.records import EventRecord
 from holdfast.model.stop import Stop
@@ -131,20 +130,6 @@ def threads_now(listed: Iterable[Json]) -> Json:
 
 def frame(shown: Json) -> Json:
     return {**shown, "function": shown["name"]}
-
-
-def hold(held: Hold) -> Json:
-    return {
-        "hold_id": held.id,
-        "id": held.id,
-        "session_id": held.session_id,
-        "kind": held.kind.value,
-        "reason": held.reason,
-        "opened_at": timestamp(held.opened_at),
-        "thread_id": held.thread_id,
-        "location": location(held.location),
-        "allows": list(held.actions),
-    }
 
 
 def event(record: EventRecord) -> Json:

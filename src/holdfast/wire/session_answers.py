@@ -68,22 +68,26 @@ class HoldAnswer(msgspec.Struct, kw_only=True):
     hold_id: Annotated[str, Meta(description="The id of the hold.")]
     id: Annotated[str, Meta(description="The same id.")]
     session_id: Annotated[str, Meta(description="The session whose target waits.")]
-    kind: Annotated[str, Meta(description="program, calls or agent.")]
     reason: Annotated[str, Meta(description="Why it waits: breakpoint, step, pause, exception…")]
     opened_at: Annotated[str, Meta(description="Since when, as an ISO 8601 time in UTC.")]
     thread_id: Annotated[int | None, Meta(description="The thread that waits, if one does.")]
     location: Annotated[Location | None, Meta(description="Where it waits, if that is known.")]
     allows: Annotated[list[str], Meta(description="The actions that decide it.")]
+    open: Annotated[
+        bool | UnsetType, Meta(description="One hold: whether it still waits for a decision.")
+    ] = UNSET
+
+
+class ProgramHold(HoldAnswer, kw_only=True, tag_field="kind", tag="program"):
+    """A stop of a program."""
 
 
 class SettledHold(HoldAnswer, kw_only=True):
     """A hold that nobody can decide any more."""
 
-    open: Annotated[bool, Meta(description="Whether it still waits.")] = False
-    outcome: Annotated[
-        str | UnsetType, Meta(description="The action that settled it, or `withdrawn`.")
-    ] = UNSET
-    by: Annotated[str | UnsetType | None, Meta(description="Who decided it.")] = UNSET
+    kind: Annotated[str, Meta(description="program, calls or agent.")]
+    outcome: Annotated[str, Meta(description="The action that settled it, or `withdrawn`.")]
+    by: Annotated[str | None, Meta(description="Who decided it.")]
 
 
 class ContinuedHolds(msgspec.Struct):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.server.rest import bodies
-from holdfast.server.rest.shared import Json, ServiceHere, router, shows
+from holdfast.server.rest.shared import Answer, ServiceHere, router, shows
 
 routes = router()
 _FOLLOWED = {
@@ -18,10 +18,10 @@ _FOLLOWED = {
 
 
 @routes.post("/agents", status_code=201, responses={201: shows(_FOLLOWED)[200]})
-async def follow(service: ServiceHere, body: bodies.AgentDirectory) -> Json:
+async def follow(service: ServiceHere, body: bodies.AgentDirectory) -> Answer:
     """Follow the agent session in a directory outside the server's own.
 
     It must be the caller's own and hold a `session.json` with the directory's name as its `id`.
     Naming one that is followed already changes nothing.
     """
-    return (await service.agents.follow(body.directory)).summary()
+    return Answer((await service.agents.follow(body.directory)).summary(), 201)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.server.rest import bodies
-from holdfast.server.rest.shared import Answer, Json, ServiceHere, options_of, router, shows
+from holdfast.server.rest.shared import Answer, ServiceHere, options_of, router, shows
 from holdfast.service.session import DecisionRequest
 
 routes = router()
@@ -18,24 +18,22 @@ _HOLD = {
 
 
 @routes.get("/holds", responses=shows({"holds": [_HOLD], "total": 1}))
-async def list_holds(service: ServiceHere) -> Json:
+async def list_holds(service: ServiceHere) -> Answer:
     """Everything that waits for a decision now, of every kind."""
-    holds = service.holds.all()
-    return {"holds": holds, "total": len(holds)}
+    return Answer(service.holds.all())
 
 
 @routes.post("/holds/continue", responses=shows({"continued": ["hold_1"], "total": 1}))
-async def continue_all(service: ServiceHere, body: bodies.ContinueAll | None = None) -> Json:
+async def continue_all(service: ServiceHere, body: bodies.ContinueAll | None = None) -> Answer:
     """Continue every held call and every held agent, of one session or of all."""
     request = body or bodies.ContinueAll()
-    continued = await service.holds.continue_all(request.session_id, request.by or "rest")
-    return {"continued": continued, "total": len(continued)}
+    return Answer(await service.holds.continue_all(request.session_id, request.by or "rest"))
 
 
 @routes.get("/holds/{hold_id}", responses=shows(_HOLD))
-async def get_hold(service: ServiceHere, hold_id: str) -> Json:
+async def get_hold(service: ServiceHere, hold_id: str) -> Answer:
     """One hold, open or settled."""
-    return service.holds.get(hold_id)
+    return Answer(await service.holds.get(hold_id))
 
 
 @routes.post("/holds/{hold_id}/decision", responses=shows({"status": "running"}))

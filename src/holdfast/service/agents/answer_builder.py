@@ -1,86 +1,112 @@
-"""Agents, what they hold and what happened to them, as clients see it."""
+"""Answers about agents, built from their sessions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec import UNSET
+
+from holdfast.model.agent_events import RecordedEvent
+from holdfast.model.hold import Hold
 from holdfast.model.session import State
-from holdfast.service.agents.event_log import EventCounts
+from holdfast.recording.recording_state import EventCounts
+from holdfast.service.holds import hold_fields
+from holdfast.wire import agent_answers as answers
 from holdfast.wire import rest
+from holdfast.wire.agent_answers import (
+    AgentCounters,
+    AgentStatus,
+    AgentStop,
+    AgentSummary,
+)
 
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_session import AgentHold, AgentSession
 
-Json = dict[str, Any]
-_ABOUT = ("cwd", "provider", "model", "parent", "replayOf", "mode", "forkAt")
-_HELD = ("stop", "at", "name", "toolId", "iteration", "lane", "breakpoint")
-_HELD_WHOLE = ("input", "error")
+Status = TypeVar("Status", bound=AgentStatus)
+# Fields of `session.json`, and those of the answer that they become.
+_METADATA = {
+    **{name: name for name in ("cwd", "provider", "model", "parent", "mode")},
+    "replayOf": "replay_of",
+    "forkAt": "fork_at",
+}
 
 
-def state_json(session: AgentSession) -> Json:
-    """Its status, and what belongs to it."""
-    shown: Json = {
+def build_status(session: AgentSession, kind: type[Status], **more: Any) -> Status:
+    """Where the session's agent is; `more` are the fields that this kind of answer adds."""
+    fields: dict[str, Any] = {
         "session_id": session.id,
         "status": session.state.value,
-        "kind": session.kind.value,
         "iteration": session.iteration,
         "holds": session.holds,
     }
     if session.state is State.PAUSED:
-        held = next(reversed(session.held.values()))
-        shown["hold_id"] = held.id
-        shown["reason"] = held.data.get("reason")
-        shown["held"] = [held_json(each) for each in session.held.values()]
+        newest = next(reversed(session.held.values()))
+        fields["hold_id"] = newest.id
+        fields["reason"] = newest.data.get("reason")
+        fields["held"] = [build_stop(hold) for hold in session.held.values()]
     elif session.over:
-        shown["reason"] = session.reason
-    return shown
+        fields["reason"] = session.reason
+    return kind(**fields | more)
 
 
-def summary_json(session: AgentSession) -> Json:
-    """In a list."""
-    shown = {
-        **state_json(session),
-        "name": session.name,
-        "created_at": rest.timestamp(session.created_at),
-        "pid": session.pid,
-        "directory": str(session.home.path),
-        "last_event": session.log.seq,
-        "last_event_type": session.last_event,
+def build_summary(session: AgentSession, counts: EventCounts | None) -> AgentSummary:
+    metadata = {
+        _METADATA[name]: value
+        for name, value in session.about.items()
+        if name in _METADATA and value is not None
     }
-    shown |= {each: session.about[each] for each in _ABOUT if session.about.get(each) is not None}
-    if session.counts_before is not None:
-        shown["counters"] = counters_json(session, session.counts_before + session.counts)
-    return shown
+    return build_status(
+        session,
+        AgentSummary,
+        name=session.name,
+        created_at=rest.timestamp(session.created_at),
+        pid=session.pid,
+        directory=str(session.home.path),
+        last_event=session.log.seq,
+        last_event_type=session.recorded.last_type,
+        counters=UNSET if counts is None else build_counters(session, counts),
+        **metadata,
+    )
 
 
-async def detail_json(session: AgentSession) -> Json:
-    """On its own: counted, if it was not yet."""
-    counts = await session.counted()
-    return {**summary_json(session), "counters": counters_json(session, counts)}
-
-
-def counters_json(session: AgentSession, counts: EventCounts) -> Json:
+def build_counters(session: AgentSession, counts: EventCounts) -> AgentCounters:
     types = counts.types
-    return {
-        "events": types.total(),
-        "model_calls": types["api_request"],
-        "tool_calls": types["tool_call_start"],
-        "holds": types["paused"],
-        "errors": types["error"],
-        "input_tokens": counts.input_tokens,
-        "output_tokens": counts.output_tokens,
-        "unreadable_lines": session.skipped,
+    return AgentCounters(
+        events=types.total(),
+        model_calls=types["api_request"],
+        tool_calls=types["tool_call_start"],
+        holds=types["paused"],
+        errors=types["error"],
+        input_tokens=counts.input_tokens,
+        output_tokens=counts.output_tokens,
+        unreadable_lines=session.skipped,
+    )
+
+
+def build_stop(hold: AgentHold) -> AgentStop:
+    return AgentStop(**_stop_fields(hold))
+
+
+def build_hold(hold: Hold, held: AgentHold, *, whole: bool) -> answers.AgentHold:
+    """`whole` with what the agent is about to do."""
+    names = ("input", "error") if whole else ()
+    more = {name: held.data[name] for name in names if held.data.get(name) is not None}
+    return answers.AgentHold(**hold_fields(hold) | _stop_fields(held) | more)
+
+
+def _stop_fields(hold: AgentHold) -> dict[str, Any]:
+    fields = {
+        name: hold.data[name]
+        for name in ("at", "name", "iteration", "lane", "breakpoint")
+        if hold.data.get(name) is not None
     }
+    if hold.data.get("toolId") is not None:
+        fields["tool_id"] = hold.data["toolId"]
+    return {**fields, "stop": hold.stop, "hold_id": hold.id}
 
 
-def held_json(held: AgentHold, *, whole: bool = False) -> Json:
-    """What a hold of an agent holds; `whole` with the input."""
-    names = (*_HELD, *_HELD_WHOLE) if whole else _HELD
-    shown = {each: held.data[each] for each in names if held.data.get(each) is not None}
-    return {**shown, "stop": held.stop, "hold_id": held.id}
-
-
-def event_json(session_id: str, event: Json) -> Json:
+def build_event(session_id: str, event: RecordedEvent) -> dict[str, object]:
     """An event as its bridge wrote it, under the names that events of every kind have."""
     return {
         "seq": event["seq"],

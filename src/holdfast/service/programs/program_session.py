@@ -17,6 +17,7 @@ from holdfast.model.launch import Attach, Launch
 from holdfast.model.session import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.event_journal import EventJournal
+from holdfast.service.holds import hold_fields
 from holdfast.service.programs import status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
 from holdfast.service.programs.idle_timer import IdleTimer
@@ -46,7 +47,7 @@ from holdfast.wire.program_answers import (
     ProgramSummary,
     Variable,
 )
-from holdfast.wire.session_answers import EventList
+from holdfast.wire.session_answers import EventList, ProgramHold
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_service import Programs
@@ -73,6 +74,7 @@ class ProgramSession(Session):
         config: SessionConfig,
         parent_id: str | None = None,
         created_at: float | None = None,
+        last_seq: int = 0,
     ) -> None:
         super().__init__()
         self.programs = programs
@@ -97,7 +99,7 @@ class ProgramSession(Session):
         self._run = 0
         self._start: asyncio.Task[None] | None = None
         # Its parts.
-        self.journal = EventJournal(session_id, programs.store, programs.stream)
+        self.journal = EventJournal(session_id, programs.store.feed, programs.stream, last_seq)
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
@@ -185,7 +187,7 @@ class ProgramSession(Session):
     async def read_events(
         self, since: int, limit: int, types: frozenset[str] | None = None
     ) -> EventList:
-        return self.journal.page(since, limit, types)
+        return await self.journal.page(since, limit, types)
 
     def ping(self) -> PingAnswer:
         """Keep the session alive."""
@@ -378,6 +380,12 @@ class ProgramSession(Session):
         answer.hold_id = answer.hold_id or hold.id
         return answer
 
+    def summarize_hold(self, hold: Hold) -> ProgramHold:
+        return ProgramHold(**hold_fields(hold))
+
+    async def describe_hold(self, hold: Hold) -> ProgramHold:
+        return self.summarize_hold(hold)
+
     async def _act(
         self, action: str, by: str, *, thread: int | None = None, hold_id: str | None = None
     ) -> Stop:
@@ -566,5 +574,5 @@ class ProgramSession(Session):
             await target.drop()
         await self.processes.end()
         if target is not None and target.process is not None:
-            await target.seen_to_end()
+            await target.wait_until_ended()
         self.children.close_door()

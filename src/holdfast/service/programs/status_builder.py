@@ -193,7 +193,6 @@ def build_summary(session: ProgramSession) -> ProgramSummary:
     summary = ProgramSummary(
         session_id=session.id,
         status=session.state.value,
-        kind=session.kind.value,
         name=session.config.name,
         created_at=rest.timestamp(session.created_at),
     )
@@ -218,7 +217,6 @@ async def build_detail(session: ProgramSession, include: tuple[str, ...] = ()) -
     target = session.target
     detail = ProgramDetail(
         **{name: getattr(status, name) for name in status.__struct_fields__},
-        kind=session.kind.value,
         name=session.config.name,
         created_at=rest.timestamp(session.created_at),
         cwd=session.config.cwd,
