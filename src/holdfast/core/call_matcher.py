@@ -59,7 +59,7 @@ class ArmedBreakpoint:
         self.condition = None if condition is None else filters.parse(condition)
         self.hit_condition = None if hits is None else hit_conditions.parse(hits)
 
-    def note_problem(self, why: str) -> None:
+    def note_undecided(self, why: str) -> None:
         self.undecided += 1
         self.message = why
 
@@ -76,24 +76,31 @@ class ArmedBreakpoint:
             return False
         return point.function is None or any(matches(point.function, name) for name in names)
 
-    def count_hit(self, values: Callable[[], Call]) -> bool:
-        """Count a call that fits, if the condition holds. Return whether the breakpoint acts."""
-        if self.condition is not None:
-            is_hit, why = self.condition.decide(values())
-            if why is not None:
-                self.note_problem(f"the condition could not be decided: {why}")
-            if not is_hit:
-                return False
+    def count(self, is_hit: bool, why: str | None) -> bool:
+        """Count a hit, and return whether the breakpoint acts.
+
+        `why` is the reason if the condition could not be decided.
+        """
+        if why is not None:
+            self.note_undecided(f"the condition could not be decided: {why}")
+        if not is_hit:
+            return False
         self.hits += 1
         return self.hit_condition is None or self.hit_condition.matches(self.hits)
 
 
 def find_hit(
-    armed: Iterable[ArmedBreakpoint], call: CallRecord, when: When, values: Callable[[], Call]
+    breakpoints: Iterable[ArmedBreakpoint],
+    call: CallRecord,
+    when: When,
+    values: Callable[[], Call],
 ) -> ArmedBreakpoint | None:
-    """The first breakpoint that acts on this call. The hits of all that fit are counted."""
+    """The first breakpoint that acts on this call. The hits of all that fit are counted.
+
+    If `values` or a value raises, nothing is counted.
+    """
     names = list_names(call.function)
-    fitting = [point for point in armed if point.fits(call, when, names)]
+    fitting = [armed for armed in breakpoints if armed.fits(call, when, names)]
     if not fitting:
         return None
     cached: list[Call] = []
@@ -103,5 +110,11 @@ def find_hit(
             cached.append(values())
         return cached[0]
 
-    acting = [point for point in fitting if point.count_hit(get_values)]
+    verdicts = [
+        (True, None) if armed.condition is None else armed.condition.decide(get_values())
+        for armed in fitting
+    ]
+    acting = [
+        armed for armed, verdict in zip(fitting, verdicts, strict=True) if armed.count(*verdict)
+    ]
     return acting[0] if acting else None

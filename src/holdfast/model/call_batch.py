@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 PlainValue = int | float | str | bool | None
+PLAIN_TYPES = frozenset((int, float, str, bool, type(None)))
 
 CallValue = bytes | str
 """A value of a call: its bytes when it is small, or the content id of a value stored elsewhere."""

@@ -45,7 +45,7 @@ async def health(service: ServiceHere) -> Json:
         "call_sessions": len(service.calls.sessions),
         "agent_sessions": len(service.agents.sessions),
         "active_sessions": len(live),
-        "dropped_events": service.store.dropped_events,
+        "dropped_events": service.store.feed.dropped_events,
         "warnings": service.warnings,
     }
 

@@ -56,8 +56,8 @@ class Programs:
         self.ledger = ledger
         self.stream = stream
         self.trusted = trusted
-        self.projects = ProjectBreakpoints(store)
-        self.profiles = BreakpointProfiles(store)
+        self.projects = ProjectBreakpoints(store.directory)
+        self.profiles = BreakpointProfiles(store.directory)
         self.sources = SourceFiles()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
@@ -136,9 +136,10 @@ class Programs:
         }
         return {"code": "STORE_BEHIND", "message": message.rstrip(), "details": details}
 
-    def restore(self, record: SessionRecord) -> None:
+    async def restore(self, record: SessionRecord) -> None:
         """Take back a session of a server that is gone, ready to be restarted."""
-        session = self._build(record.id, record.document, record.created_at)
+        last_seq = await self.store.feed.last_seq(record.id)
+        session = self._build(record.id, record.document, record.created_at, last_seq)
         session.is_recovered = True
         session.storage.note_shared()
         if session.launch is not None or session.attached is not None:
@@ -174,7 +175,7 @@ class Programs:
         """Its processes have ended whatever the disk says; it must not come back either."""
         self._undeleted.add(session_id)
         with contextlib.suppress(errors.NotStored):
-            await asyncio.wrap_future(self.store.delete_session(session_id))
+            await self.store.directory.delete_session(session_id)
             self._undeleted.discard(session_id)
 
     def _drop_oldest_expired(self) -> None:
@@ -226,7 +227,7 @@ class Programs:
         await self._keep(session)
         if profile is not None:
             try:
-                session.breakpoints.points.add(self.profiles.get(profile))
+                session.breakpoints.points.add(await self.profiles.get(profile))
             except BaseException:
                 await self.delete(session)
                 raise
@@ -262,8 +263,9 @@ class Programs:
         config: SessionConfig,
         parent_id: str | None = None,
         created_at: float | None = None,
+        last_seq: int = 0,
     ) -> ProgramSession:
-        session = ProgramSession(self, session_id, config, parent_id, created_at)
+        session = ProgramSession(self, session_id, config, parent_id, created_at, last_seq)
         if config.cwd is not None:
             session.breakpoints.points.base = config.cwd
         self._sessions[session_id] = session
@@ -289,11 +291,13 @@ class Programs:
         session_id: str,
         document: Mapping[str, Any],
         created_at: float | None = None,
+        last_seq: int = 0,
         *,
         strict: bool = False,
     ) -> ProgramSession:
         """A session made of an exported document."""
-        session = self._new(session_id, parse_config(document), created_at=created_at)
+        config = parse_config(document)
+        session = self._new(session_id, config, None, created_at, last_seq)
         try:
             apply_document(session, document, strict=strict)
         except BaseException:

@@ -74,6 +74,7 @@ class ProgramSession(Session):
         config: SessionConfig,
         parent_id: str | None = None,
         created_at: float | None = None,
+        last_seq: int = 0,
     ) -> None:
         super().__init__()
         self.programs = programs
@@ -98,7 +99,7 @@ class ProgramSession(Session):
         self._run = 0
         self._start: asyncio.Task[None] | None = None
         # Its parts.
-        self.journal = EventJournal(session_id, programs.store, programs.stream)
+        self.journal = EventJournal(session_id, programs.store.feed, programs.stream, last_seq)
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
@@ -186,7 +187,7 @@ class ProgramSession(Session):
     async def read_events(
         self, since: int, limit: int, types: frozenset[str] | None = None
     ) -> EventList:
-        return self.journal.page(since, limit, types)
+        return await self.journal.page(since, limit, types)
 
     def ping(self) -> PingAnswer:
         """Keep the session alive."""
@@ -382,7 +383,7 @@ class ProgramSession(Session):
     def summarize_hold(self, hold: Hold) -> ProgramHold:
         return ProgramHold(**hold_fields(hold))
 
-    def describe_hold(self, hold: Hold) -> ProgramHold:
+    async def describe_hold(self, hold: Hold) -> ProgramHold:
         return self.summarize_hold(hold)
 
     async def _act(
