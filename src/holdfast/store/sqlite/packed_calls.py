@@ -101,7 +101,7 @@ def _pack_plain(
     for site, count in Counter(plain.sites).items():
         packed.calls_by_function[sites[site][0]] += count
     columns = [sites[site] for site in plain.sites]
-    targets = [_packed_target(value) for value in plain.target_values]
+    targets = [_pack_target(value) for value in plain.target_values]
     starts = [targets[place][0] for place in plain.targets]
     packed.rows += zip(
         plain.numbers,
@@ -125,13 +125,13 @@ def _pack_plain(
     users.extend(plain.numbers)
 
 
-def _packed_target(value: CallValue) -> tuple[bytes, int]:
+def _pack_target(value: CallValue) -> tuple[bytes, int]:
     """How the body of a plain call on this target begins, and the target's key."""
-    length, data, key = _measured(value)
+    length, data, key = _measure(value)
     return bytes((_PLAIN,)) + _LENGTH.pack(length) + data, key
 
 
-def _measured(value: CallValue) -> tuple[int, bytes, int]:
+def _measure(value: CallValue) -> tuple[int, bytes, int]:
     if isinstance(value, str):
         cid = bytes.fromhex(value)
         return _CID_LENGTH, cid, key_of_cid(cid)
@@ -186,7 +186,7 @@ def _pack_others(
         try:
             keys, lengths, parts = [*map(key_of, values)], map(len, values), values
         except TypeError:  # one of them is a content id
-            lengths, parts, keys = map(list, zip(*map(_measured, values), strict=True))
+            lengths, parts, keys = map(list, zip(*map(_measure, values), strict=True))
         count = len(keys)
         head = _HEADS[count] if count < 64 else _head(count)
         start = head.pack(flags | raised, count, outline.argument_count, *lengths)
