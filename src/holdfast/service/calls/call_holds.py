@@ -87,7 +87,7 @@ class CallHolds:
 
     def require_open(self, hold_id: str) -> HeldCall:
         """The held call; an error says how its hold was settled otherwise."""
-        self._ledger.still_open(hold_id)
+        self._ledger.get_open(hold_id)
         return self._open[hold_id]
 
     def newest_of(self, session: CallSession) -> HeldCall:

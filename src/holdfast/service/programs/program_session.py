@@ -410,7 +410,7 @@ class ProgramSession(Session):
         if there is None or now.frame != before.frame or now.thread_id != before.thread_id:
             return False
         source = self.programs.sources.get(there.file)
-        return source is not None and call_lines.on_line(source.analysis.text, there.line)
+        return source is not None and call_lines.has_call(source.analysis.text, there.line)
 
     async def pause(self, options: RunOptions) -> ProgramStatus:
         """Stop at the next line; still `running` when it is busy outside Python."""
@@ -479,7 +479,7 @@ class ProgramSession(Session):
 
     def current_target(self) -> Target:
         if self.target is None or self.over:
-            raise lifecycle.not_now(self.state, "no program runs")
+            raise lifecycle.wrong_state(self.state, "no program runs")
         return self.target
 
     def move(self, signal: Signal) -> bool:

@@ -35,7 +35,9 @@ class StopTracker:
 
     def require(self) -> Stop:
         if self.current is None:
-            raise lifecycle.not_now(self._session.state, "only a paused program can be looked into")
+            raise lifecycle.wrong_state(
+                self._session.state, "only a paused program can be looked into"
+            )
         return self.current
 
     # -- stops come -------------------------------------------------------------------------
@@ -167,7 +169,7 @@ class StopTracker:
     def find_frame(self, frame_id: int) -> tuple[int, int]:
         """The thread and depth that a frame id stands for."""
         if self.current is None:
-            raise lifecycle.not_now(self._session.state, "frames can be looked at while paused")
+            raise lifecycle.wrong_state(self._session.state, "frames can be looked at while paused")
         block, depth = divmod(frame_id, _THREAD_FRAMES)
         if frame_id >= 0 and block == 0:
             return self.current.thread_id, depth
