@@ -169,8 +169,8 @@ class ProgramSession(Session):
     async def status(self, options: RunOptions) -> ProgramStatus:
         """Where the program is. With `wait`, the next stop or the end, or `running`."""
         seconds = self._seconds(options, 0.0)
-        asked = options.include is not None or seconds
-        include = parse_include(options.include) if asked else ()
+        wants_stop = options.include is not None or seconds
+        include = parse_include(options.include) if wants_stop else ()
         if seconds:
             await self.wait_until_settled(seconds)
         answer = await status_builder.build_status(self, include)
@@ -500,7 +500,7 @@ class ProgramSession(Session):
     def begin_run(self, *, starting: bool = False) -> RunListener:
         """A new run of a program: what the last one left behind goes, its listener too.
 
-        `starting`: an end before `started` is told by the error of whoever starts it.
+        `starting`: if it ends before it has started, the start itself raises the error.
         """
         self._run += 1
         self.reason = self.exit_code = self.error = None
@@ -525,7 +525,7 @@ class ProgramSession(Session):
         else:
             self.wake()
 
-    def resumed(self, action: str, by: str) -> None:
+    def note_resumed(self, action: str, by: str) -> None:
         """Somebody decided: it runs on."""
         self.output.mark()
         self.journal.add("continued", action=action, by=by)

@@ -113,7 +113,7 @@ class StopTracker:
         else:
             self.threads.step(thread or stop.thread_id, stop)
         self.hold = self.current = None
-        self._session.resumed(action, by)
+        self._session.note_resumed(action, by)
         if unseen is not None:
             self.show(unseen)
         return stop
