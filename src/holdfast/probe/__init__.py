@@ -2,7 +2,7 @@
 
 The server starts `boot.py` with the target's own interpreter and one end of a socket. `boot` loads
 this directory as a package called `_holdfast` (so the target never sees `holdfast`), and
-`program_runner` connects pydevd (`pydevd_control`), waits for the program that the server sends, and
+`program_runner` connects pydevd (`pydevd_control`), waits for a program from the server, and
 runs it. From then on `request_handlers` answers the server's requests on the debugger's connection:
 
 - `frames`, `stop_snapshots`: the frames of a thread, and the snapshot inside every stop event
