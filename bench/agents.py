@@ -163,7 +163,7 @@ def measure_decision_by_server(server: Server, times: int) -> Ratio:
 
 
 def check_replay(steps: int) -> ReplayCheck:
-    """Record a loop of so many steps, and replay it in full."""
+    """Record a loop with this number of steps, and replay it in full."""
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         live = start("bench", directory=folder)
         first = _Loop(live, steps)

@@ -16,7 +16,7 @@ from holdfast.bridge.loop_control import Control, Injection, Setting
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint
-from holdfast.core.decisions import check_fields
+from holdfast.core.decision_check import check_fields
 from holdfast.errors import InvalidInput
 from holdfast.model import agent_commands
 from holdfast.model.agent_commands import (

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.core import decisions
+from holdfast.core import decision_check
 from holdfast.model.decision import Moment
 
 Options = Mapping[str, Any]
@@ -39,7 +39,7 @@ def infer_action(data: Options) -> str:
 
 def check_fields(moment: Moment, action: str, data: Options) -> Options:
     """The fields that belong to an action; InvalidInput if one is missing or wrong."""
-    fields = decisions.check_fields(moment, action, data)
+    fields = decision_check.check_fields(moment, action, data)
     if action == "modify":
         fields = {"input": fields.get("input", {"messages": fields.get("messages")})}
         if moment is Moment.MODEL:

@@ -14,7 +14,7 @@ COMMANDS = (
 INSPECTABLE = ("messages", "context", "tools", "all")
 
 ACTIONS = names_at(*AGENT_MOMENTS)
-"""Every decision that some hold of an agent takes."""
+"""Every action that some hold of an agent allows."""
 AT_MODEL = names_at(Moment.MODEL)
 AT_TOOL = names_at(Moment.TOOL)
 AT_ERROR = names_at(Moment.ERROR)

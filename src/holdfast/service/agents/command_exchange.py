@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
-from holdfast.core.decisions import check_allowed, check_fields
+from holdfast.core.decision_check import check_allowed, check_fields
 from holdfast.core.ledger import Ledger
 from holdfast.model.agent_commands import COMMANDS, EXPIRED, REJECTED
 from holdfast.model.agent_events import (
@@ -20,7 +20,7 @@ from holdfast.model.agent_events import (
     EventData,
     RecordedEvent,
 )
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.recording import command_sender
 
 if TYPE_CHECKING:
@@ -134,13 +134,13 @@ async def decide(
     if kind == "resume":
         data["action"] = action
     async with held.lock:
-        ledger.still_open(hold_id)  # somebody may have been first
+        ledger.get_open(hold_id)  # somebody may have been first
         began = time.monotonic()
         try:
             await send_command(session, kind, data, timeout)
         except errors.WrongState:
             await _wait_released(session, held, timeout)
-            ledger.still_open(hold_id)  # says who was first, if that is known
+            ledger.get_open(hold_id)  # says who was first, if that is known
             raise
         left = max(0.0, timeout - (time.monotonic() - began))
         if not await _wait_released(session, held, left):
