@@ -20,19 +20,17 @@ from bench.measurements import Ratio
 from bench.server import Server
 from holdfast.core.ledger import Ledger
 from holdfast.model.call import Application
-from holdfast.service.calls.batch_recorder import build_rows
 from holdfast.service.calls.call_service import CallService
 from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
 from holdfast.store import open_store
-from holdfast.store.sqlite import value_uses
-from holdfast.store.sqlite.call_buffer import INSERT_PACKED
-from holdfast.wire import batch_format, batch_parser
+from holdfast.wire import batch_format
 
 _BATCH = 1000
 _FUNCTIONS = 50
 _TARGET = pickle.dumps("target", 5)
-_DOCUMENT = '{"p":1,"th":{"id":1,"name":"MainThread"}}'
+_DATABASE = "holdfast.db"
+_COLUMNS = "id, session, function_id, call_type, status, parent, stack, duration_ns, cids, document"
 
 
 def build_batches(calls: int, session: int, first: int = 0) -> Iterator[bytes]:
@@ -83,15 +81,15 @@ def measure_ingest(calls: int) -> Ratio:
     """Compare the ingest of batches, from bytes to disk, with a bare insert of the same rows."""
     bodies = list(build_batches(calls, session=0x0BE7C4))
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
-        ours = asyncio.run(_ingest_by_service(bodies, Path(folder)))
-    base = _insert_rows(bodies)
+        ours = asyncio.run(_ingest_by_service(bodies, Path(folder, "ours")))
+        base = _insert_rows(Path(folder, "ours", _DATABASE), Path(folder, "base"))
     scale = 1e6 / calls
     name = "ingest of calls in batches"
     return Ratio(name, "µs", ours * scale, "executemany of the same rows", base * scale, 2)
 
 
 async def _ingest_by_service(bodies: list[bytes], folder: Path) -> float:
-    store = open_store(folder)
+    store = await open_store(folder)
     calls = CallService(store, Ledger(), EventStream(), Settings, folder)
     session = calls.sessions.open(Application(name="bench"))
     number = int(session.id.rpartition("_")[2], 16).to_bytes(4, "little")
@@ -100,34 +98,38 @@ async def _ingest_by_service(bodies: list[bytes], folder: Path) -> float:
     start = time.perf_counter()
     for body in batches:
         await calls.wait_for_room()
-        calls.batches.record(body, 1 << 24)
-    await asyncio.to_thread(store.calls.functions)
+        await calls.batches.record(body, 1 << 24)
+    await store.call_log.last_number()  # which waits until all is written
     taken = time.perf_counter() - start
     calls.close()
-    await asyncio.to_thread(store.close)
+    await store.aclose()
     return taken
 
 
-def _insert_rows(bodies: list[bytes]) -> float:
+def _insert_rows(source: Path, folder: Path) -> float:
     """Insert the same rows into the same tables, and nothing else."""
-    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
-        store = open_store(Path(folder))
-        store.close()
-        rows = []
-        for body in bodies:
-            batch = batch_parser.parse_batch(body)
-            rows.append(build_rows(batch, lambda site: (site + 1, "proxy", 1, _DOCUMENT), 1))
-        connection = sqlite3.connect(Path(folder) / "holdfast.db", isolation_level=None)
-        with contextlib.closing(connection):
-            connection.execute("PRAGMA journal_mode = WAL").fetchall()
-            connection.execute("PRAGMA synchronous = NORMAL")
-            start = time.perf_counter()
-            for packed in rows:
-                connection.execute("BEGIN")
-                connection.executemany(INSERT_PACKED, packed.rows)
-                value_uses.note(connection, packed.values, packed.users)
-                connection.execute("COMMIT")
-            return time.perf_counter() - start
+    with contextlib.closing(sqlite3.connect(source)) as connection:
+        calls = connection.execute(f"SELECT {_COLUMNS} FROM calls ORDER BY id").fetchall()
+        uses = connection.execute("SELECT keys, users FROM coming_uses").fetchall()
+    asyncio.run(_create_store(folder))
+    marks = ", ".join("?" * len(calls[0]))
+    connection = sqlite3.connect(folder / _DATABASE, isolation_level=None)
+    with contextlib.closing(connection):
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        connection.execute("PRAGMA synchronous = NORMAL")
+        start = time.perf_counter()
+        for number, used in enumerate(uses):
+            rows = calls[number * _BATCH : (number + 1) * _BATCH]
+            connection.execute("BEGIN")
+            connection.executemany(f"INSERT INTO calls ({_COLUMNS}) VALUES ({marks})", rows)
+            connection.execute("INSERT INTO coming_uses (keys, users) VALUES (?, ?)", used)
+            connection.execute("COMMIT")
+        return time.perf_counter() - start
+
+
+async def _create_store(folder: Path) -> None:
+    store = await open_store(folder)
+    await store.aclose()
 
 
 # -- queries -------------------------------------------------------------------------------------

@@ -17,5 +17,5 @@ def last(items: list[int]) -> int:
 
 
 def call_in_depth(frames: int, work: Callable[[], T]) -> T:
-    """Call `work` with so many more frames on the stack."""
+    """Call `work` with this number of additional frames on the stack."""
     return work() if frames == 0 else call_in_depth(frames - 1, work)

@@ -29,7 +29,7 @@ class Pace:
 
 
 def measure(server: Server, seconds: float, counts: tuple[int, ...] = (1, 10, 30)) -> list[Pace]:
-    """Step with so many sessions at once, one count after the other, on the same server."""
+    """Step with each number of sessions, one after the other, on the same server."""
     return [_step_together(server, count, seconds) for count in counts]
 
 

@@ -71,7 +71,7 @@ def _step(server: Server, programs: dict[int, Program], count: int) -> list[tupl
 
 
 def measure_sessions(server: Server, count: int) -> list[Curve]:
-    """Create, launch, end and delete sessions in a row, and measure the server as it goes on."""
+    """Create, launch, end and delete sessions in a row, and measure the server in between."""
     memory: list[tuple[int, float]] = []
     descriptors: list[tuple[int, float]] = []
     every = max(1, count // _SAMPLES)

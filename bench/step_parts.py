@@ -13,22 +13,22 @@ from holdfast.model.launch import Launch
 from holdfast.model.stop import Stop
 from holdfast.targets.program import launcher
 from holdfast.targets.program.launcher import Request, Setup
-from holdfast.targets.program.target import Nobody, Target
+from holdfast.targets.program.target import Target, TargetListener
 
 REQUEST = "a request to the debugger"
 STEP_WITHOUT_HTTP = "a step, without HTTP"
 
 
-class _StopQueue(Nobody):
+class _StopQueue(TargetListener):
     """Queues the stops of a target, and None at its end."""
 
     def __init__(self) -> None:
         self.next: asyncio.Queue[Stop | None] = asyncio.Queue()
 
-    def stopped(self, stop: Stop) -> None:
+    def on_stop(self, stop: Stop) -> None:
         self.next.put_nowait(stop)
 
-    def exited(self, code: int | None) -> None:
+    def on_exit(self, code: int | None) -> None:
         self.next.put_nowait(None)
 
 
@@ -58,5 +58,5 @@ async def _launch(program: Program, stops: _StopQueue) -> Target:
     breakpoint_ = Breakpoint("bp_1", program.path, program.breakpoints[0].line)
     setup = Setup({program.path: [breakpoint_]}, [], ExceptionFilters())
     return await launcher.start(
-        Request(launch=launch, place=place, setup=setup, watcher=stops, adopted=lambda _: None)
+        Request(launch=launch, place=place, setup=setup, listener=stops, adopt=lambda _: None)
     )

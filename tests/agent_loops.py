@@ -14,13 +14,13 @@ from typing import Any
 
 from background import run_in_thread
 from holdfast.bridge import Bridge, start
+from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.recording import command_sender
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 from polling import wait_until
 
-Event = dict[str, Any]
 PATIENCE = 30.0
 PROGRAM = Path(__file__).parent / "programs" / "agent_loop.py"
 
@@ -32,21 +32,21 @@ class SessionFiles:
         self.home = home
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[RecordedEvent]:
         found = [agent_lines.parse_event(line) for _, line in Tail(self.home.events).all()]
         return [event for event in found if event is not None]
 
-    def data_of(self, *types: str) -> list[dict[str, Any]]:
+    def data_of(self, *types: str) -> list[EventData]:
         return [event["data"] for event in self.events if event["type"] in types]
 
     @property
     def types(self) -> list[str]:
         return [event["type"] for event in self.events]
 
-    def wait_for(self, kind: str, count: int = 1, **fields: Any) -> dict[str, Any]:
+    def wait_for(self, kind: str, count: int = 1, **fields: Any) -> EventData:
         """The data of the event of that type and those fields, the `count`th, when it is there."""
 
-        def look() -> dict[str, Any] | None:
+        def look() -> EventData | None:
             matches = [
                 data
                 for data in self.data_of(kind)
@@ -59,13 +59,13 @@ class SessionFiles:
     def send(self, kind: str, _id: str | None = None, **data: Any) -> str:
         return command_sender.send_command(self.home, kind, data, _id)
 
-    def wait_for_execution(self, command_id: str) -> dict[str, Any]:
+    def wait_for_execution(self, command_id: str) -> EventData:
         return self.wait_for("command_executed", commandId=command_id)
 
-    def wait_for_rejection(self, command_id: str) -> dict[str, Any]:
+    def wait_for_rejection(self, command_id: str) -> EventData:
         return self.wait_for("error", commandId=command_id)
 
-    def ask(self, kind: str, **data: Any) -> dict[str, Any]:
+    def ask(self, kind: str, **data: Any) -> EventData:
         """What a command is answered with."""
         return self.wait_for("command_response", commandId=self.send(kind, **data))
 
@@ -73,10 +73,10 @@ class SessionFiles:
         answered = self.ask("breakpoint", action="add", **data)
         return str(answered["data"]["id"])
 
-    def wait_for_stop(self, count: int = 1) -> dict[str, Any]:
+    def wait_for_stop(self, count: int = 1) -> EventData:
         return self.wait_for("paused", count)
 
-    def resume(self, **decision: Any) -> dict[str, Any]:
+    def resume(self, **decision: Any) -> EventData:
         return self.wait_for_execution(self.send("resume", **decision))
 
 

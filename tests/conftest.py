@@ -11,6 +11,8 @@ import pytest
 from harness import Server, Session
 from interpreters import Interpreter, find_interpreters
 
+pytest_plugins = ["store_engines"]
+
 
 def pytest_configure() -> None:
     """What a shell ignores for jobs in the background, the servers we start would ignore, too."""

@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.bridge import Bridge, start
+from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.recording.directories import SessionDirectory
 from holdfast.wire import agent_lines
 
-Event = dict[str, Any]
 
-
-def read_events(home: SessionDirectory) -> list[Event]:
+def read_events(home: SessionDirectory) -> list[RecordedEvent]:
     found = [agent_lines.parse_event(line) for line in home.events.read_bytes().splitlines()]
     return [event for event in found if event is not None]
 
 
-def read_data(home: SessionDirectory, *types: str) -> list[dict[str, Any]]:
+def read_data(home: SessionDirectory, *types: str) -> list[EventData]:
     return [event["data"] for event in read_events(home) if event["type"] in types]
 
 

@@ -1,4 +1,4 @@
-"""What docs/calls.md shows in Python is run, and comes to what the page says."""
+"""Runs the Python code of docs/calls.md, and compares the results with the page."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def recording(server: Server, tmp_path: Path) -> RecordedProgram:
 
 
 def run(recording: RecordedProgram, text: str) -> None:
-    """A program that says which session its calls are of."""
-    told = text.replace('with_debug("ON")', 'info = with_debug("ON")', 1)
+    """Record a program, changed so that it prints the id of its session."""
+    program = text.replace('with_debug("ON")', 'info = with_debug("ON")', 1)
     off = 'print(info.session_id()); with_debug("OFF")'
-    recording.record(told.replace('with_debug("OFF")', off))
+    recording.record(program.replace('with_debug("OFF")', off))
 
 
 @pytest.mark.parametrize("before", ["", LEASED], ids=["strict", "leased"])
@@ -45,5 +45,5 @@ def test_the_test_on_the_page_is_the_one_that_is_written(recording: RecordedProg
     [call] = recording.list_ids()
     written = recording.write_test(call)
     assert re.sub(r"Call [0-9.-]+,", f"Call {call},", WRITTEN) in written
-    code, said = recording.pytest()
-    assert code == 0, said
+    code, output = recording.pytest()
+    assert code == 0, output

@@ -15,6 +15,7 @@ import pytest
 
 from background import run_in_thread
 from holdfast.bridge import Bridge, Diverged, start
+from holdfast.model.agent_events import EventData
 from holdfast.recording import command_sender
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
@@ -39,7 +40,7 @@ def replayed(loop: CountingLoop, **environment: str) -> CountingLoop:
     return again
 
 
-def diverged(home: SessionDirectory) -> dict[str, Any]:
+def diverged(home: SessionDirectory) -> EventData:
     (found,) = read_data(home, "replay_diverged")
     return found
 
@@ -52,16 +53,15 @@ class Debugger:
         self._tail = Tail(home.events)
         self._lines: deque[bytes] = deque()
 
-    def until(self, kind: str) -> dict[str, Any]:
+    def until(self, kind: str) -> EventData:
         """The next event of that type."""
 
-        def look() -> dict[str, Any] | None:
+        def look() -> EventData | None:
             self._lines.extend(line for _, line in self._tail.lines())
             while self._lines:
                 event = agent_lines.parse_event(self._lines.popleft())
                 if event is not None and event["type"] == kind:
-                    data: dict[str, Any] = event["data"]
-                    return data
+                    return event["data"]
             return None
 
         return wait_until(look, kind, pause=0.002)

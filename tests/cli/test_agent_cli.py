@@ -15,6 +15,7 @@ import pytest
 
 from agent_process import AgentProcess, running_agent
 from fork_server import run_holdfast
+from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import command_sender
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines as wire
@@ -43,11 +44,11 @@ def looper(tmp_path: Path) -> Iterator[AgentProcess]:
         yield running
 
 
-def until(running: AgentProcess, kind: str) -> dict[str, Any]:
+def until(running: AgentProcess, kind: str) -> RecordedEvent:
     """The first event of a type, once it is in the file."""
     tail = Tail(running.home.events)
 
-    def look() -> dict[str, Any] | None:
+    def look() -> RecordedEvent | None:
         events = (wire.parse_event(line) for _, line in tail.lines())
         return next((event for event in events if event and event["type"] == kind), None)
 

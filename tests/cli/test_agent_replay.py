@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from fork_server import run_holdfast
-from holdfast.cli.agents.recording_commands import paced, pause
+from holdfast.cli.agents.recording_commands import pace, pause
+from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from replayable_agent import read_data, read_events
 from trace_collector import Collector, collector
@@ -114,8 +115,12 @@ def test_the_pace_is_that_of_the_recording() -> None:
     assert pause(10.0, 14.0, 4.0) == 1.0
     assert pause(10.0, 4.0, 1.0) == 0.0  # the clock was set back
     assert pause(10.0, 10.0**9, 1.0) == 3600.0  # or ahead
-    events = [{"timestamp": "2026-01-23T13:10:00.000Z"}, {"timestamp": "garbage"}]
-    assert list(paced(events, 1000.0)) == events
+    times = ("2026-01-23T13:10:00.000Z", "garbage")
+    events: list[RecordedEvent] = [
+        {"seq": 1, "type": "error", "timestamp": time, "sessionId": "s", "data": {}}
+        for time in times
+    ]
+    assert list(pace(events, 1000.0)) == events
 
 
 @pytest.mark.parametrize("speed", ["fast", "0", "-1", "4xx"])

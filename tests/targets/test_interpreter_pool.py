@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.targets.program import interpreter_pool, launcher
-from holdfast.targets.program.dap_connection import body_of
 from holdfast.targets.program.interpreter_pool import Pool
 from holdfast.targets.program.target import Target
 from process_trees import is_running, run_limited
@@ -30,18 +29,17 @@ class Log:
 
     async def start(self, python: str) -> Target:
         target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=None)
-        assert target.hello is not None
         try:
-            target.introduce(body_of(await target.hello, "hello"))
+            await target.read_hello()
         except BaseException:
             await target.kill()
             raise
-        self.started.append(target.process_of_ours().pid)
+        self.started.append(target.own_process().pid)
         self._changed.set()
         return target
 
     def forget(self, target: Target) -> None:
-        self.forgotten.append(target.process_of_ours().pid)
+        self.forgotten.append(target.own_process().pid)
         self._changed.set()
 
     async def until(self, reached: Callable[[], bool]) -> None:
@@ -72,7 +70,7 @@ async def took(made: Pool, python: str) -> bool:
     target = made.take(python)
     if target is None:
         return False
-    _taken.append(target.process_of_ours().pid)
+    _taken.append(target.own_process().pid)
     await target.kill()
     return True
 
@@ -165,7 +163,7 @@ def test_one_that_lives_but_cannot_be_spoken_to_is_ended() -> None:
 def test_the_python_that_was_not_used_for_longest_is_not_kept_warm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interpreter_pool, "MOST_PYTHONS", 2)
+    monkeypatch.setattr(interpreter_pool, "MAX_PYTHONS", 2)
     pythons = [str(tmp_path / name) for name in "abc"]
     for each in pythons:
         os.symlink(os.path.realpath(sys.executable), each)

@@ -12,15 +12,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.targets.program.process_spawner import (
-    Spawned,
-    Tags,
-    kill_all,
-    spawn,
-    tagged,
-    tagged_by,
-    untag,
-)
+from holdfast.targets.program import warden
+from holdfast.targets.program.process_killer import kill_all
+from holdfast.targets.program.process_spawner import Spawned, spawn
+from holdfast.targets.program.process_tags import Tags, find_tagged, untag
 from process_trees import (
     HEADLESS,
     LONER,
@@ -44,6 +39,16 @@ def line() -> Iterator[PidPipe]:
     line = PidPipe()
     yield line
     line.close()
+
+
+def find_tagged_by(nonce: int) -> list[int]:
+    """The living processes of every session of one server."""
+
+    def belongs(pid: int) -> bool:
+        tag = warden.tag_of(pid)
+        return tag is not None and tag >> warden.COUNTER_BITS == nonce
+
+    return warden.sweep(belongs)
 
 
 async def exit_with(code: str) -> Spawned:
@@ -156,14 +161,14 @@ def test_a_tag_finds_the_whole_family_and_nobody_else(line: PidPipe) -> None:
         target = await start_program(TREE, line, one)
         stranger = await start_program(LONER, line, other)
         pids = set(await asyncio.to_thread(line.read_pids, TREE_SIZE + 1))
-        assert set(tagged(one)) == pids - {stranger.pid}
-        assert tagged(other) == [stranger.pid]
-        assert set(tagged_by(tags.nonce)) == pids
-        assert tagged_by(Tags().nonce) == []
+        assert set(find_tagged(one)) == pids - {stranger.pid}
+        assert find_tagged(other) == [stranger.pid]
+        assert set(find_tagged_by(tags.nonce)) == pids
+        assert find_tagged_by(Tags().nonce) == []
         assert await target.kill_tree() == []
-        assert tagged_by(tags.nonce) == [stranger.pid]
+        assert find_tagged_by(tags.nonce) == [stranger.pid]
         untag(stranger.pid)
-        assert tagged_by(tags.nonce) == []
+        assert find_tagged_by(tags.nonce) == []
         assert await stranger.kill_tree() == []
 
     run_limited(main)
@@ -177,7 +182,7 @@ def test_a_process_from_a_pool_takes_the_tag_of_its_session(line: PidPipe) -> No
         tag = tags.new()
         assert tag is not None
         target.retag(tag)
-        assert tagged(tag) == [target.pid]
+        assert find_tagged(tag) == [target.pid]
         await target.kill_tree()
 
     run_limited(main)
@@ -198,7 +203,7 @@ def test_killing_leaves_none(line: PidPipe, program: str, size: int, grace: floa
         await asyncio.to_thread(line.read_pids, size)
         before = count_descriptors()
         assert await kill_all(tag, target.pid, grace) == []
-        assert tagged(tag) == []
+        assert find_tagged(tag) == []
         await target.wait()
         assert count_descriptors() < before  # at least its pidfd
 

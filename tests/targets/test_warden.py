@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.targets.program.process_spawner import Tags, Warden, spawn
+from holdfast.targets.program.process_spawner import Warden, spawn
+from holdfast.targets.program.process_tags import Tags
 from polling import wait_until
 from process_trees import (
     LONER,
@@ -31,7 +32,8 @@ from process_trees import (
 # A server in small: argv is the descriptor, the program and how its target is to be started.
 OWNER = """
 import asyncio, os, sys
-from holdfast.targets.program.process_spawner import Tags, Warden, spawn
+from holdfast.targets.program.process_spawner import Warden, spawn
+from holdfast.targets.program.process_tags import Tags
 out, program, manner = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 async def main():
     tags = Tags()

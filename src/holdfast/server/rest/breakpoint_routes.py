@@ -36,7 +36,7 @@ async def add_breakpoints(
     """Set one breakpoint (an object), or several (a list): all of them or none."""
     single = isinstance(body, bodies.BreakpointSpec)
     if isinstance(body, bodies.BreakpointSpecs) and body.profile is not None:
-        specs = service.programs.profiles.get(body.profile)
+        specs = await service.programs.profiles.get(body.profile)
         strict = [body.strict] * len(specs)
     else:
         listed = _listed(body)
@@ -122,7 +122,7 @@ _PROFILE = {"name": "checkout", "breakpoints": [{"file": "/code/checkout.py", "l
 @routes.get("/breakpoint-profiles", responses=shows({"profiles": [_PROFILE], "total": 1}))
 async def list_profiles(service: ServiceHere) -> Json:
     """Named sets of breakpoints, for any session."""
-    profiles = service.programs.profiles.all()
+    profiles = await service.programs.profiles.all()
     listed = [{"name": name, "breakpoints": points} for name, points in profiles.items()]
     return {"profiles": listed, "total": len(listed)}
 
@@ -138,7 +138,7 @@ async def save_profile(service: ServiceHere, body: bodies.Profile) -> Json:
 @routes.get("/breakpoint-profiles/{name}", responses=shows(_PROFILE))
 async def get_profile(service: ServiceHere, name: str) -> Json:
     """One profile."""
-    return {"name": name, "breakpoints": service.programs.profiles.get(name)}
+    return {"name": name, "breakpoints": await service.programs.profiles.get(name)}
 
 
 @routes.delete("/breakpoint-profiles/{name}", responses=shows({"deleted": True}))

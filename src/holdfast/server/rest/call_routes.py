@@ -95,7 +95,7 @@ async def start(request: Request) -> Response:
     async def work() -> StartAnswer:
         start = call_requests.parse_start(call_requests.parse_body(await request.body()), limit)
         await service.calls.wait_for_room()
-        return service.calls.recorder.start(start)
+        return await service.calls.recorder.start(start)
 
     return await flat(work)
 
@@ -116,7 +116,7 @@ async def complete(request: Request) -> Response:
             call_requests.parse_body(await request.body()), limit
         )
         await service.calls.wait_for_room()
-        return service.calls.recorder.complete(complete)
+        return await service.calls.recorder.complete(complete)
 
     return await flat(work)
 
@@ -184,7 +184,7 @@ async def records(request: Request) -> Response:
     async def work() -> BatchReceipt:
         body = await request.body()
         await service.calls.wait_for_room()
-        return service.calls.batches.record(body, limit)
+        return await service.calls.batches.record(body, limit)
 
     return await flat(work)
 

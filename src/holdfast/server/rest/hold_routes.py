@@ -33,7 +33,7 @@ async def continue_all(service: ServiceHere, body: bodies.ContinueAll | None = N
 @routes.get("/holds/{hold_id}", responses=shows(_HOLD))
 async def get_hold(service: ServiceHere, hold_id: str) -> Answer:
     """One hold, open or settled."""
-    return Answer(service.holds.get(hold_id))
+    return Answer(await service.holds.get(hold_id))
 
 
 @routes.post("/holds/{hold_id}/decision", responses=shows({"status": "running"}))

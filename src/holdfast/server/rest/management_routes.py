@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from fastapi import Body, Request
 
 import holdfast
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.server.rest.shared import Json, ServiceHere, router, shows
 from holdfast.service.programs.owned_processes import python_processes
 
@@ -45,7 +45,7 @@ async def health(service: ServiceHere) -> Json:
         "call_sessions": len(service.calls.sessions),
         "agent_sessions": len(service.agents.sessions),
         "active_sessions": len(live),
-        "dropped_events": service.store.dropped_events,
+        "dropped_events": service.store.feed.dropped_events,
         "warnings": service.warnings,
     }
 

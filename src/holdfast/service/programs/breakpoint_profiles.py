@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint
 from holdfast.service.programs.breakpoint_set import check
-from holdfast.store import Store
+from holdfast.store import Directory
 
 Specification = dict[str, Any]
 """The fields of a breakpoint that somebody asked for."""
 
 
 class BreakpointProfiles:
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
 
-    def all(self) -> dict[str, list[Specification]]:
-        profiles = self._store.profiles()
+    async def all(self) -> dict[str, list[Specification]]:
+        profiles = await self._directory.profiles()
         return {name: list(profile["breakpoints"]) for name, profile in profiles.items()}
 
-    def get(self, name: str) -> list[Specification]:
-        profiles = self.all()
+    async def get(self, name: str) -> list[Specification]:
+        profiles = await self.all()
         if name not in profiles:
             raise errors.ProfileNotFound(f"no profile {name!r}", name=name, known=list(profiles))
         return profiles[name]
@@ -34,8 +33,8 @@ class BreakpointProfiles:
         for fields in breakpoints:
             check(Breakpoint(id="bp_0", **fields))
         document = {"breakpoints": list(breakpoints)}
-        await asyncio.wrap_future(self._store.put_profile(name, document))
+        await self._directory.put_profile(name, document)
 
     async def delete(self, name: str) -> None:
-        self.get(name)
-        await asyncio.wrap_future(self._store.delete_profile(name))
+        await self.get(name)
+        await self._directory.delete_profile(name)

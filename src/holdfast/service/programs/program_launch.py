@@ -66,8 +66,8 @@ async def _run(
     else:
         target = await _start_directly(session, request, listener)
     session.note_started(target)
-    listener.started()
-    await session.breakpoints.tell_changes(target, request.setup)
+    listener.note_started()
+    await session.breakpoints.send_changes(target, request.setup)
 
 
 async def _start_directly(
@@ -110,9 +110,9 @@ def _build_request(
         launch=launch,
         place=place,
         setup=breakpoints.setup(),
-        watcher=listener,
-        adopted=lambda process: session.processes.adopt(process, programs.warden),
-        late_setup=breakpoints.setup_for if breakpoints.points.unresolved else None,
+        listener=listener,
+        adopt=lambda process: session.processes.adopt(process, programs.warden),
+        late_setup=breakpoints.setup_for if breakpoints.points.has_unresolved else None,
         tag=programs.tags.new(),
         child_port=session.children.port,
         timeout=session.settings.launch_timeout,

@@ -14,7 +14,7 @@ from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
 from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
-from holdfast.model.session import Kind, State
+from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.event_journal import EventJournal
 from holdfast.service.holds import hold_fields
@@ -74,6 +74,7 @@ class ProgramSession(Session):
         config: SessionConfig,
         parent_id: str | None = None,
         created_at: float | None = None,
+        last_seq: int = 0,
     ) -> None:
         super().__init__()
         self.programs = programs
@@ -98,7 +99,7 @@ class ProgramSession(Session):
         self._run = 0
         self._start: asyncio.Task[None] | None = None
         # Its parts.
-        self.journal = EventJournal(session_id, programs.store, programs.stream)
+        self.journal = EventJournal(session_id, programs.store.feed, programs.stream, last_seq)
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
@@ -168,8 +169,8 @@ class ProgramSession(Session):
     async def status(self, options: RunOptions) -> ProgramStatus:
         """Where the program is. With `wait`, the next stop or the end, or `running`."""
         seconds = self._seconds(options, 0.0)
-        asked = options.include is not None or seconds
-        include = parse_include(options.include) if asked else ()
+        wants_stop = options.include is not None or seconds
+        include = parse_include(options.include) if wants_stop else ()
         if seconds:
             await self.wait_until_settled(seconds)
         answer = await status_builder.build_status(self, include)
@@ -186,7 +187,7 @@ class ProgramSession(Session):
     async def read_events(
         self, since: int, limit: int, types: frozenset[str] | None = None
     ) -> EventList:
-        return self.journal.page(since, limit, types)
+        return await self.journal.page(since, limit, types)
 
     def ping(self) -> PingAnswer:
         """Keep the session alive."""
@@ -382,7 +383,7 @@ class ProgramSession(Session):
     def summarize_hold(self, hold: Hold) -> ProgramHold:
         return ProgramHold(**hold_fields(hold))
 
-    def describe_hold(self, hold: Hold) -> ProgramHold:
+    async def describe_hold(self, hold: Hold) -> ProgramHold:
         return self.summarize_hold(hold)
 
     async def _act(
@@ -409,7 +410,7 @@ class ProgramSession(Session):
         if there is None or now.frame != before.frame or now.thread_id != before.thread_id:
             return False
         source = self.programs.sources.get(there.file)
-        return source is not None and call_lines.on_line(source.analysis.text, there.line)
+        return source is not None and call_lines.has_call(source.analysis.text, there.line)
 
     async def pause(self, options: RunOptions) -> ProgramStatus:
         """Stop at the next line; still `running` when it is busy outside Python."""
@@ -478,7 +479,7 @@ class ProgramSession(Session):
 
     def current_target(self) -> Target:
         if self.target is None or self.over:
-            raise lifecycle.not_now(self.state, "no program runs")
+            raise lifecycle.wrong_state(self.state, "no program runs")
         return self.target
 
     def move(self, signal: Signal) -> bool:
@@ -499,7 +500,7 @@ class ProgramSession(Session):
     def begin_run(self, *, starting: bool = False) -> RunListener:
         """A new run of a program: what the last one left behind goes, its listener too.
 
-        `starting`: an end before `started` is told by the error of whoever starts it.
+        `starting`: if it ends before it has started, the start itself raises the error.
         """
         self._run += 1
         self.reason = self.exit_code = self.error = None
@@ -524,7 +525,7 @@ class ProgramSession(Session):
         else:
             self.wake()
 
-    def resumed(self, action: str, by: str) -> None:
+    def note_resumed(self, action: str, by: str) -> None:
         """Somebody decided: it runs on."""
         self.output.mark()
         self.journal.add("continued", action=action, by=by)
@@ -573,5 +574,5 @@ class ProgramSession(Session):
             await target.drop()
         await self.processes.end()
         if target is not None and target.process is not None:
-            await target.seen_to_end()
+            await target.wait_until_ended()
         self.children.close_door()

@@ -10,10 +10,9 @@ from typing import Any
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
 from holdfast.model.call_query import CallQuery
 from holdfast.store.sqlite.document_codec import decode_object, encode
-from holdfast.store.sqlite.packed_calls import session_number
+from holdfast.store.sqlite.packed_calls import session_number, unpack_body
 from holdfast.store.sqlite.reader_pool import Row
 from holdfast.store.sqlite.value_keys import key_of_cid
-from holdfast.wire import batch_parser
 
 Json = dict[str, Any]
 _STATUS = {
@@ -60,7 +59,7 @@ def encode_call(call: CallRecord) -> Row:
             document[name] = at[cid]
     if call.changed:
         document["ch"] = _positions(call.changed, at)
-    for cid in _decided(call.decision or {}):
+    for cid in _decision_cids(call.decision or {}):
         _ = at[cid]  # for whoever looks for the calls of a value
     for name, value in (
         *(("et", call.exception_type), ("em", call.exception_message), ("th", call.thread)),
@@ -83,7 +82,7 @@ def encode_call(call: CallRecord) -> Row:
     )
 
 
-def _decided(decision: Mapping[str, Any]) -> Iterator[str]:
+def _decision_cids(decision: Mapping[str, Any]) -> Iterator[str]:
     """The values that a decision brought in."""
     args, kwargs = decision.get("modified_args") or [], decision.get("modified_kwargs") or {}
     new = [item.get("cid") for item in (*args, *kwargs.values()) if isinstance(item, Mapping)]
@@ -122,34 +121,34 @@ def cids_of(row: Row) -> tuple[list[str], dict[str, bytes]]:
 def _decode_packed(
     row: Row, document: Json, functions: Mapping[int, Function]
 ) -> tuple[CallRecord, dict[str, bytes]]:
-    """A row of a leased application: `cids` is the body of its batch (`wire.batch_format`)."""
+    """A row of a batch: `cids` has the packed values."""
     number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
-    found = batch_parser.parse_stored(bytes(body))
-    more = found.more
+    unpacked = unpack_body(bytes(body))
+    outline = unpacked.outline
     record = CallRecord(
         number=number,
         session_id=session_id(session),
         function=functions.get(function_id, _UNKNOWN),
         call_type=call_type,
         status=_STATUSES[status],
-        target=found.target,
-        args=found.args,
-        kwargs=found.kwargs,
-        result=None if found.raised else found.outcome,
-        exception=found.outcome if found.raised else None,
-        exception_type=more.get("et"),
-        exception_message=more.get("em"),
+        target=unpacked.target,
+        args=unpacked.args,
+        kwargs=unpacked.kwargs,
+        result=None if unpacked.raised else unpacked.outcome,
+        exception=unpacked.outcome if unpacked.raised else None,
+        exception_type=outline.exception_type,
+        exception_message=outline.exception_message,
         stack=stack,
         parent=parent,
         thread=document.get("th"),
-        task=more.get("ta"),
+        task=outline.task,
         started_at=number / 1e9,
         completed_at=(number + (duration_ns or 0)) / 1e9,
         duration_ns=duration_ns,
-        changed=found.changed,
-        marker=more.get("m"),
+        changed=unpacked.changed,
+        marker=outline.marker,
     )
-    return record, found.inline
+    return record, unpacked.inline
 
 
 def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -> CallRecord:
@@ -180,13 +179,13 @@ def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -
         started_at=document.get("s"),
         completed_at=document.get("c"),
         duration_ns=duration_ns,
-        changed=_named(document.get("ch"), every),
+        changed=_changed_cids(document.get("ch"), every),
         decision=document.get("d"),
         marker=document.get("m"),
     )
 
 
-def _named(changed: Json | None, every: list[str]) -> Json | None:
+def _changed_cids(changed: Json | None, every: list[str]) -> Json | None:
     if changed is None:
         return None
     return {
@@ -203,7 +202,7 @@ def _named(changed: Json | None, every: list[str]) -> Json | None:
 def selections(query: CallQuery) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Statements that read newest first from one index each, and stop at a limit still to come.
 
-    Of several conditions the most telling picks the index; the rest is for whoever asked, who
+    Of several conditions the most selective one picks the index; the caller checks the rest and
     reads on in pages (a page costs the same however many calls there are).
     """
     low, high = query.bounds

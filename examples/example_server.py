@@ -1,4 +1,4 @@
-"""What the examples share: a server to talk to. With one of yours running, they use that."""
+"""The server that the examples use: the one that runs already, or a new one."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from holdfast.client import discovery
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """The address of the server that runs; else one is started, and ended afterwards."""
+def running_server() -> Iterator[str]:
+    """Yield the address of the running server, or start one and end it afterwards."""
     url = discovery.server_url()
     try:
-        ask(url, "GET", "/health")
+        request(url, "GET", "/health")
     except OSError:
-        with _started() as url:
+        with _start_server() as url:
             yield url
     else:
         yield url
 
 
 @contextmanager
-def _started() -> Iterator[str]:
+def _start_server() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--data-dir", folder]
         server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         try:
             assert server.stderr is not None
-            server.stderr.readline()  # it says where it is once it answers
+            server.stderr.readline()  # the server prints its address once it answers
             yield str(json.loads((Path(folder) / "server.json").read_text())["url"])
         finally:
             server.terminate()
             server.communicate()
 
 
-def ask(url: str, method: str, path: str, body: Any = None) -> Any:
-    """What `curl` would do."""
+def request(url: str, method: str, path: str, body: Any = None) -> Any:
+    """Send a request, as `curl` would, and return the JSON of the answer."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json"}
-    request = urllib.request.Request(url + path, data, headers, method=method)
-    with urllib.request.urlopen(request) as answer:
+    message = urllib.request.Request(url + path, data, headers, method=method)
+    with urllib.request.urlopen(message) as answer:
         return json.load(answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.model.records import SessionRecord
-from holdfast.store import StoreInUse, StoreProblem, open_store
+from holdfast.store import StoreInUse, StoreProblem
 from holdfast.store.sqlite.database_check import APPLICATION_ID
 from holdfast.store.sqlite.migrations import (
     latest_version,
@@ -24,12 +25,13 @@ from holdfast.store.sqlite.migrations import (
     migrations,
     version_of,
 )
+from holdfast.store.sqlite.sqlite_store import open_sqlite_store
 
 HOLD_THE_STORE = """
 import sys
 from pathlib import Path
-from holdfast.store import open_store
-store = open_store(Path(sys.argv[1]))
+from holdfast.store.sqlite.sqlite_store import open_sqlite_store
+store = open_sqlite_store(Path(sys.argv[1]))
 print("open", flush=True)
 sys.stdin.read()
 """
@@ -40,10 +42,12 @@ def mode(path: Path) -> int:
 
 
 def filled(directory: Path) -> Path:
-    store = open_store(directory)
+    store = open_sqlite_store(directory)
     for number in range(200):
         document = {"text": "x" * 500}
-        store.put_session(SessionRecord(f"s{number}", "program", number, number, document))
+        store.directory.put_session(
+            SessionRecord(f"s{number}", "program", number, number, document)
+        )
     store.close()
     return directory / "holdfast.db"
 
@@ -80,8 +84,8 @@ def test_directories_and_files_are_for_the_owner_alone(tmp_path: Path) -> None:
     directory = tmp_path / "state" / "holdfast"
     before = os.umask(0)
     try:
-        store = open_store(directory)
-        store.put_setting("a", 1).result()
+        store = open_sqlite_store(directory)
+        store.directory.put_settings({"a": 1}).result()
         assert mode(directory) == 0o700
         assert mode(directory.parent) == 0o700
         names = sorted(path.name for path in directory.iterdir())
@@ -95,13 +99,13 @@ def test_directories_and_files_are_for_the_owner_alone(tmp_path: Path) -> None:
 def test_a_database_readable_by_others_is_made_private(tmp_path: Path) -> None:
     path = filled(tmp_path)
     path.chmod(0o644)
-    open_store(tmp_path).close()
+    open_sqlite_store(tmp_path).close()
     assert mode(path) == 0o600
 
 
 def test_an_existing_directory_keeps_its_mode(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    open_store(tmp_path).close()
+    open_sqlite_store(tmp_path).close()
     assert mode(tmp_path) == 0o755
 
 
@@ -180,18 +184,18 @@ def test_an_unusable_database_is_kept_aside_and_a_new_one_started(
     path = filled(tmp_path)
     damage(path)
     damaged = path.read_bytes()
-    store = open_store(tmp_path)
-    assert store.sessions() == []
-    store.put_setting("works", True).result()
+    store = open_sqlite_store(tmp_path)
+    assert asyncio.run(store.directory.sessions()) == []
+    store.directory.put_settings({"works": True}).result()
     (warning,) = store.warnings
-    assert warning["code"] == "STORE_SET_ASIDE"
-    kept = Path(warning["details"]["kept_as"])
+    assert warning.code == "STORE_SET_ASIDE"
+    kept = Path(warning.details["kept_as"])
     assert kept.read_bytes() == damaged
     assert kept.name in bad_files(tmp_path)
     store.close()
 
-    store = open_store(tmp_path)
-    assert store.settings() == {"works": True}
+    store = open_sqlite_store(tmp_path)
+    assert asyncio.run(store.directory.settings()) == {"works": True}
     assert store.warnings == []
     store.close()
 
@@ -200,8 +204,8 @@ def test_the_log_goes_aside_with_its_database(tmp_path: Path) -> None:
     garbage(tmp_path / "holdfast.db")
     (tmp_path / "holdfast.db-wal").write_bytes(b"log")
     (tmp_path / "holdfast.db-shm").write_bytes(b"index")
-    store = open_store(tmp_path)
-    kept = store.warnings[0]["details"]["kept_as"]
+    store = open_sqlite_store(tmp_path)
+    kept = store.warnings[0].details["kept_as"]
     store.close()
     assert Path(f"{kept}-wal").read_bytes() == b"log"
     assert Path(f"{kept}-shm").read_bytes() == b"index"
@@ -209,8 +213,8 @@ def test_the_log_goes_aside_with_its_database(tmp_path: Path) -> None:
 
 def test_a_log_without_its_database_is_kept(tmp_path: Path) -> None:
     (tmp_path / "holdfast.db-wal").write_bytes(b"all that is left")
-    store = open_store(tmp_path)
-    kept = store.warnings[0]["details"]["kept_as"]
+    store = open_sqlite_store(tmp_path)
+    kept = store.warnings[0].details["kept_as"]
     store.close()
     assert Path(f"{kept}-wal").read_bytes() == b"all that is left"
 
@@ -218,15 +222,15 @@ def test_a_log_without_its_database_is_kept(tmp_path: Path) -> None:
 def test_files_set_aside_never_replace_each_other(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / "holdfast.db").write_bytes(b"bad %d" % number)
-        open_store(tmp_path).close()
+        open_sqlite_store(tmp_path).close()
     kept = sorted((tmp_path / name).read_bytes() for name in bad_files(tmp_path))
     assert kept == [b"bad %d" % number for number in range(5)]
 
 
 def test_an_empty_file_is_a_new_database(tmp_path: Path) -> None:
     (tmp_path / "holdfast.db").touch()
-    store = open_store(tmp_path)
-    store.put_setting("a", 1).result()
+    store = open_sqlite_store(tmp_path)
+    store.directory.put_settings({"a": 1}).result()
     assert store.warnings == []
     store.close()
 
@@ -238,7 +242,7 @@ def test_a_database_from_the_future_is_refused_and_left_alone(tmp_path: Path, ve
         connection.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     with pytest.raises(StoreProblem, match=f"version {version}") as caught:
-        open_store(tmp_path)
+        open_sqlite_store(tmp_path)
     assert "Upgrade" in caught.value.hint
     assert path.read_bytes() == before
     assert bad_files(tmp_path) == []
@@ -254,20 +258,20 @@ def test_a_future_that_is_only_in_the_log_is_refused_too(tmp_path: Path) -> None
             shutil.copy(file, copy / file.name)
     before = {name: (copy / name).read_bytes() for name in ("holdfast.db", "holdfast.db-wal")}
     with pytest.raises(StoreProblem, match="schema version"):
-        open_store(copy)
+        open_sqlite_store(copy)
     assert {name: (copy / name).read_bytes() for name in before} == before
 
 
 def test_a_second_open_in_this_process_is_refused(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
+    store = open_sqlite_store(tmp_path)
     for _ in range(2):
         with pytest.raises(StoreInUse, match=f"pid {os.getpid()}") as caught:
-            open_store(tmp_path / "." / "")
+            open_sqlite_store(tmp_path / "." / "")
         assert caught.value.code == "STORE_IN_USE"
         assert isinstance(caught.value, StoreProblem)
-    store.put_setting("a", 1).result()
+    store.directory.put_settings({"a": 1}).result()
     store.close()
-    open_store(tmp_path).close()
+    open_sqlite_store(tmp_path).close()
 
 
 def test_a_store_held_by_another_process_is_refused_until_it_is_killed(tmp_path: Path) -> None:
@@ -279,20 +283,20 @@ def test_a_store_held_by_another_process_is_refused_until_it_is_killed(tmp_path:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"open\n"
         with pytest.raises(StoreInUse) as caught:
-            open_store(tmp_path)
+            open_sqlite_store(tmp_path)
         assert caught.value.details["pid"] == holder.pid
         holder.send_signal(signal.SIGKILL)
         holder.wait()
-        open_store(tmp_path).close()
+        open_sqlite_store(tmp_path).close()
 
 
 def test_a_failed_opening_lets_go_of_the_directory(tmp_path: Path) -> None:
     (tmp_path / "holdfast.db").mkdir()
     for _ in range(2):
         with pytest.raises(StoreProblem, match="directory"):
-            open_store(tmp_path)
+            open_sqlite_store(tmp_path)
     (tmp_path / "holdfast.db").rmdir()
-    open_store(tmp_path).close()
+    open_sqlite_store(tmp_path).close()
 
 
 @pytest.mark.parametrize("below", ["", "data", "data/deeper"])
@@ -300,7 +304,7 @@ def test_a_path_that_is_or_is_under_a_file_is_refused(tmp_path: Path, below: str
     file = tmp_path / "file"
     file.write_text("mine")
     with pytest.raises(StoreProblem, match="cannot be used") as caught:
-        open_store(file / below)
+        open_sqlite_store(file / below)
     assert "Choose a directory" in caught.value.hint
     assert file.read_text() == "mine"
 
@@ -308,13 +312,13 @@ def test_a_path_that_is_or_is_under_a_file_is_refused(tmp_path: Path, below: str
 @pytest.mark.parametrize("directory", ["/proc/self", "/proc/holdfast"])
 def test_a_directory_that_cannot_be_written_is_refused(directory: str) -> None:
     with pytest.raises(StoreProblem, match="cannot be used"):
-        open_store(Path(directory))
+        open_sqlite_store(Path(directory))
 
 
 def test_a_directory_with_unusual_characters_is_fine(tmp_path: Path) -> None:
     directory = tmp_path / "a b?c#d%20é"
-    store = open_store(directory)
-    store.put_setting("a", 1)
-    assert store.settings() == {"a": 1}
+    store = open_sqlite_store(directory)
+    store.directory.put_settings({"a": 1})
+    assert asyncio.run(store.directory.settings()) == {"a": 1}
     store.close()
     assert (directory / "holdfast.db").exists()

@@ -1,14 +1,15 @@
-"""The writer thread by itself, on a real SQLite connection that misbehaves on purpose."""
+"""The writer thread and its queue, on a real SQLite connection that misbehaves on purpose."""
 
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 
 import pytest
 
 from holdfast.store import StoreProblem
-from holdfast.store.sqlite.write_queue import EventRow
+from holdfast.store.sqlite.write_queue import EventRow, WriteQueue
 from holdfast.store.sqlite.writer_thread import WriterThread
 from holdfast.store.store_warnings import StoreWarnings
 
@@ -115,3 +116,57 @@ def test_kept_events_are_tried_again_without_being_asked(writer: WriterThread) -
     writer.submit(create_events).result()
     with writer.queue._changed:
         assert writer.queue._changed.wait_for(lambda: not writer.queue._pending, timeout=60)
+
+
+# -- the queue -----------------------------------------------------------------------------------
+
+
+def row(seq: int, body: str = "{}") -> EventRow:
+    return EventRow("s1", seq, 0.0, "output", body)
+
+
+def test_appending_waits_for_room_in_a_full_queue() -> None:
+    queue = WriteQueue(max_events=3)
+    appender = threading.Thread(target=lambda: [queue.put_event(row(n)) for n in range(50)])
+    appender.start()
+    taken: list[EventRow] = []
+    while len(taken) < 50:
+        for item in queue.take(1) or ():
+            assert isinstance(item, EventRow)
+            assert len(queue.pending("s1")) <= 3
+            taken.append(item)
+            queue.settle([item])
+    appender.join()
+    assert [item.seq for item in taken] == list(range(50))
+    assert queue.pending("s1") == []
+
+
+def test_a_queue_is_also_full_by_size() -> None:
+    queue = WriteQueue(max_bytes=10)
+    queue.put_event(row(1, "x" * 20))
+    blocked = threading.Thread(target=queue.put_event, args=(row(2),))
+    blocked.start()
+    first = queue.take(10)
+    assert first == [row(1, "x" * 20)]
+    queue.settle([item for item in first if isinstance(item, EventRow)])
+    blocked.join()
+    assert queue.take(10) == [row(2)]
+
+
+def test_closing_a_full_queue_lets_the_waiting_go() -> None:
+    queue = WriteQueue(max_events=1)
+    queue.put_event(row(1))
+    answers: list[bool] = []
+    blocked = threading.Thread(target=lambda: answers.append(queue.put_event(row(2))))
+    blocked.start()
+    queue.close()
+    blocked.join()
+    assert answers == [False]
+
+
+def test_taken_events_are_pending_until_settled() -> None:
+    queue = WriteQueue()
+    queue.put_event(row(1))
+    queue.take(10)
+    assert queue.pending("s1") == [row(1)]
+    assert queue.last_pending_seq("s1") == 1

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.wire import agent_lines, agent_spans
+from holdfast.model.agent_events import RecordedEvent
+from holdfast.recording import agent_spans
+from holdfast.wire import agent_lines
 
-Event = dict[str, Any]
 BEGAN = 1_750_000_000.0
 
 
@@ -14,14 +15,20 @@ class Log:
     """Events, each at a moment given in milliseconds since the session began."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events: list[RecordedEvent] = []
         about = {"name": "shopper", "provider": "openai", "model": "gpt-5"}
         self.add(0, "session_start", **about)
 
     def add(self, at: float, kind: str, /, **data: Any) -> Log:
         moment = agent_lines.format_timestamp(BEGAN + at / 1000)
         self.events.append(
-            {"seq": len(self.events) + 1, "type": kind, "timestamp": moment, "data": data}
+            {
+                "seq": len(self.events) + 1,
+                "type": kind,
+                "timestamp": moment,
+                "sessionId": "debug_1",
+                "data": data,
+            }
         )
         return self
 
