@@ -182,7 +182,7 @@ class Programs:
         """Expired sessions wait to be read once more; not all of them for ever."""
         expired = [session.id for session in self._sessions.values() if session.expired]
         for session_id in expired[:-_MAX_EXPIRED]:
-            del self._sessions[session_id]
+            self._sessions.pop(session_id).stop_listening()
 
     async def _expire(self, session: ProgramSession) -> None:
         session.idle.expired = session.storage.is_forgotten = True
@@ -205,6 +205,7 @@ class Programs:
         """An expired session has been read once, saying so: it is gone now."""
         if session.expired:
             self._sessions.pop(session.id, None)
+            session.stop_listening()
 
     def _check_room(self) -> None:
         count = len(self.all())
@@ -300,8 +301,9 @@ class Programs:
         session = self._new(session_id, config, None, created_at, last_seq)
         try:
             apply_document(session, document, strict=strict)
-        except BaseException:
+        except BaseException:  # a document that cannot be read leaves no session behind
             del self._sessions[session_id]
+            session.stop_listening()
             raise
         return session
 
@@ -329,6 +331,7 @@ class Programs:
         self._sessions.pop(session.id, None)
         await self._end(session, "deleted")
         await self.delete_children(session)
+        session.stop_listening()
         await self._erase(session.id)
 
     async def delete_children(self, session: ProgramSession) -> None:
