@@ -7,7 +7,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.core.decisions import check_fields
+from holdfast.core.decision_check import check_fields
 from holdfast.model.decision import Moment
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.core.decisions import check_allowed
+from holdfast.core.decision_check import check_allowed
 from holdfast.errors import AlreadyDecided, HoldNotFound
 from holdfast.model.decision import Decision
 from holdfast.model.hold import Hold

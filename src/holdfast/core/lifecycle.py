@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 from holdfast.errors import WrongState
 from holdfast.model.decision import Moment, names_at
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 
 
 class Signal(Enum):

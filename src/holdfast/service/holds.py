@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from holdfast.core.decisions import check_allowed
+from holdfast.core.decision_check import check_allowed
 from holdfast.core.ledger import Ledger, Withdrawal
 from holdfast.model.hold import Hold
 from holdfast.wire import rest

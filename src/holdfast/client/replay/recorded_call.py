@@ -158,7 +158,7 @@ def make(function: Callable[..., Any], values: Values) -> Outcome:
         if inspect.isawaitable(outcome.value):
             outcome.awaited = True
             outcome.value = asyncio.run(_awaited(outcome.value))
-    except BaseException as error:
+    except BaseException as error:  # whatever the call raises is its outcome
         outcome.value, outcome.error = None, error
     return outcome
 
@@ -247,5 +247,5 @@ def _as_recorded(name: str, main: str | None) -> str:
 def _message(error: BaseException) -> str:
     try:
         return str(error)[:10_000]
-    except Exception:
+    except Exception:  # the exception's own `__str__`
         return ""

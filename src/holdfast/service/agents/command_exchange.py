@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
-from holdfast.core.decisions import check_allowed, check_fields
+from holdfast.core.decision_check import check_allowed, check_fields
 from holdfast.core.ledger import Ledger
 from holdfast.model.agent_commands import COMMANDS, EXPIRED, REJECTED
 from holdfast.model.agent_events import RecordedEvent
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.recording import command_sender
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import errors
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.model.stop import Described
 from holdfast.wire.program_answers import (
     CompletionList,

@@ -13,7 +13,7 @@ from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
 from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
-from holdfast.model.session import Kind, State
+from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
 from holdfast.service.programs import status_builder

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast import errors
 from holdfast.model.location import Location
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
 from holdfast.service.programs.session_document import plain_fields
 from holdfast.wire import program_answers as answers

@@ -12,7 +12,7 @@ from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.model.decision import Decision, Moment, names_at
 from holdfast.model.hold import Hold
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.model.stop import Described, Stop
 from holdfast.service.holds import new_hold_id
 from holdfast.service.programs.thread_stops import ThreadStops, build_stop_of_held_thread

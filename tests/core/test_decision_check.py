@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.core.decisions import check_allowed, check_fields
+from holdfast.core.decision_check import check_allowed, check_fields
 from holdfast.errors import InvalidDecision, WrongState
 from holdfast.model.decision import ACTIONS_AT, Moment, Shape, action_at, names_at
 from holdfast.model.hold import Hold
-from holdfast.model.session import Kind
+from holdfast.model.session_state import Kind
 
 
 def hold_at(moment: Moment) -> Hold:
