@@ -1,4 +1,4 @@
-"""What the store keeps of sessions and events, as plain values."""
+"""Sessions and events as the store keeps them, and the warnings of a server."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class EventRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class StoreWarning:
-    """A problem that the store met and worked around."""
+class ServerWarning:
+    """A problem that the server, or its store, met and worked around."""
 
     code: str
     message: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.core.ledger import Ledger
-from holdfast.model.records import SessionRecord
+from holdfast.model.records import ServerWarning, SessionRecord
 from holdfast.model.session_state import Kind
 from holdfast.recording.directories import agents_dir
 from holdfast.service.agents.agent_registry import AgentRegistry
@@ -45,7 +44,7 @@ class Debugger:
         self.holds = Holds(ledger, self.sessions)
         self.events = EventReader(self.sessions, self._stream)
         self.stop_requested = asyncio.Event()
-        self._warnings: list[dict[str, Any]] = []
+        self._warnings: list[ServerWarning] = []
 
     # -- start and end ----------------------------------------------------------------------
 
@@ -93,11 +92,10 @@ class Debugger:
     # -- warnings and settings --------------------------------------------------------------
 
     @property
-    def warnings(self) -> list[dict[str, Any]]:
+    def warnings(self) -> list[ServerWarning]:
         """What went wrong and was worked around: here, and in the store."""
         unsaved = self.programs.unsaved_warning()
-        stored = [dataclasses.asdict(warning) for warning in self.store.warnings]
-        return [*stored, *self._warnings, *([unsaved] if unsaved else [])]
+        return [*self.store.warnings, *self._warnings, *([unsaved] if unsaved else [])]
 
     @property
     def is_behind(self) -> bool:
@@ -106,7 +104,7 @@ class Debugger:
 
     def _warn(self, code: str, message: str) -> None:
         log.warning("%s", message)
-        self._warnings.append({"code": code, "message": message, "details": {}})
+        self._warnings.append(ServerWarning(code, message))
 
     async def configure(self, changes: Mapping[str, Any]) -> Settings:
         settings = self.settings.changed(changes)

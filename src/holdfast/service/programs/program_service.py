@@ -18,7 +18,7 @@ from holdfast.core.ledger import Ledger
 from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Attach
-from holdfast.model.records import SessionRecord
+from holdfast.model.records import ServerWarning, SessionRecord
 from holdfast.model.session_state import State
 from holdfast.service.event_stream import EventStream
 from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
@@ -118,8 +118,8 @@ class Programs:
         """It has ended: its number may come to mean another process."""
         self.warden.forget(target.own_process().pid)
 
-    def unsaved_warning(self) -> dict[str, Any] | None:
-        """What is not on disk yet, while that is the case."""
+    def unsaved_warning(self) -> ServerWarning | None:
+        """What is not on disk yet, if anything."""
         problems = {
             session.id: session.storage.unsaved.message
             for session in self._sessions.values()
@@ -134,7 +134,7 @@ class Programs:
             "projects": sorted(self.projects.unsaved.copy()),
             "deleted_sessions": sorted(self._undeleted),
         }
-        return {"code": "STORE_BEHIND", "message": message.rstrip(), "details": details}
+        return ServerWarning("STORE_BEHIND", message.rstrip(), details)
 
     async def restore(self, record: SessionRecord) -> None:
         """Take back a session of a server that is gone, ready to be restarted."""
@@ -229,7 +229,7 @@ class Programs:
         if profile is not None:
             try:
                 session.breakpoints.points.add(await self.profiles.get(profile))
-            except BaseException:
+            except BaseException:  # cancellation included: a half-made session goes
                 await self.delete(session)
                 raise
             await session.storage.save()
@@ -245,7 +245,7 @@ class Programs:
             seconds = parse_wait(wait, self.settings.max_wait)
             if seconds:
                 await session.wait_until_settled(seconds)
-        except BaseException:
+        except BaseException:  # cancellation included: the session is attached, or not there
             await self.delete(session)
             raise
         return await session.detail(() if wait is None else DEFAULT_INCLUDE)
