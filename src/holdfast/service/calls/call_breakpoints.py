@@ -14,10 +14,12 @@ from holdfast.core.call_matcher import Armed
 from holdfast.core.filters import Call
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
 from holdfast.service.calls.call_actions import ActionBuilder
+from holdfast.service.calls.call_renderer import build_breakpoint
 from holdfast.service.calls.call_sessions import CallSessions
 from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.lease_board import LeaseBoard
 from holdfast.store import CallTables
+from holdfast.wire.call_answers import CallBreakpointAnswer, CallBreakpointList
 
 _TEXTS = ("function", "alias", "call_type", "condition", "session_id")
 
@@ -66,7 +68,14 @@ class CallBreakpoints:
     def all(self) -> list[Armed]:
         return list(self._armed.values())
 
-    def get(self, point_id: str) -> Armed:
+    def list(self) -> CallBreakpointList:
+        points = [build_breakpoint(armed) for armed in self._armed.values()]
+        return CallBreakpointList(breakpoints=points, total=len(points))
+
+    def describe(self, point_id: str) -> CallBreakpointAnswer:
+        return build_breakpoint(self._get(point_id))
+
+    def _get(self, point_id: str) -> Armed:
         armed = self._armed.get(point_id)
         if armed is None:
             raise errors.CallBreakpointNotFound(f"no breakpoint {point_id}", id=point_id)
@@ -74,22 +83,22 @@ class CallBreakpoints:
 
     # -- changing ---------------------------------------------------------------------------
 
-    async def add(self, fields: Mapping[str, Any]) -> Armed:
+    async def add(self, fields: Mapping[str, Any]) -> CallBreakpointAnswer:
         new = CallBreakpoint(id=f"cbp_{self._last_number + 1}", created_at=time.time())
         armed = self._arm(self._check(new, fields))
         await self._save()
         self._announce("breakpoint_added", armed.point)
-        return armed
+        return build_breakpoint(armed)
 
-    async def change(self, point_id: str, fields: Mapping[str, Any]) -> Armed:
-        before = self.get(point_id)
+    async def change(self, point_id: str, fields: Mapping[str, Any]) -> CallBreakpointAnswer:
+        before = self._get(point_id)
         armed = self._arm(self._check(before.point, fields), before.hits)
         await self._save()
         self._announce("breakpoint_changed", armed.point)
-        return armed
+        return build_breakpoint(armed)
 
     async def remove(self, point_id: str) -> None:
-        point = self.get(point_id).point
+        point = self._get(point_id).point
         del self._armed[point_id]
         await self._save()
         self._announce("breakpoint_removed", point)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint
 from holdfast.service.programs.breakpoint_set import check
 from holdfast.store import Store
+from holdfast.wire.program_answers import ProfileAnswer, ProfileList
 
 Specification = dict[str, Any]
 """The fields of a breakpoint that somebody asked for."""
@@ -19,22 +20,30 @@ class BreakpointProfiles:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def all(self) -> dict[str, list[Specification]]:
+    def list(self) -> ProfileList:
+        profiles = [
+            ProfileAnswer(name, profile["breakpoints"])
+            for name, profile in self._store.profiles().items()
+        ]
+        return ProfileList(profiles, len(profiles))
+
+    def describe(self, name: str) -> ProfileAnswer:
         profiles = self._store.profiles()
-        return {name: list(profile["breakpoints"]) for name, profile in profiles.items()}
-
-    def get(self, name: str) -> list[Specification]:
-        profiles = self.all()
         if name not in profiles:
-            raise errors.ProfileNotFound(f"no profile {name!r}", name=name, known=list(profiles))
-        return profiles[name]
+            raise errors.ProfileNotFound(f"no profile {name!r}", name=name, known=[*profiles])
+        return ProfileAnswer(name, profiles[name]["breakpoints"])
 
-    async def save(self, name: str, breakpoints: Sequence[Specification]) -> None:
+    def get(self, name: str) -> Sequence[Specification]:
+        """The breakpoints of a profile."""
+        return cast(Sequence[Specification], self.describe(name).breakpoints)
+
+    async def save(self, name: str, breakpoints: Sequence[Specification]) -> ProfileAnswer:
         """Save a set of breakpoints, replacing what was there under that name."""
         for fields in breakpoints:
             check(Breakpoint(id="bp_0", **fields))
-        document = {"breakpoints": list(breakpoints)}
+        document = {"breakpoints": [*breakpoints]}
         await asyncio.wrap_future(self._store.put_profile(name, document))
+        return self.describe(name)
 
     async def delete(self, name: str) -> None:
         self.get(name)
