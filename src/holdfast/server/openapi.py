@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 from starlette.responses import Response
 
-import holdfast
+from holdfast.model.version import VERSION
 from holdfast.server.error_answers import ErrorAnswer, FlatErrorAnswer
 from holdfast.server.route_table import Media, Route
 from holdfast.wire import rest
@@ -60,7 +60,7 @@ def build_document(listed: Sequence[Route], modules: Sequence[ModuleType]) -> Js
         "openapi": "3.1.0",
         "info": {
             "title": "Holdfast",
-            "version": holdfast.__version__,
+            "version": VERSION,
             "description": "Debug Python programs, calls and agents over HTTP. Every route is "
             "also served under /api/v1. Errors are "
             "{error: {code, message, hint, details}, error_code}.",

@@ -35,6 +35,8 @@ class Problem:
 
     place: Place
     message: str
+    is_unknown: bool = False
+    """Whether there is no such field."""
 
     @property
     def field(self) -> str:
@@ -94,11 +96,15 @@ def convert(document: Any, type_: type[T]) -> T:
 
 def invalid(problems: list[Problem]) -> errors.InvalidInput:
     first = problems[0]
-    return errors.InvalidInput(
+    error = errors.InvalidInput(
         f"{first.field}: {first.message}",
         field=first.field,
         problems=[{"field": problem.field, "message": problem.message} for problem in problems],
     )
+    unknown = sorted(problem.field for problem in problems if problem.is_unknown)
+    if unknown:
+        error.details["unknown"] = unknown
+    return error
 
 
 def _parse_json(data: bytes) -> Any:
@@ -128,9 +134,12 @@ def _find_problems(document: Any, type_: Any) -> list[Problem]:
         if any(known.place[: len(problem.place)] == problem.place for known in problems):
             break  # it is wrong only because of what was taken out
         problems.append(problem)
-        if not problem.place or isinstance(problem.place[-1], int):
+        place = problem.place
+        while place and isinstance(place[-1], int):
+            place = place[:-1]
+        if not place:
             break
-        document = _change(document, problem.place[:-1], _without(problem.place[-1]))
+        document = _change(document, place[:-1], _without(place[-1]))
     return problems
 
 
@@ -160,8 +169,10 @@ def _locate(message: str, document: Any, type_: Any) -> Problem:
             place = (*place, int(step) if step.isdecimal() else step)
     named = _NAMED.fullmatch(what)
     if named:
-        text = "it is missing" if "missing" in named[1] else _describe_unknown(type_, place)
-        return Problem((*place, named[2]), text)
+        field = (*place, named[2])
+        if "missing" in named[1]:
+            return Problem(field, "it is missing")
+        return Problem(field, _describe_unknown(type_, place), is_unknown=True)
     pattern = _PATTERN.fullmatch(what)
     explanation = pattern and PATTERN_MEANINGS.get(pattern[2].replace("\\\\", "\\"))
     return Problem(place, explanation or what[:1].lower() + what[1:])

@@ -9,8 +9,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-import holdfast
 from holdfast.model.session import State
+from holdfast.model.version import VERSION
 from holdfast.wire.server_answers import Health, ProgramRoutes, ServerInfo
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def build_health(debugger: Debugger) -> Health:
     sessions = debugger.sessions.all()
     return Health(
         status="degraded" if debugger.is_behind else "ok",
-        version=holdfast.__version__,
+        version=VERSION,
         uptime_seconds=round(time.time() - _STARTED, 3),
         sessions=len(debugger.programs.all()),
         call_sessions=len(debugger.calls.sessions),
@@ -49,7 +49,7 @@ def build_info(debugger: Debugger) -> ServerInfo:
     programs = debugger.programs
     return ServerInfo(
         name="holdfast",
-        version=holdfast.__version__,
+        version=VERSION,
         api_version="v1",
         python=platform.python_version(),
         python_executable=sys.executable,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from holdfast.model.decision import ACTIONS_AT
+from holdfast.model.decision import ACTIONS_AT, Shape
 from holdfast.wire.described import SystemText, about
 
 Wait = Annotated[
@@ -148,18 +148,45 @@ class DecisionHead(Struct, kw_only=True):
     include: Include = None
 
 
+class DecidedValue(TypedDict, total=False):
+    """A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`."""
+
+    value: Annotated[Any, about("The value as JSON.")]
+    literal: Annotated[str, about("The value as a Python literal.")]
+    cid: Annotated[str, about("The content id of a value that the server has.")]
+    data: Annotated[str, about("With `cid`: the pickled value, in base64.")]
+
+
+_TYPE_OF_SHAPE: dict[Shape, Any] = {
+    Shape.TEXT: str,
+    Shape.NAME: str,
+    Shape.OBJECT: dict[str, Any],
+    Shape.LIST: list[Any],
+    Shape.CONTENT: str | list[Any],
+    Shape.ROLE: str,
+    Shape.JSON: Any,
+    Shape.VALUE: DecidedValue,
+}
+
+
 def _list_decision_fields() -> dict[str, Any]:
     """The fields of every action, with the actions that take each of them."""
-    meanings: dict[str, dict[str, list[str]]] = {}
+    shapes: dict[str, Any] = {}
+    uses: dict[str, dict[str, list[str]]] = {}
     for moment, actions in ACTIONS_AT.items():
         for action in actions:
             for field in action.fields:
                 for name in filter(None, (field.name, field.wrapped)):
-                    takers = meanings.setdefault(name, {}).setdefault(field.meaning, [])
+                    is_wrapped = name == field.wrapped
+                    shapes.setdefault(name, DecidedValue if is_wrapped else field.shape)
+                    takers = uses.setdefault(name, {}).setdefault(field.meaning, [])
                     takers.append(f"{action.name} ({moment.value})")
     return {
-        name: Annotated[Any, about(" ".join(_describe_use(*use) for use in uses.items()))]
-        for name, uses in meanings.items()
+        name: Annotated[
+            _TYPE_OF_SHAPE.get(shape, shape),
+            about(" ".join(_describe_use(*use) for use in uses[name].items())),
+        ]
+        for name, shape in shapes.items()
     }
 
 
@@ -178,6 +205,7 @@ HoldDecision = TypedDict(
     },
     total=False,
 )
+HoldDecision.__doc__ = "What to do about a hold: an action, and the fields of that action."
 
 
 # -- agents ---------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-import holdfast
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.call import Application
+from holdfast.model.version import VERSION
 from holdfast.service.calls.batch_recorder import BatchRecorder
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_breakpoints import CallBreakpoints
@@ -80,7 +80,7 @@ class CallService:
         session = self.sessions.open(application)
         lease = msgspec.structs.asdict(self.leases.renew(session.id)) if session.is_leased else {}
         return OpenedSession(
-            session_id=session.id, server_pid=os.getpid(), version=holdfast.__version__, **lease
+            session_id=session.id, server_pid=os.getpid(), version=VERSION, **lease
         )
 
     async def wait_for_room(self) -> None:
