@@ -1,17 +1,17 @@
-"""How fast is it? `python -m bench` (or `make bench`) measures Holdfast beside stock debugpy.
+"""Benchmarks: `python -m bench` (or `make bench`) compares Holdfast with stock debugpy.
 
-A peer is a `Driver`: it launches a program and hands out a `Debuggee` to step, to ask and to end.
-`stock` and `holdfast_http` have one each. On them run
+Each debugger has a `Driver` (`debugpy_driver`, `holdfast_driver`), which launches a program and
+returns a `Debuggee` to step, evaluate in and end. Two modules run on every driver:
 
-- `life`: a program from launch to end, peer after peer, on the same program and interpreter;
-- `hot`: breakpoints in hot loops that never stop, on every Python there is.
+- `program_runs`: a program from launch to end, one debugger after the other;
+- `hot_loops`: breakpoints in hot loops that never stop, on every installed Python.
 
-What has no peer is asked of Holdfast alone: `trip` (a status beside a `bare` HTTP answer), `crowd`
-(many sessions at once), `growth` (what a step costs as things grow) and `inside` (a step without
-HTTP). `calls` and `calls_store` are about intercepted calls, each figure beside what it cannot be
-cheaper than. `measuring` holds what they share, `table` shows the figures as Markdown, and `plots`
-draws.
+The others measure Holdfast alone: `round_trips` (`GET …/status` beside a constant HTTP answer of
+`bare_server`), `concurrent_sessions` (many sessions at once), `growth` (the cost of a step as a
+program grows), `step_parts` (a step without HTTP), `calls` and `call_store` (intercepted calls) and
+`agents` (agent loops). `measurements` has what they share, `tables` prints the figures as Markdown,
+and `plots` draws them.
 
-Figures depend on the machine, so nothing here fails because of one. What does fail is a program
-that goes through other lines than it should: then one would compare different work.
+Figures depend on the machine, so no figure makes a run fail. A program that runs through other
+lines than expected does: its figures would compare different work.
 """

@@ -1,9 +1,10 @@
-"""`python -m bench`: measure, show, and keep the figures if asked."""
+"""`python -m bench`: measure, print the tables, and write the figures to a file if asked."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import importlib.metadata
 import json
 import platform
@@ -18,22 +19,22 @@ from rich.console import Console
 
 from bench import (
     agents,
+    call_store,
     calls,
-    calls_store,
-    crowd,
+    concurrent_sessions,
     growth,
-    hot,
-    inside,
-    life,
-    measuring,
+    hot_loops,
+    measurements,
     plots,
-    table,
-    trip,
+    program_runs,
+    round_trips,
+    step_parts,
+    tables,
 )
-from bench.holdfast_http import Holdfast
-from bench.measuring import Driver, Effort, Figure, Program, Readings
+from bench.debugpy_driver import DebugpyDriver
+from bench.holdfast_driver import HoldfastDriver
+from bench.measurements import Driver, Effort, Figure, Program, Readings
 from bench.server import Server
-from bench.stock import Stock
 
 STOCK = "stock debugpy"
 QUICK_ACK = "quick ack"
@@ -42,8 +43,8 @@ _TESTS = str(Path(__file__).parents[1] / "tests")
 
 
 @dataclass(frozen=True)
-class Run:
-    """How much of everything."""
+class Scale:
+    """How much of everything a run does."""
 
     effort: Effort
     trips: int
@@ -54,192 +55,193 @@ class Run:
     calls: int
 
 
-_USUAL = Run(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 100, 300, True, 1_000_000)
-_QUICK = Run(Effort(rounds=1, steps=8, evaluations=4), 10, 0.5, 8, 10, False, 20_000)
+_FULL = Scale(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 100, 300, True, 1_000_000)
+_QUICK = Scale(Effort(rounds=1, steps=8, evaluations=4), 10, 0.5, 8, 10, False, 20_000)
 
 
-def options() -> argparse.Namespace:
+def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few repetitions, below a minute")
-    parser.add_argument("--python", default=sys.executable, help="the interpreter of the program")
-    parser.add_argument("--json", metavar="PATH", help="write the figures here")
-    parser.add_argument("--plots", metavar="FOLDER", help="draw the growth, as SVG files, here")
-    parser.add_argument("--rounds", type=int, help="lives of the program, for each peer")
-    parser.add_argument("--steps", type=int, help="steps in each life")
+    parser.add_argument("--quick", action="store_true", help="few repetitions, less than a minute")
+    parser.add_argument(
+        "--python", default=sys.executable, help="the interpreter that runs the program"
+    )
+    parser.add_argument("--json", metavar="PATH", help="write the figures to this file")
+    parser.add_argument(
+        "--plots", metavar="FOLDER", help="draw the growth as SVG files in this folder"
+    )
+    parser.add_argument("--rounds", type=int, help="runs of the program under each debugger")
+    parser.add_argument("--steps", type=int, help="steps in each run")
     parser.add_argument("--sessions", type=int, help="sessions in a row, for the growth")
-    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS), help="not all")
+    parser.add_argument(
+        "--only", choices=PARTS, nargs="+", default=list(PARTS), help="run only these parts"
+    )
     return parser.parse_args()
 
 
 def main() -> None:
-    given = options()
-    chosen = _QUICK if given.quick else _USUAL
-    effort = Effort(
-        given.rounds or chosen.effort.rounds,
-        given.steps or chosen.effort.steps,
-        chosen.effort.evaluations,
+    options = parse_options()
+    default = _QUICK if options.quick else _FULL
+    effort = dataclasses.replace(
+        default.effort,
+        rounds=options.rounds or default.effort.rounds,
+        steps=options.steps or default.effort.steps,
     )
-    run = Run(
-        effort,
-        chosen.trips,
-        chosen.crowd_seconds,
-        chosen.growth_steps,
-        chosen.sessions if given.sessions is None else given.sessions,
-        chosen.every_python,
-        chosen.calls,
-    )
-    facts = about(given.python, run)
+    sessions = default.sessions if options.sessions is None else options.sessions
+    scale = dataclasses.replace(default, effort=effort, sessions=sessions)
+    facts = describe_run(options.python, scale)
     print(
         f"Python {facts['python']} under debugpy {facts['debugpy']}, {facts['processors']} cores; "
         f"{effort.rounds} rounds of {effort.steps} steps\n"
     )
-    found: dict[str, Any] = {}
+    measured: dict[str, Any] = {}
     with contextlib.closing(Server()) as server:
-        for name in given.only:
+        for name in options.only:
             with Console(stderr=True).status(f"measuring: {name}…"):
-                shown, figures = PARTS[name](Bench(server, given.python, run))
-            print(shown, flush=True)
-            found |= figures
-    if given.plots:
-        for path in plots.draw(found.get("growth", []), Path(given.plots)):
+                text, figures = PARTS[name](Bench(server, options.python, scale))
+            print(text, flush=True)
+            measured |= figures
+    if options.plots:
+        for path in plots.draw(measured.get("growth", []), Path(options.plots)):
             print(path)
-    if given.json:
-        text = json.dumps(table.plain({**facts, **found}), indent=2)
-        Path(given.json).write_text(text + "\n", encoding="utf-8")
+    if options.json:
+        text = json.dumps(tables.to_json({**facts, **measured}), indent=2)
+        Path(options.json).write_text(text + "\n", encoding="utf-8")
 
 
-Shown = tuple[str, dict[str, Any]]
-"""The tables, and the figures behind them by name."""
+Result = tuple[str, dict[str, Any]]
+"""The text to print, and the figures in it by name."""
 
 
 class Bench:
-    """The parts, each of which measures and says it."""
+    """The parts of the benchmark. Each measures, and returns its tables and figures."""
 
-    def __init__(self, server: Server, python: str, run: Run) -> None:
+    def __init__(self, server: Server, python: str, scale: Scale) -> None:
         self.server = server
-        self.run = run
-        self.program = measuring.program("orders.py", "first", python=python)
+        self.scale = scale
+        self.program = measurements.load_program("orders.py", "first", python=python)
         self.drivers: list[Driver] = [
-            Stock(STOCK),
-            Stock(QUICK_ACK, acknowledge_at_once=True),
-            Holdfast(HOLDFAST, server),
+            DebugpyDriver(STOCK),
+            DebugpyDriver(QUICK_ACK, quick_ack=True),
+            HoldfastDriver(HOLDFAST, server),
         ]
 
-    def lives(self) -> Shown:
-        readings = life.in_turn(self.drivers, self.program, self.run.effort)
-        self.server.refilled()
-        held, spare = self.server.footprint()
-        rows = measuring.rows(readings, life.UNITS)
-        parts = where_a_step_goes(self.program, self.run.effort, readings[HOLDFAST])
-        shown = (
-            f"## Holdfast beside stock debugpy\n\n{table.beside(rows)}\n"
-            f"The server, one for all sessions: {held:.0f} MB; "
-            f"its interpreters that stand ready: {spare:.0f} MB.\n\n"
-            f"## Where the time of a step goes\n\n{table.parts(parts)}"
+    def measure_program_runs(self) -> Result:
+        readings = program_runs.measure(self.drivers, self.program, self.scale.effort)
+        self.server.wait_for_interpreters()
+        server_mb, warm_mb = self.server.measure_all_memory()
+        rows = measurements.build_rows(readings, program_runs.UNITS)
+        parts = measure_step_parts(self.program, self.scale.effort, readings[HOLDFAST])
+        text = (
+            f"## Holdfast beside stock debugpy\n\n{tables.format_rows(rows)}\n"
+            f"The server, one for all sessions: {server_mb:.0f} MB; "
+            f"its warm interpreters: {warm_mb:.0f} MB.\n\n"
+            f"## Where the time of a step goes\n\n{tables.format_figures(parts)}"
         )
-        more = {"server_mb": held, "ready_interpreters_mb": spare}
-        return shown, {"rows": rows, "inside": parts, **more}
+        memory = {"server_mb": server_mb, "ready_interpreters_mb": warm_mb}
+        return text, {"rows": rows, "inside": parts, **memory}
 
-    def breakpoints(self) -> Shown:
-        pythons = every_python() if self.run.every_python else own_python(self.program.python)
-        readings = hot.in_turn(self.drivers, pythons)
-        rows = measuring.rows(readings, hot.units(pythons))
-        shown = f"## A breakpoint in a hot loop, for each pass\n\n{table.beside(rows)}"
-        return shown, {"breakpoints": rows}
+    def measure_breakpoints(self) -> Result:
+        python = self.program.python
+        pythons = find_pythons() if self.scale.every_python else {read_version(python, 2): python}
+        readings = hot_loops.measure(self.drivers, pythons)
+        rows = measurements.build_rows(readings, hot_loops.units(pythons))
+        text = f"## Breakpoints in a hot loop, per iteration\n\n{tables.format_rows(rows)}"
+        return text, {"breakpoints": rows}
 
-    def trips(self) -> Shown:
-        readings = trip.measure(self.server, self.run.trips)
-        figures = {name: measuring.figure(readings.all[name]) for name in trip.UNITS}
-        shown = f"## A look at the status\n\n{table.parts(figures, trip.BARE)}"
-        return shown, {"trips": figures}
+    def measure_round_trips(self) -> Result:
+        readings = round_trips.measure(self.server, self.scale.trips)
+        figures = {name: measurements.summarize(readings.all[name]) for name in round_trips.UNITS}
+        text = f"## Status requests\n\n{tables.format_figures(figures, round_trips.BARE)}"
+        return text, {"trips": figures}
 
-    def crowds(self) -> Shown:
-        paces = crowd.measure(self.server, self.run.crowd_seconds)
-        return f"## Stepping at once\n\n{table.crowds(paces)}", {"crowds": paces}
+    def measure_concurrent_sessions(self) -> Result:
+        paces = concurrent_sessions.measure(self.server, self.scale.crowd_seconds)
+        return f"## Many sessions at once\n\n{tables.format_paces(paces)}", {"crowds": paces}
 
-    def growth(self) -> Shown:
-        curves = growth.steps(self.server, self.program.python, self.run.growth_steps)
-        if self.run.sessions:
+    def measure_growth(self) -> Result:
+        python, steps = self.program.python, self.scale.growth_steps
+        curves = growth.measure_steps(self.server, python, steps)
+        if self.scale.sessions:
             with contextlib.closing(Server()) as fresh:
-                curves += growth.sessions(fresh, self.run.sessions)
-        shown = "## What grows, and what does not\n\n"
-        return shown + "\n".join(map(table.curve, curves)), {"growth": curves}
+                curves += growth.measure_sessions(fresh, self.scale.sessions)
+        text = "## Growth\n\n" + "\n".join(map(tables.format_curve, curves))
+        return text, {"growth": curves}
 
-    def calls(self) -> Shown:
-        many, rounds = self.run.calls, 3 if self.run.calls < 100_000 else 9
+    def measure_calls(self) -> Result:
+        many, rounds = self.scale.calls, 3 if self.scale.calls < 100_000 else 9
         with contextlib.closing(Server("--pool-size", "0")) as server:
-            ratios = [calls.strict(server, rounds), calls.large(server, rounds)]
-            leased = calls.leased(server, rounds, 20_000)
-            sustained = calls.sustained(server, rounds, max(20_000, many // 10), leased.base)
-            ratios += [leased, sustained, calls.stack(rounds)]
-            storm = calls.storm(server, many)
+            strict = calls.measure_strict(server, rounds)
+            large = calls.measure_large_argument(server, rounds)
+            leased = calls.measure_leased(server, rounds, 20_000)
+            persisted = calls.measure_persisted(
+                server, rounds, max(20_000, many // 10), leased.base
+            )
+            ratios = [strict, large, leased, persisted, calls.measure_stack(rounds)]
+            escapes = calls.check_escapes(server, many)
         ratios += [
-            calls_store.ingest(max(20_000, many // 5)),
-            calls_store.last_hundred(10_000, many),
+            call_store.measure_ingest(max(20_000, many // 5)),
+            call_store.measure_last_hundred(10_000, many),
         ]
-        shown = f"## Calls\n\n{table.held_against(ratios)}\n{table.storms(storm)}"
-        return shown, {"calls": ratios, "storm": storm}
+        text = f"## Calls\n\n{tables.format_ratios(ratios)}\n{tables.format_escapes(escapes)}"
+        return text, {"calls": ratios, "storm": escapes}
 
-    def agents(self) -> Shown:
-        few = self.run.calls < 100_000
-        ratios = agents.recording(3 if few else 15, 300 if few else 3_000)
-        ratios += [agents.by_file(5 if few else 50)]
+    def measure_agents(self) -> Result:
+        few = self.scale.calls < 100_000
+        ratios = agents.measure_recording(3 if few else 15, 300 if few else 3_000)
+        ratios += [agents.measure_decision_by_file(5 if few else 50)]
         with contextlib.closing(Server("--pool-size", "0")) as server:
-            ratios += [agents.by_server(server, 5 if few else 200)]
-        replayed = agents.replay(50 if few else 1_000)
-        shown = f"## Agent loops\n\n{table.held_against(ratios)}\n{table.replayed(replayed)}"
-        return shown, {"agents": ratios, "replayed": replayed}
+            ratios += [agents.measure_decision_by_server(server, 5 if few else 200)]
+        replay = agents.check_replay(50 if few else 1_000)
+        text = f"## Agent loops\n\n{tables.format_ratios(ratios)}\n{tables.format_replay(replay)}"
+        return text, {"agents": ratios, "replayed": replay}
 
 
-PARTS: dict[str, Callable[[Bench], Shown]] = {
-    "lives": Bench.lives,
-    "breakpoints": Bench.breakpoints,
-    "trips": Bench.trips,
-    "crowds": Bench.crowds,
-    "growth": Bench.growth,
-    "calls": Bench.calls,
-    "agents": Bench.agents,
+PARTS: dict[str, Callable[[Bench], Result]] = {
+    "lives": Bench.measure_program_runs,
+    "breakpoints": Bench.measure_breakpoints,
+    "trips": Bench.measure_round_trips,
+    "crowds": Bench.measure_concurrent_sessions,
+    "growth": Bench.measure_growth,
+    "calls": Bench.measure_calls,
+    "agents": Bench.measure_agents,
 }
 
 
-def where_a_step_goes(program: Program, effort: Effort, over_http: Readings) -> dict[str, Figure]:
-    within = Readings()
+def measure_step_parts(program: Program, effort: Effort, over_http: Readings) -> dict[str, Figure]:
+    without_http = Readings()
     for _ in range(effort.rounds):
-        inside.measure(program, effort.steps, within)
-    all_of_them = {
-        "a look at the status, over HTTP": over_http.all[life.STATUS],
-        inside.HOP: within.all[inside.HOP],
-        inside.STEP_INSIDE: within.all[inside.STEP_INSIDE],
-        "a step, over HTTP": over_http.all[life.STEP],
+        step_parts.measure(program, effort.steps, without_http)
+    readings = {
+        "a status request, over HTTP": over_http.all[program_runs.STATUS],
+        **without_http.all,
+        "a step, over HTTP": over_http.all[program_runs.STEP],
     }
-    return {name: measuring.figure(values) for name, values in all_of_them.items()}
+    return {name: measurements.summarize(values) for name, values in readings.items()}
 
 
-def every_python() -> dict[str, str]:
-    """One interpreter of each version that this machine has, as the tests find them."""
+def find_pythons() -> dict[str, str]:
+    """Return one interpreter of each version that is installed, as the tests find them."""
     sys.path.append(_TESTS)
     import interpreters
 
-    return {".".join(map(str, each.version)): each.path for each in interpreters.found()}
+    pythons = interpreters.find_interpreters()
+    return {".".join(map(str, python.version)): python.path for python in pythons}
 
 
-def own_python(path: str) -> dict[str, str]:
-    return {".".join(version_of(path).split(".")[:2]): path}
+def read_version(python: str, parts: int = 3) -> str:
+    argv = [python, "-c", "import platform; print(platform.python_version())"]
+    printed = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    return ".".join(printed.strip().split(".")[:parts])
 
 
-def version_of(python: str) -> str:
-    asked = [python, "-c", "import platform; print(platform.python_version())"]
-    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def about(python: str, run: Run) -> dict[str, Any]:
+def describe_run(python: str, scale: Scale) -> dict[str, Any]:
     return {
-        "python": version_of(python),
+        "python": read_version(python),
         "server_python": platform.python_version(),
         "debugpy": importlib.metadata.version("debugpy"),
         "holdfast": importlib.metadata.version("holdfast"),
-        "processors": measuring.processors(),
-        "run": run,
+        "processors": measurements.count_processors(),
+        "run": scale,
     }
 
 

@@ -1,7 +1,7 @@
-"""Agent loops: what recording one costs, and how soon a decision is felt.
+"""Agent loops: the cost of recording one, and how soon a decision releases a held tool.
 
-The agent runs in this process, its tool in a thread; a decision comes as a line in its file, or
-through a server that follows it.
+The agent runs in this process, and its tool in a thread. A decision arrives as a line in its file,
+or through a server that follows it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.calls import Ratio, each, in_turn
-from bench.http import Http
+from bench.http_client import HttpClient
+from bench.measurements import Ratio, measure_in_turn, time_each
 from bench.server import Server
 from holdfast.bridge import Bridge, start
 from holdfast.bridge.command_listener import POLL
@@ -29,8 +29,8 @@ from holdfast.wire import agent_lines as wire
 
 
 @dataclass(frozen=True)
-class Replayed:
-    """A recording that was played again, and what was really called for it."""
+class ReplayCheck:
+    """A replay of a recording, and how many models and tools it really called."""
 
     steps: int
     model_calls: int
@@ -39,7 +39,7 @@ class Replayed:
 
 
 @contextlib.contextmanager
-def recorded(root: Path | None = None) -> Iterator[Bridge]:
+def start_session(root: Path | None = None) -> Iterator[Bridge]:
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         dbg = start("bench", directory=root or folder)
         try:
@@ -53,9 +53,9 @@ def _home(dbg: Bridge) -> SessionDirectory:
     return dbg.home
 
 
-def recording(rounds: int, times: int) -> list[Ratio]:
-    """A tool call beside the bare writing of its events, and any event beside its own."""
-    with recorded() as dbg:
+def measure_recording(rounds: int, times: int) -> list[Ratio]:
+    """Compare a tool call, and one event, with writing the same events and nothing else."""
+    with start_session() as dbg:
         read = dbg.tool(lambda path, lines: f"contents of {path}", name="read")
 
         def tool() -> object:
@@ -64,40 +64,40 @@ def recording(rounds: int, times: int) -> list[Ratio]:
         tool()
         lines = _home(dbg).events.read_bytes().splitlines()
         events = [json.loads(line) for line in lines[-3:]]
-        said = events[0]["data"]
+        fields = events[0]["data"]
         handle = os.open(_home(dbg).path / "bare", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-        def bare(written: list[Any]) -> None:
-            for event in written:
+        def write_bare(batch: list[Any]) -> None:
+            for event in batch:
                 os.write(handle, (json.dumps(event) + "\n").encode())
 
         clock = time.thread_time
-        call, three, one, single = in_turn(
+        call, bare_call, event, bare_event = measure_in_turn(
             rounds,
-            lambda: each(tool, times, clock),
-            lambda: each(lambda: bare(events), times, clock),
-            lambda: each(lambda: dbg.emit("tool_call_start", **said), times, clock),
-            lambda: each(lambda: bare(events[:1]), times, clock),
+            lambda: time_each(tool, times, clock),
+            lambda: time_each(lambda: write_bare(events), times, clock),
+            lambda: time_each(lambda: dbg.emit("tool_call_start", **fields), times, clock),
+            lambda: time_each(lambda: write_bare(events[:1]), times, clock),
         )
         os.close(handle)
     base = "json.dumps and os.write of the same"
     return [
-        Ratio("a tool call, recorded", "µs", call, base, three, 3),
-        Ratio("an event", "µs", one, base, single, 2),
+        Ratio("a tool call, recorded", "µs", call, base, bare_call, 3),
+        Ratio("an event", "µs", event, base, bare_event, 2),
     ]
 
 
-class _Held:
-    """A tool that is held again and again, and says when it came to run."""
+class _HeldTool:
+    """A tool that is held again and again, and notes when it runs."""
 
     def __init__(self, dbg: Bridge) -> None:
-        self.ran: queue.SimpleQueue[float] = queue.SimpleQueue()
+        self.run_times: queue.SimpleQueue[float] = queue.SimpleQueue()
         self._home = _home(dbg)
         self._dbg = dbg
         self._is_over = False
-        self._tool = dbg.tool(lambda: self.ran.put(time.perf_counter()), name="held")
+        self._tool = dbg.tool(lambda: self.run_times.put(time.perf_counter()), name="held")
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self.say("breakpoint", action="add", on="tool", name="held")
+        self.send("breakpoint", action="add", on="tool", name="held")
         while not dbg.control.breakpoints:
             time.sleep(0.001)
         self._thread.start()
@@ -106,61 +106,63 @@ class _Held:
         while not self._is_over:
             self._tool()
 
-    def say(self, kind: str, **data: Any) -> None:
-        """As `echo` would: a line, and nobody is rung for."""
+    def send(self, kind: str, **data: Any) -> None:
+        """Append a line to the command file, as `echo` would, without ringing the bell."""
         with open(self._home.commands, "ab", buffering=0) as file:
             file.write(wire.encode_command(kind, f"bench-{time.monotonic_ns()}", data, time.time()))
 
-    def stop(self) -> str:
-        """The stop that it is held at, when it is."""
+    def wait_for_stop(self) -> str:
+        """Wait until the tool is held, and return the id of the stop."""
         while not (stops := list(self._dbg.control.stops)):
             time.sleep(0.0005)
         return stops[0]
 
-    def felt(self, decide: Callable[[str], object]) -> float:
-        """Milliseconds from the decision until the tool runs."""
-        stop = self.stop()
-        began = time.perf_counter()
+    def time_decision(self, decide: Callable[[str], object]) -> float:
+        """Return the milliseconds from the decision until the tool runs."""
+        stop = self.wait_for_stop()
+        start = time.perf_counter()
         decide(stop)
-        return (self.ran.get(timeout=60) - began) * 1000
+        return (self.run_times.get(timeout=60) - start) * 1000
 
     def close(self) -> None:
         self._is_over = True
         while self._thread.is_alive():
-            self.say("resume")
+            self.send("resume")
             self._thread.join(0.1)
 
 
-def by_file(times: int) -> Ratio:
-    with recorded() as dbg, contextlib.closing(_Held(dbg)) as held:
-        taken = [held.felt(lambda stop: held.say("resume", stop=stop)) for _ in range(times)]
+def measure_decision_by_file(times: int) -> Ratio:
+    with start_session() as dbg, contextlib.closing(_HeldTool(dbg)) as held:
+        taken = [
+            held.time_decision(lambda stop: held.send("resume", stop=stop)) for _ in range(times)
+        ]
     poll = POLL * 1000
-    return Ratio("a command in the file, until it is felt", "ms", max(taken), "a poll", poll, 3)
+    return Ratio("a command in the file, until the tool runs", "ms", max(taken), "a poll", poll, 3)
 
 
-def by_server(server: Server, times: int) -> Ratio:
+def measure_decision_by_server(server: Server, times: int) -> Ratio:
     with (
-        recorded(server.data_dir / "agents") as dbg,
-        contextlib.closing(_Held(dbg)) as held,
-        contextlib.closing(Http(server.url)) as http,
+        start_session(server.data_dir / "agents") as dbg,
+        contextlib.closing(_HeldTool(dbg)) as held,
+        contextlib.closing(HttpClient(server.url)) as http,
     ):
 
         def decide(stop: str) -> None:
-            http.ask("POST", f"/api/holds/{known[stop]}/decision", {"action": "continue"})
+            http.request("POST", f"/api/holds/{holds[stop]}/decision", {"action": "continue"})
 
-        taken, known = [], dict[str, str]()
+        taken, holds = [], dict[str, str]()
         for _ in range(times):
-            stop = held.stop()
-            while stop not in known:
-                found = http.ask("GET", "/api/holds")["holds"]
-                known |= {each["stop"]: each["hold_id"] for each in found if "stop" in each}
-            taken.append(held.felt(decide))
+            stop = held.wait_for_stop()
+            while stop not in holds:
+                listed = http.request("GET", "/api/holds")["holds"]
+                holds |= {hold["stop"]: hold["hold_id"] for hold in listed if "stop" in hold}
+            taken.append(held.time_decision(decide))
     ours = statistics.median(taken)
-    return Ratio("a decision through the server, until it is felt", "ms", ours, "5 ms", 5.0, 1)
+    return Ratio("a decision through the server, until the tool runs", "ms", ours, "5 ms", 5.0, 1)
 
 
-def replay(steps: int) -> Replayed:
-    """A recording of so many steps, played again in full."""
+def check_replay(steps: int) -> ReplayCheck:
+    """Record a loop with this number of steps, and replay it in full."""
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         live = start("bench", directory=folder)
         first = _Loop(live, steps)
@@ -175,7 +177,7 @@ def replay(steps: int) -> Replayed:
         second.run()
         again.close()
     same = first.messages == second.messages
-    return Replayed(steps, second.model_calls, second.tool_calls, same)
+    return ReplayCheck(steps, second.model_calls, second.tool_calls, same)
 
 
 class _Loop:

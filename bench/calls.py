@@ -1,7 +1,7 @@
-"""Intercepted calls: what one costs in either mode, beside what it cannot be cheaper than.
+"""The cost of an intercepted call in each mode, beside a lower bound for it.
 
-Every figure is a ratio of two measurements of this run, taken in turn. Where nothing but this
-process is at work, its processor time counts, so that neighbours on the machine do not.
+Every figure is a ratio of two measurements that are taken in turn in this run. Where only this
+process works, its processor time is measured, so that other load does not count.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bench.called import add, deep, last
-from bench.http import Http
+from bench.called_functions import add, call_in_depth, last
+from bench.http_client import HttpClient
+from bench.measurements import Ratio, measure_in_turn, time_each
 from bench.server import Server
 from holdfast import configure_debug, with_debug
 from holdfast.client.client_settings import Settings
@@ -33,24 +34,8 @@ _SKIP = {"action": "skip", "fake_result": {"value": -1}}
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """One figure, what it is held against, and how many times that it may at most be."""
-
-    name: str
-    unit: str
-    ours: float
-    base_name: str
-    base: float
-    at_most: float
-
-    @property
-    def ratio(self) -> float:
-        return self.ours / self.base
-
-
-@dataclass(frozen=True)
-class Storm:
-    """Calls from several threads while breakpoints come and go."""
+class EscapeCheck:
+    """Calls from several threads while breakpoints are added and removed."""
 
     threads: int
     calls: int
@@ -70,151 +55,140 @@ def debugging(server: Server, mode: str) -> Iterator[None]:
         switch.settings = Settings()
 
 
-def lease() -> Lease:
+def current_lease() -> Lease:
     assert switch.recorder is not None
     assert switch.recorder.lease is not None
     return switch.recorder.lease
 
 
-def each(work: Callable[[], object], times: int, clock: Callable[[], float]) -> float:
-    """Microseconds of one."""
-    began = clock()
-    for _ in range(times):
-        work()
-    return (clock() - began) / times * 1e6
-
-
-def in_turn(rounds: int, *ways: Callable[[], float]) -> list[float]:
-    """The fastest of each way, measured one after the other: the least disturbed."""
-    readings = [[way() for way in ways] for _ in range(rounds)]
-    return [min(column) for column in zip(*readings, strict=True)]
-
-
 # -- strict --------------------------------------------------------------------------------------
 
 
-def strict(server: Server, rounds: int) -> Ratio:
-    with debugging(server, "strict"), contextlib.closing(Http(server.url)) as http:
-        called = with_debug(add)
-        ours, base = in_turn(
+def measure_strict(server: Server, rounds: int) -> Ratio:
+    with debugging(server, "strict"), contextlib.closing(HttpClient(server.url)) as http:
+        proxy = with_debug(add)
+        ours, base = measure_in_turn(
             rounds,
-            lambda: each(lambda: called(1, 2), 100, time.perf_counter),
-            lambda: each(lambda: http.ask("GET", "/health"), 100, time.perf_counter),
+            lambda: time_each(lambda: proxy(1, 2), 100, time.perf_counter),
+            lambda: time_each(lambda: http.request("GET", "/health"), 100, time.perf_counter),
         )
     return Ratio("strict call, small arguments", "µs", ours, "GET /health", base, 4)
 
 
-def large(server: Server, rounds: int) -> Ratio:
-    """The same list again: it has to be looked at, and it has not changed."""
+def measure_large_argument(server: Server, rounds: int) -> Ratio:
+    """Pass the same unchanged list again: the client has to check that it has not changed."""
     items = list(range(310_000))
 
-    def base() -> None:
+    def pickle_and_hash() -> None:
         hashlib.sha256(pickle.dumps(items, 5)).hexdigest()
 
     with debugging(server, "strict"):
-        called = with_debug(last)
-        called(items)
-        ours, bare = in_turn(
+        proxy = with_debug(last)
+        proxy(items)
+        ours, base = measure_in_turn(
             rounds,
-            lambda: each(lambda: called(items), 3, time.perf_counter),
-            lambda: each(base, 3, time.perf_counter),
+            lambda: time_each(lambda: proxy(items), 3, time.perf_counter),
+            lambda: time_each(pickle_and_hash, 3, time.perf_counter),
         )
     name = "strict call, an unchanged list of 1 MB"
-    return Ratio(name, "µs", ours, "one pickle and SHA-256", bare, 3)
+    return Ratio(name, "µs", ours, "one pickle and SHA-256", base, 3)
 
 
 # -- leased --------------------------------------------------------------------------------------
 
 
-def viztracer(calls: int) -> float:
-    """One call that viztracer records with its arguments and its result."""
+def time_viztracer(calls: int) -> float:
+    """Return the µs of a call that viztracer records with its arguments and its result."""
     from viztracer import VizTracer
 
     tracer = VizTracer(
         log_func_args=True, log_func_retval=True, verbose=0, tracer_entries=calls * 4 + 1000
     )
     tracer.start()
-    taken = deep(DEPTH - 2, lambda: _loop(add, calls))
+    taken = call_in_depth(DEPTH - 2, lambda: _loop(add, calls))
     tracer.stop()
     tracer.clear()
     return taken
 
 
-def _loop(called: Callable[[int, int], int], calls: int) -> float:
-    began = time.process_time()
+def _loop(function: Callable[[int, int], int], calls: int) -> float:
+    """Return the µs of one call, in processor time."""
+    start = time.process_time()
     for number in range(calls):
-        called(number, 2)
-    return (time.process_time() - began) / calls * 1e6
+        function(number, 2)
+    return (time.process_time() - start) / calls * 1e6
 
 
-def leased(server: Server, rounds: int, calls: int) -> Ratio:
-    """All of this process, the thread that sends too."""
+def measure_leased(server: Server, rounds: int, calls: int) -> Ratio:
+    """Measure all of this process, including the thread that sends the batches."""
     with debugging(server, "leased"):
-        called = with_debug(add)
-        _loop(called, 100)
-        ours, base = in_turn(
-            rounds, lambda: deep(DEPTH - 2, lambda: _loop(called, calls)), lambda: viztracer(calls)
+        proxy = with_debug(add)
+        _loop(proxy, 100)
+        ours, base = measure_in_turn(
+            rounds,
+            lambda: call_in_depth(DEPTH - 2, lambda: _loop(proxy, calls)),
+            lambda: time_viztracer(calls),
         )
     return Ratio("leased call, 10 frames deep", "µs", ours, "viztracer", base, 6)
 
 
-def sustained(server: Server, rounds: int, calls: int, base: float) -> Ratio:
-    """Until the last of them is in the database, by the clock on the wall."""
-    with debugging(server, "leased"), contextlib.closing(Http(server.url)) as http:
-        called = with_debug(add)
+def measure_persisted(server: Server, rounds: int, calls: int, base: float) -> Ratio:
+    """Measure until the last call is in the database, in elapsed time."""
+    with debugging(server, "leased"), contextlib.closing(HttpClient(server.url)) as http:
+        proxy = with_debug(add)
 
-        def ours() -> float:
-            began = time.perf_counter()
-            deep(DEPTH - 2, lambda: _loop(called, calls))
-            lease().flush()
-            http.ask("GET", "/api/functions")  # which waits until all is written
-            return (time.perf_counter() - began) / calls * 1e6
+        def call_and_persist() -> float:
+            start = time.perf_counter()
+            call_in_depth(DEPTH - 2, lambda: _loop(proxy, calls))
+            current_lease().flush()
+            http.request("GET", "/api/functions")  # waits until the store has written everything
+            return (time.perf_counter() - start) / calls * 1e6
 
-        [found] = in_turn(rounds, ours)
-    return Ratio("leased calls, all of them persisted", "µs", found, "viztracer", base, 12)
+        [ours] = measure_in_turn(rounds, call_and_persist)
+    return Ratio("leased calls, all of them persisted", "µs", ours, "viztracer", base, 12)
 
 
-def stack(rounds: int) -> Ratio:
-    known = Stacks()
+def measure_stack(rounds: int) -> Ratio:
+    stacks = Stacks()
 
-    def ours() -> None:
-        known.capture(sys._getframe(1))
+    def capture() -> None:
+        stacks.capture(sys._getframe(1))
 
     def walk() -> None:
-        found = []
+        frames = []
         frame: Any = sys._getframe(1)
         while frame is not None:
             code = frame.f_code
             line = linecache.getline(code.co_filename, frame.f_lineno, frame.f_globals)
-            found.append((code.co_filename, frame.f_lineno, code.co_name, line.strip()))
+            frames.append((code.co_filename, frame.f_lineno, code.co_name, line.strip()))
             frame = frame.f_back
 
-    def measured(work: Callable[[], None]) -> Callable[[], float]:
-        return lambda: deep(DEPTH - 6, lambda: each(work, 2000, time.process_time))
+    def time_in_depth(work: Callable[[], None]) -> Callable[[], float]:
+        return lambda: call_in_depth(DEPTH - 6, lambda: time_each(work, 2000, time.process_time))
 
-    found, base = in_turn(rounds, measured(ours), measured(walk))
-    return Ratio("capturing the stack, 10 deep", "µs", found, "a walk with linecache", base, 1 / 3)
-
-
-# -- none escapes, none is lost ------------------------------------------------------------------
+    ours, base = measure_in_turn(rounds, time_in_depth(capture), time_in_depth(walk))
+    return Ratio("capturing the stack, 10 deep", "µs", ours, "a walk with linecache", base, 1 / 3)
 
 
-def storm(server: Server, calls: int, threads: int = 4) -> Storm:
-    """Breakpoints are armed and removed at random while every thread calls as fast as it can."""
+# -- no call escapes a breakpoint, no call is lost -----------------------------------------------
+
+
+def check_escapes(server: Server, calls: int, threads: int = 4) -> EscapeCheck:
+    """Add and remove breakpoints at random while every thread calls as fast as it can."""
     state, escaped = [-1], [0] * threads
     ready = threading.Barrier(threads + 1)
-    with debugging(server, "leased"), contextlib.closing(Http(server.url)) as http:
+    with debugging(server, "leased"), contextlib.closing(HttpClient(server.url)) as http:
         assert switch.recorder is not None
         session = str(switch.recorder.session_id)
-        called = with_debug(("stormy", add))
+        proxy = with_debug(("stormy", add))
 
         def work(number: int) -> None:
             ready.wait()
-            for each in range(calls // threads):
+            for left in range(calls // threads):
                 before = state[0]
-                found = called(each, number)
-                # Where nothing changed meanwhile, it is known what has to come of it.
-                if before >= 0 and before == state[0] and (found == -1) != bool(before % 2):
+                result = proxy(left, number)
+                # If no breakpoint changed during the call, its result is known.
+                if before >= 0 and before == state[0] and (result == -1) != bool(before % 2):
                     escaped[number] += 1
 
         running = [threading.Thread(target=work, args=(number,)) for number in range(threads)]
@@ -226,23 +200,23 @@ def storm(server: Server, calls: int, threads: int = 4) -> Storm:
         while any(thread.is_alive() for thread in running):
             time.sleep(chance.uniform(0, 0.3))
             state[0] = -1
-            point = http.ask("POST", "/api/breakpoints", {"alias": "stormy", "action": _SKIP})
+            point = http.request("POST", "/api/breakpoints", {"alias": "stormy", "action": _SKIP})
             changes += 1
             state[0] = changes
             time.sleep(chance.uniform(0, 0.03))
             state[0] = -1
-            http.ask("DELETE", f"/api/breakpoints/{point['id']}")
+            http.request("DELETE", f"/api/breakpoints/{point['id']}")
             changes += 1
             state[0] = changes
         for thread in running:
             thread.join()
-        lease().flush()
-        http.ask("GET", "/api/functions")
+        current_lease().flush()
+        http.request("GET", "/api/functions")
     made = calls // threads * threads
-    return Storm(threads, made, changes, sum(escaped), made - _rows(server, session))
+    return EscapeCheck(threads, made, changes, sum(escaped), made - _count_rows(server, session))
 
 
-def _rows(server: Server, session: str) -> int:
+def _count_rows(server: Server, session: str) -> int:
     path = f"file:{server.data_dir / 'holdfast.db'}?mode=ro"
     number = int(session.rpartition("_")[2], 16)
     with contextlib.closing(sqlite3.connect(path, uri=True)) as connection:

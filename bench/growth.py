@@ -1,4 +1,4 @@
-"""What a step costs as a program grows, and what the server holds as sessions come and go."""
+"""The time of a step as a program grows, and the memory of the server after many sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.measuring import PROGRAMS, Point, Program, marked_line, program
+from bench.measurements import (
+    PROGRAMS,
+    LineBreakpoint,
+    Program,
+    find_marked_line,
+    load_program,
+)
 from bench.server import Server, Session
 
 DEPTHS = (10, 100, 1000, 5000)
@@ -20,7 +26,7 @@ _SAMPLES = 10
 
 @dataclass(frozen=True)
 class Curve:
-    """One figure against another, which should not move it."""
+    """A figure, measured at several sizes of something that should not affect it."""
 
     key: str
     name: str
@@ -29,51 +35,53 @@ class Curve:
     points: list[tuple[int, float]]
 
 
-def steps(server: Server, python: str, count: int) -> list[Curve]:
-    depth = {each: _circle(python, each) for each in DEPTHS}
-    output = {each: _circle(python, 0, each) for each in MEGABYTES}
+def measure_steps(server: Server, python: str, count: int) -> list[Curve]:
+    by_depth = {depth: _load_loop(python, depth) for depth in DEPTHS}
+    by_output = {size: _load_loop(python, 0, size) for size in MEGABYTES}
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
-        crowded = {each: _with_breakpoints(each, Path(folder), python) for each in BREAKPOINTS}
+        by_breakpoints = {
+            number: _write_program(number, Path(folder), python) for number in BREAKPOINTS
+        }
         return [
-            Curve(key, f"time of a step, by {key}", against, "ms", _steps(server, each, count))
-            for key, against, each in (
-                ("depth", "frames on the stack", depth),
-                ("breakpoints", "breakpoints in the file", crowded),
-                ("output", "MB written before", output),
+            Curve(key, f"time of a step, by {key}", against, "ms", _step(server, programs, count))
+            for key, against, programs in (
+                ("depth", "frames on the stack", by_depth),
+                ("breakpoints", "breakpoints in the file", by_breakpoints),
+                ("output", "MB written before", by_output),
             )
         ]
 
 
-def _steps(server: Server, programs: dict[int, Program], count: int) -> list[tuple[int, float]]:
-    """The median of each, in milliseconds. They step in turn, so that nobody has it easier."""
+def _step(server: Server, programs: dict[int, Program], count: int) -> list[tuple[int, float]]:
+    """Step the programs in turn, and return the median of each in milliseconds."""
     taken: dict[int, list[float]] = {size: [] for size in programs}
     with contextlib.ExitStack() as stack:
         sessions = {
-            size: stack.enter_context(contextlib.closing(Session(server, each)))
-            for size, each in programs.items()
+            size: stack.enter_context(contextlib.closing(Session(server, program)))
+            for size, program in programs.items()
         }
-        server.refilled()
+        server.wait_for_interpreters()
         for _ in range(count):
             for size, session in sessions.items():
-                began = time.perf_counter()
+                start = time.perf_counter()
                 session.step()
-                taken[size].append((time.perf_counter() - began) * 1000)
+                taken[size].append((time.perf_counter() - start) * 1000)
                 assert session.line
-    return [(size, statistics.median(each)) for size, each in taken.items()]
+    return [(size, statistics.median(times)) for size, times in taken.items()]
 
 
-def sessions(server: Server, count: int) -> list[Curve]:
-    """Sessions in a row, each created, launched, ended and deleted."""
+def measure_sessions(server: Server, count: int) -> list[Curve]:
+    """Create, launch, end and delete sessions in a row, and measure the server in between."""
     memory: list[tuple[int, float]] = []
     descriptors: list[tuple[int, float]] = []
     every = max(1, count // _SAMPLES)
     for number in range(count + 1):
         if number % every == 0:
-            server.refilled()
-            time.sleep(0.2)  # what the last one left is put away in the background
-            memory.append((number, server.own_memory()))
-            descriptors.append((number, server.descriptors()))
-        with contextlib.closing(Session(server, program("orders.py", "first"))) as session:
+            server.wait_for_interpreters()
+            time.sleep(0.2)  # the server cleans up after a session in the background
+            memory.append((number, server.measure_own_memory()))
+            descriptors.append((number, server.count_descriptors()))
+        with contextlib.closing(Session(server, load_program("orders.py", "first"))) as session:
             session.end()
     return [
         Curve("memory", "memory of the server", "sessions in a row", "MB", memory),
@@ -81,17 +89,19 @@ def sessions(server: Server, count: int) -> list[Curve]:
     ]
 
 
-def _circle(python: str, *arguments: int) -> Program:
-    return program("circle.py", "add", python=python, arguments=tuple(map(str, arguments)))
+def _load_loop(python: str, *arguments: int) -> Program:
+    words = tuple(map(str, arguments))
+    return load_program("endless_loop.py", "add", python=python, arguments=words)
 
 
-def _with_breakpoints(count: int, folder: Path, python: str) -> Program:
-    """The circle, with a function after it that is never called and full of breakpoints."""
+def _write_program(count: int, folder: Path, python: str) -> Program:
+    """Write the endless loop with one more function, never called, that is full of breakpoints."""
     path = folder / f"with_{count}.py"
-    before, main, after = (PROGRAMS / "circle.py").read_text("utf-8").partition("if __name__")
-    lines = "".join(f"    x = {each}\n" for each in range(count))
+    source = (PROGRAMS / "endless_loop.py").read_text("utf-8")
+    before, main, after = source.partition("if __name__")
+    lines = "".join(f"    x = {number}\n" for number in range(count))
     path.write_text(f"{before}def spare():\n{lines}\n\n{main}{after}", encoding="utf-8")
     first = before.count("\n") + 2
-    points = [Point(marked_line(path, "add"))]
-    points += [Point(first + each) for each in range(count - 1)]
-    return Program(str(path), tuple(points), python)
+    breakpoints = [LineBreakpoint(find_marked_line(path, "add"))]
+    breakpoints += [LineBreakpoint(first + number) for number in range(count - 1)]
+    return Program(str(path), tuple(breakpoints), python)

@@ -19,7 +19,7 @@ _STYLE = {
 
 
 def draw(curves: list[Curve], folder: Path) -> list[Path]:
-    """One file for each curve. The axis of what is measured begins at zero: flat looks flat."""
+    """Draw one file for each curve. Its vertical axis begins at zero, so that flat looks flat."""
     matplotlib.use("svg")
     from matplotlib import pyplot
 
@@ -31,7 +31,7 @@ def draw(curves: list[Curve], folder: Path) -> list[Path]:
             figure, axes = pyplot.subplots(figsize=(4.2, 2.4), layout="constrained")
             if "sessions" in curve.against:
                 axes.plot(xs, ys, marker="o", markersize=3, color="#1f6f8b")
-            else:  # each some ten times the one before: side by side, and named
+            else:  # each size is about ten times the one before: equal distances, with labels
                 axes.plot(range(len(xs)), ys, marker="o", markersize=4, color="#1f6f8b")
                 axes.set_xticks(range(len(xs)), [f"{x:,}" for x in xs])
             axes.set_ylim(0, max(ys) * 1.6)

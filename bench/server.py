@@ -1,4 +1,4 @@
-"""A Holdfast server of the benchmark's own, and what it holds."""
+"""A Holdfast server that the benchmark starts, and sessions on it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 
 import psutil
 
-from bench.http import Http
-from bench.measuring import Program, megabytes
+from bench.http_client import HttpClient
+from bench.measurements import Program, measure_memory
 
 
 class Server:
@@ -28,7 +28,7 @@ class Server:
         self._process = subprocess.Popen(argv, stderr=subprocess.PIPE)
         try:
             assert self._process.stderr is not None
-            for line in self._process.stderr:  # the server says where it is once it answers
+            for line in self._process.stderr:  # the server prints its address once it answers
                 if b"Holdfast is at" in line:
                     break
             self.url: str = json.loads(ready.read_text())["url"]
@@ -42,42 +42,40 @@ class Server:
         self._process.communicate()
         self._folder.cleanup()
 
-    def refilled(self) -> None:
-        """Wait until as many interpreters stand ready as the server wants to have."""
-        with contextlib.closing(Http(self.url)) as http:
-            wanted = http.ask("GET", "/config")["pool_size"]
+    def wait_for_interpreters(self) -> None:
+        """Wait until the pool of warm interpreters is full, for at most ten seconds."""
+        with contextlib.closing(HttpClient(self.url)) as http:
+            wanted = http.request("GET", "/config")["pool_size"]
             end = time.monotonic() + 10
             while time.monotonic() < end:
-                ready = http.ask("GET", "/info")["warm_interpreters"].values()
+                ready = http.request("GET", "/info")["warm_interpreters"].values()
                 if min(ready, default=0) >= wanted:
                     return
                 time.sleep(0.01)
 
-    # -- what it holds ------------------------------------------------------------------------
-
-    def footprint(self) -> tuple[float, float]:
-        """MB of the server with its helpers, and of the interpreters that stand ready."""
+    def measure_all_memory(self) -> tuple[float, float]:
+        """Return the MB of the server with its helpers, and of its warm interpreters."""
         server = psutil.Process(self._process.pid)
-        spare = [each for each in server.children() if "boot.py" in " ".join(each.cmdline())]
-        helpers = [each for each in server.children() if each not in spare]
-        return megabytes([server, *helpers]), megabytes(spare)
+        warm = [child for child in server.children() if "boot.py" in " ".join(child.cmdline())]
+        helpers = [child for child in server.children() if child not in warm]
+        return measure_memory([server, *helpers]), measure_memory(warm)
 
-    def own_memory(self) -> float:
-        return megabytes([psutil.Process(self._process.pid)])
+    def measure_own_memory(self) -> float:
+        return measure_memory([psutil.Process(self._process.pid)])
 
-    def descriptors(self) -> int:
+    def count_descriptors(self) -> int:
         return psutil.Process(self._process.pid).num_fds()
 
 
 class Session:
-    """One session over one connection of its own, from nothing to its first stop, and on."""
+    """A session on its own connection. The constructor launches the program to its first stop."""
 
     def __init__(self, server: Server, program: Program, **options: Any) -> None:
-        self._http = Http(server.url)
-        self._ask = self._http.ask
-        self._path = "/sessions/" + self._ask("POST", "/sessions", {})["session_id"]
-        for point in program.points:
-            self.post("breakpoints", {"file": program.path, **point.as_json()})
+        self._http = HttpClient(server.url)
+        self._request = self._http.request
+        self._path = "/sessions/" + self._request("POST", "/sessions", {})["session_id"]
+        for breakpoint_ in program.breakpoints:
+            self.post("breakpoints", {"file": program.path, **breakpoint_.as_json()})
         launch = {"script": program.path, "args": list(program.arguments)}
         self.stop = self.post(
             "launch", {**launch, "python": program.python, "wait": True, **options}
@@ -100,7 +98,7 @@ class Session:
         return str(self.post("evaluate", {"expression": expression})["result"])
 
     def status(self) -> None:
-        self._ask("GET", f"{self._path}/status")
+        self._request("GET", f"{self._path}/status")
 
     def end(self) -> None:
         """Let the program run to its end."""
@@ -109,12 +107,12 @@ class Session:
             raise AssertionError(self.stop)
 
     def processes(self) -> list[psutil.Process]:
-        target = psutil.Process(self._ask("GET", self._path)["pid"])
+        target = psutil.Process(self._request("GET", self._path)["pid"])
         return [target, *target.children(recursive=True)]
 
-    def post(self, what: str, body: Any = None) -> Any:
-        return self._ask("POST", f"{self._path}/{what}", body)
+    def post(self, route: str, body: Any = None) -> Any:
+        return self._request("POST", f"{self._path}/{route}", body)
 
     def close(self) -> None:
-        self._ask("DELETE", self._path)
+        self._request("DELETE", self._path)
         self._http.close()

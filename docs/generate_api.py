@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 from pathlib import Path
@@ -35,9 +36,16 @@ Every error has this shape; `hint` says what to do next:
 
 
 def document() -> dict[str, Any]:
+    return asyncio.run(_read_document())
+
+
+async def _read_document() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        service = Debugger(Path(folder), trusted=lambda _peer, _local: False)
-        return create_app(service).openapi()
+        service = await Debugger.open(Path(folder), trusted=lambda _peer, _local: False)
+        try:
+            return create_app(service).openapi()
+        finally:
+            await service.store.aclose()
 
 
 def page(api: dict[str, Any]) -> str:

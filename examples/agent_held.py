@@ -1,9 +1,9 @@
-"""An agent that is held before it does harm, and is given something better to do.
+"""An agent is held before a harmful tool call, and gets another input for it.
 
     python examples/agent_held.py
 
-Whoever watches it does here, with two lines in its command file, what a person would do with
-`holdfast agent breakpoint add pattern …` and `holdfast agent resume … --input …`.
+The `Watcher` sends two commands. A person would run `holdfast agent breakpoint add pattern …` and
+`holdfast agent resume … --input …`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ async def remove(path: str) -> str:
 
 @dbg.model
 async def ask(messages: list[Any], model: str = "script-1") -> dict[str, Any]:
-    """Where a real agent would ask a model."""
-    is_done = any(each["role"] == "tool" for each in messages)
-    wanted = None if is_done else {"path": "/home"}
-    return {"role": "assistant", "content": "done" if is_done else "", "remove": wanted}
+    """A real agent would ask a model here."""
+    is_done = any(message["role"] == "tool" for message in messages)
+    arguments = None if is_done else {"path": "/home"}
+    return {"role": "assistant", "content": "done" if is_done else "", "remove": arguments}
 
 
 async def agent() -> list[Any]:
@@ -42,41 +42,41 @@ async def agent() -> list[Any]:
 
 
 class Watcher:
-    """Somebody else, in the same event loop, which goes on while the tool is held."""
+    """Watches and steers the agent from the same event loop, which continues during the hold."""
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
 
-        def heard(_seq: int, kind: str, _moment: float, data: str) -> None:
+        def on_event(_seq: int, kind: str, _moment: float, data: str) -> None:
             loop.call_soon_threadsafe(self._events.put_nowait, (kind, json.loads(data)))
 
-        dbg.listen(heard)
+        dbg.listen(on_event)
 
-    async def until(self, wanted: str) -> Any:
+    async def wait_for(self, wanted: str) -> Any:
         while True:
             kind, data = await self._events.get()
             if kind == wanted:
                 return data
 
-    def say(self, kind: str, **data: Any) -> None:
+    def send(self, kind: str, **data: Any) -> None:
         assert dbg.home is not None
         command_sender.send_command(dbg.home, kind, data)
 
-    async def prevent(self) -> None:
-        stop = await self.until("paused")
+    async def change_input(self) -> None:
+        stop = await self.wait_for("paused")
         print(f"held: {stop['name']} {stop['input']}")
-        better = {"path": "/tmp/cache"}
-        self.say("resume", stop=stop["stop"], action="modify", input=better, by="me")
+        harmless = {"path": "/tmp/cache"}
+        self.send("resume", stop=stop["stop"], action="modify", input=harmless, by="me")
 
 
 async def main() -> None:
     watcher = Watcher()
-    watcher.say("breakpoint", action="add", on="pattern", regex='"/home')
-    await watcher.until("command_response")
+    watcher.send("breakpoint", action="add", on="pattern", regex='"/home')
+    await watcher.wait_for("command_response")
     with dbg:
-        messages, _ = await asyncio.gather(agent(), watcher.prevent())
-    print(f"the model was told: {messages[-1]['content']}")
+        messages, _ = await asyncio.gather(agent(), watcher.change_input())
+    print(f"the model got: {messages[-1]['content']}")
     print(f"removed: {removed}")
 
 

@@ -1,15 +1,15 @@
-"""An agent's loop by hand: a scripted model, three tools, and every call recorded.
+"""A hand-written agent loop with a scripted model and three tools. Every call is recorded.
 
     python examples/agent_loop.py
 
-Then, with the session's id that it prints:
+It prints the id of its session. Then try:
 
-    holdfast agent replay ID                    what happened
-    holdfast agent replay ID --mode full        the loop again, without one call of model or tool
+    holdfast agent replay ID                    show what happened
+    holdfast agent replay ID --mode full        run the loop again, without calling a model or tool
     holdfast agent fork ID --at 2 --message "in German, please" -- python examples/agent_loop.py
-    holdfast agent export ID --otlp             as spans of OpenTelemetry
+    holdfast agent export ID --otlp             print OpenTelemetry spans
 
-To stop it, begin it with `--slow`, and take `holdfast agent attach` in another terminal.
+To steer it, start it with `--slow`, and run `holdfast agent attach` in another terminal.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ pace = 2.0 if "--slow" in sys.argv else 0.0
 
 @dbg.tool(pure=True)
 def price(item: str) -> float:
-    """Changes nothing: a fork may go past it without a warning."""
+    """This tool changes nothing, so a fork may replay it without a warning."""
     return {"tea": 4.0, "cake": 8.0}[item]
 
 
@@ -46,24 +46,25 @@ def pay(total: float) -> str:
 
 @dbg.model(model="script-1", provider="offline")
 def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
-    """Where a real agent would ask a model: the next turn follows from what was said."""
+    """A real agent would ask a model here. This one follows a script."""
     time.sleep(pace)
-    results = [each for each in messages if each["role"] == "tool"]
-    polite = any("German" in str(each["content"]) for each in messages)
+    results = [message for message in messages if message["role"] == "tool"]
+    is_german = any("German" in str(message["content"]) for message in messages)
     turns: list[list[tuple[str, dict[str, Any]]]] = [
         [("price", {"item": "tea"}), ("price", {"item": "cake"})],
         [("put", {"item": "tea", "amount": 4.0}), ("put", {"item": "cake", "amount": 8.0})],
         [("pay", {"total": 12.0 * (1 + state["tax"])})],
     ]
-    done = sum(1 for each in messages if each["role"] == "assistant")
+    turn = sum(1 for message in messages if message["role"] == "assistant")
     calls = [
-        {"id": f"call-{done}-{at}", "name": name, "input": given}
-        for at, (name, given) in enumerate(turns[done] if done < len(turns) else [])
+        {"id": f"call-{turn}-{position}", "name": name, "input": arguments}
+        for position, (name, arguments) in enumerate(turns[turn] if turn < len(turns) else [])
     ]
-    said = ("Fertig" if polite else "Done") + f": {results[-1]['content']}" if not calls else ""
+    done = "Fertig" if is_german else "Done"
+    content = "" if calls else f"{done}: {results[-1]['content']}"
     return {
         "role": "assistant",
-        "content": said,
+        "content": content,
         "tool_calls": calls,
         "stop_reason": "tool_use" if calls else "end_turn",
         "usage": {"input_tokens": 20 * len(messages), "output_tokens": 10},
@@ -82,10 +83,10 @@ def loop(task: str) -> str:
             for call in answer["tool_calls"]:
                 try:
                     result = tools[call["name"]](**call["input"])
-                except Exception as error:  # the model is told, and may do better
+                except Exception as error:  # report it to the model, which may try again
                     result = f"{type(error).__name__}: {error}"
-                said = result if isinstance(result, str) else json.dumps(result)
-                messages.append({"role": "tool", "tool_call_id": call["id"], "content": said})
+                content = result if isinstance(result, str) else json.dumps(result)
+                messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Lists, dicts and strings behind proxies: they behave as ever, and every call is recorded."""
+"""Lists, dicts and strings behind proxies behave as usual, and every call is recorded."""
 
 from __future__ import annotations
 
+from example_server import request, running_server
 from holdfast import configure_debug, with_debug
-from serving import ask, serving
 
 
 def main() -> None:
-    with serving() as url:
+    with running_server() as url:
         configure_debug(server_url=url)
         info = with_debug("ON")
 
@@ -20,17 +20,17 @@ def main() -> None:
         ages["bob"] = 27
         print("a dict:", "bob" in ages, ages.get("eve", "nobody"))
 
-        # A bare string would be taken for a mode, so it is given a name.
+        # `with_debug` takes a plain string for a mode, so a string needs a name.
         text = with_debug(("greeting", "hello"))
         print("a string:", text.upper(), text + " there")
 
-        calls = ask(url, "GET", f"/api/calls?session={info.session_id()}&limit=200")["calls"]
+        calls = request(url, "GET", f"/api/calls?session={info.session_id()}&limit=200")["calls"]
         names = [call["method_name"] for call in reversed(calls)]
         print("recorded:", *dict.fromkeys(names))
 
         append = next(call for call in calls if call["method_name"] == "append")
-        whole = ask(url, "GET", f"/api/calls/{append['call_id']}")
-        print("append left:", whole["changed"]["target"]["text"])
+        details = request(url, "GET", f"/api/calls/{append['call_id']}")
+        print("the list after append:", details["changed"]["target"]["text"])
         with_debug("OFF")
 
 

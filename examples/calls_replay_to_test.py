@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from serving import ask, serving
+from example_server import request, running_server
 
 PROGRAM = """
 from dataclasses import dataclass
@@ -30,17 +30,17 @@ if __name__ == "__main__":
 
 
 def main() -> None:
-    with serving() as url, tempfile.TemporaryDirectory() as folder:
+    with running_server() as url, tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "orders.py"
         script.write_text(PROGRAM)
 
-        def run(*words: str) -> subprocess.CompletedProcess[str]:
+        def run(*arguments: str) -> subprocess.CompletedProcess[str]:
             env = {**os.environ, "HOLDFAST_SERVER_URL": url}
-            command = [sys.executable, *words]
+            command = [sys.executable, *arguments]
             return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
 
         session_id = run("orders.py").stdout.strip()
-        [call] = ask(url, "GET", f"/api/calls?session={session_id}")["calls"]
+        [call] = request(url, "GET", f"/api/calls?session={session_id}")["calls"]
         print("recorded:", call["args"][0]["text"], "costs", call["result"]["text"])
 
         test = run("-m", "holdfast", "calls", "test", call["call_id"]).stdout

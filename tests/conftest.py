@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from harness import Server, Session
-from interpreters import Interpreter, found
+from interpreters import Interpreter, find_interpreters
+
+pytest_plugins = ["store_engines"]
 
 
 def pytest_configure() -> None:
@@ -50,7 +52,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     `HOLDFAST_EVERY_PYTHON=1`, as in `make soak`.
     """
     if "python" in metafunc.fixturenames:
-        all_of_them: list[Interpreter] = found()
+        all_of_them: list[Interpreter] = find_interpreters()
         if not os.environ.get("HOLDFAST_EVERY_PYTHON") and len(all_of_them) > 3:
             all_of_them = [each for each in all_of_them if each.version[1] not in (10, 12)]
         ids = [".".join(map(str, each.version[:2])) for each in all_of_them]

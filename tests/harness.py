@@ -68,28 +68,28 @@ class Server:
             )
         finally:
             os.close(write)
-        self._said = os.fdopen(ready, "r", errors="replace")
+        self._stderr = os.fdopen(ready, "r", errors="replace")
         self.log: list[str] = []
         # The server says where it is once it answers; until then this read is the wait.
         while not (self.log and "Holdfast is at" in self.log[-1]):
-            line = self._said.readline()
+            line = self._stderr.readline()
             if not line:
                 raise RuntimeError(f"the server did not start: {''.join(self.log)}")
             self.log.append(line)
         self.url: str = json.loads(self.ready_file.read_text())["url"]
         self.http = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
 
-    def say_more(self, word: str) -> str:
+    def wait_for_log(self, word: str) -> str:
         """The next line of its log that has this word in it."""
         while word not in self.log[-1]:
-            line = self._said.readline()
+            line = self._stderr.readline()
             assert line, f"it never said {word}: {self.log}"
             self.log.append(line)
         return self.log[-1]
 
-    def rest_of_log(self) -> str:
+    def read_rest_of_log(self) -> str:
         """What it says until it is gone."""
-        return self._said.read()
+        return self._stderr.read()
 
     def stop(self) -> int:
         """As a user would: SIGTERM, and it ends by itself."""
@@ -105,7 +105,7 @@ class Server:
             self.process.kill()
             self.process.wait()
         self.http.close()
-        self._said.close()
+        self._stderr.close()
 
     # -- asking -----------------------------------------------------------------------------
 

@@ -24,19 +24,19 @@ class Interpreter:
 
 
 @functools.cache
-def found() -> list[Interpreter]:
+def find_interpreters() -> list[Interpreter]:
     """This interpreter, and one of every other supported version, oldest first."""
     by_version: dict[tuple[int, int], Interpreter] = {}
     for candidate in _candidates():
-        interpreter = _asked(candidate)
+        interpreter = _query(candidate)
         if interpreter is not None and OLDEST <= interpreter.version <= NEWEST:
             by_version.setdefault(interpreter.version, interpreter)
     return [by_version[version] for version in sorted(by_version)]
 
 
-def others() -> list[Interpreter]:
+def find_other_interpreters() -> list[Interpreter]:
     """All but the version that runs the tests."""
-    return [each for each in found() if each.version != sys.version_info[:2]]
+    return [each for each in find_interpreters() if each.version != sys.version_info[:2]]
 
 
 def _candidates() -> list[str]:
@@ -46,7 +46,7 @@ def _candidates() -> list[str]:
     return [sys.executable, *sorted(glob.glob(pyenv)), *filter(None, on_path)]
 
 
-def _asked(path: str) -> Interpreter | None:
+def _query(path: str) -> Interpreter | None:
     """A shim on the PATH may stand for a version that is not installed: ask it."""
     try:
         answer = subprocess.run(

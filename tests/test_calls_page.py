@@ -1,4 +1,4 @@
-"""What docs/calls.md shows in Python is run, and comes to what the page says."""
+"""Runs the Python code of docs/calls.md, and compares the results with the page."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from pathlib import Path
 import pytest
 
 from harness import Server
-from recordings import Recording
+from recorded_program import RecordedProgram
 
 PAGE = (Path(__file__).parents[1] / "docs" / "calls.md").read_text(encoding="utf-8")
 FIRST, LEASED, APP, WRITTEN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture
-def recording(server: Server, tmp_path: Path) -> Recording:
-    return Recording(server, tmp_path)
+def recording(server: Server, tmp_path: Path) -> RecordedProgram:
+    return RecordedProgram(server, tmp_path)
 
 
-def run(recording: Recording, text: str) -> None:
-    """A program that says which session its calls are of."""
-    told = text.replace('with_debug("ON")', 'info = with_debug("ON")', 1)
+def run(recording: RecordedProgram, text: str) -> None:
+    """Record a program, changed so that it prints the id of its session."""
+    program = text.replace('with_debug("ON")', 'info = with_debug("ON")', 1)
     off = 'print(info.session_id()); with_debug("OFF")'
-    recording.record(told.replace('with_debug("OFF")', off))
+    recording.record(program.replace('with_debug("OFF")', off))
 
 
 @pytest.mark.parametrize("before", ["", LEASED], ids=["strict", "leased"])
 def test_the_first_program_of_the_page_is_recorded_until_off(
-    recording: Recording, before: str
+    recording: RecordedProgram, before: str
 ) -> None:
     run(recording, before + FIRST)
     path = f"/api/calls?session={recording.session_id}"
@@ -40,10 +40,10 @@ def test_the_first_program_of_the_page_is_recorded_until_off(
     assert [call["result"]["json"] for call in calls] == [7.5, 6]
 
 
-def test_the_test_on_the_page_is_the_one_that_is_written(recording: Recording) -> None:
+def test_the_test_on_the_page_is_the_one_that_is_written(recording: RecordedProgram) -> None:
     run(recording, APP)
-    [call] = recording.ids()
-    written = recording.test_file(call)
+    [call] = recording.list_ids()
+    written = recording.write_test(call)
     assert re.sub(r"Call [0-9.-]+,", f"Call {call},", WRITTEN) in written
-    code, said = recording.pytest()
-    assert code == 0, said
+    code, output = recording.pytest()
+    assert code == 0, output

@@ -1,4 +1,4 @@
-"""The examples run by themselves, with a server of theirs or one that is there, and say this."""
+"""Runs the examples, with a running server or with their own, and compares their output."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from harness import Server
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
-SAID = {
+OUTPUTS = {
     "calls_basic.py": """\
         tea: 6
-        raised as ever: KeyError('soup')
-        cake, by decision: 0
+        raises as usual: KeyError('soup')
+        cake, decided by the breakpoint: 0
         recorded: Shop.price ["'tea'"] 6
         recorded: Shop.price ["'soup'"] KeyError
         recorded: Shop.price ["'cake'"] 0
-        off, the very same object: Shop
+        off, the object itself: Shop
         """,
     "calls_async.py": """\
         not held: page 1
@@ -34,13 +34,13 @@ SAID = {
         a dict: True nobody
         a string: HELLO hello there
         recorded: append __len__ __iter__ __getitem__ __radd__ __setitem__ __contains__ get upper __add__
-        append left: [3, 1, 2, 4]
+        the list after append: [3, 1, 2, 4]
         """,  # noqa: E501
     "calls_inline.py": """\
-        off, it just calls: 6
+        off, only calls: 6
         wider than 3: ['40', '50']
         area: 10
-        raised by decision: the second one
+        raised by the breakpoint: the second one
         area: 30
         """,
     "calls_leased.py": """\
@@ -60,15 +60,15 @@ SAID = {
         """,
     "agent_held.py": """\
         held: remove {'path': '/home'}
-        the model was told: removed /tmp/cache
+        the model got: removed /tmp/cache
         removed: ['/tmp/cache']
         """,
 }
-CALLS = [name for name in SAID if name.startswith("calls_")]
+CALLS = [name for name in OUTPUTS if name.startswith("calls_")]
 
 
 def run(name: str, **env: str) -> str:
-    plain = {key: each for key, each in os.environ.items() if not key.startswith("HOLDFAST")}
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("HOLDFAST")}
     ran = subprocess.run(
         [sys.executable, str(EXAMPLES / name)],
         env={**plain, **env},
@@ -80,17 +80,17 @@ def run(name: str, **env: str) -> str:
     return ran.stdout
 
 
-def told(name: str) -> str:
-    return "".join(line[8:] + "\n" for line in SAID[name].splitlines() if line.strip())
+def expected_output(name: str) -> str:
+    return "".join(line[8:] + "\n" for line in OUTPUTS[name].splitlines() if line.strip())
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_it_says_what_it_should(server: Server, name: str) -> None:
-    assert run(name, HOLDFAST_SERVER_URL=server.url) == told(name)
+def test_an_example_prints_what_it_should(server: Server, name: str) -> None:
+    assert run(name, HOLDFAST_SERVER_URL=server.url) == expected_output(name)
 
 
-def test_without_a_server_it_starts_one(tmp_path: Path) -> None:
-    assert run("calls_basic.py", HOLDFAST_HOME=str(tmp_path)) == told("calls_basic.py")
+def test_an_example_starts_a_server_if_none_runs(tmp_path: Path) -> None:
+    assert run("calls_basic.py", HOLDFAST_HOME=str(tmp_path)) == expected_output("calls_basic.py")
 
 
 def test_every_example_of_calls_is_run() -> None:
@@ -99,4 +99,4 @@ def test_every_example_of_calls_is_run() -> None:
 
 def test_an_agent_is_held_before_it_does_harm(tmp_path: Path) -> None:
     """The other example of an agent, `agent_loop.py`, is run by the tests of the command line."""
-    assert run("agent_held.py", HOLDFAST_HOME=str(tmp_path)) == told("agent_held.py")
+    assert run("agent_held.py", HOLDFAST_HOME=str(tmp_path)) == expected_output("agent_held.py")

@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 
+from agent_process import running_agent
 from harness import Server
 from holdfast.recording.directories import AgentsDirectory
 from polling import wait_until
-from replays import data_of
-from told_agents import agent
+from replayable_agent import read_data
 
 ROOT = Path(__file__).parents[1]
 INSTALL_LINE = "pip install 'holdfast[server]'"
@@ -156,7 +156,7 @@ def test_an_agent_is_recorded_and_replayed(light: LightInstall, tmp_path: Path) 
     assert (code, output, errors) == (0, "the model runs\nthe tool runs\n3\n", "")
 
     (home,) = AgentsDirectory(light.home / "agents").list_sessions()
-    assert [data["name"] for data in data_of(home, "tool_call_start")] == ["add"]
+    assert [data["name"] for data in read_data(home, "tool_call_start")] == ["add"]
 
     command = (str(light.python), str(script))
     assert light.run(*command, HOLDFAST_REPLAY=home.id) == (0, "3\n", "")
@@ -192,7 +192,7 @@ def test_a_command_names_the_one_part_that_is_missing(tmp_path: Path) -> None:
 
 
 def test_a_screen_without_its_package_names_it(tmp_path: Path) -> None:
-    with agent(tmp_path) as running:
+    with running_agent(tmp_path) as running:
         terminal, side = pty.openpty()
         process = subprocess.Popen(
             [sys.executable, "-c", WITHOUT, "textual", "agent", "attach", "-s", running.id],

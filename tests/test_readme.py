@@ -33,6 +33,17 @@ FOLDER = "/path/to/shop"
 """Placeholders of the README. A reader uses the id that the server gave, and a folder of theirs."""
 
 
+FIGURES = [
+    "step with locals",
+    "launch to first stop",
+    "launch, nothing prepared",
+    "evaluate",
+    "end of program",
+    "memory while paused",
+]
+"""The rows of docs/performance.md that the README shows, in its order."""
+
+
 def commands() -> str:
     [block] = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
     return str(block)
@@ -112,6 +123,24 @@ def test_its_links_lead_somewhere(name: str) -> None:
     links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert missing == []
+
+
+def table_rows(page: str) -> list[list[str]]:
+    """Return the cells of every row of a page's tables."""
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_its_figures_are_those_of_the_page_on_performance() -> None:
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    measured = {row[0].rpartition(",")[0]: row for row in table_rows(page) if len(row) == 5}
+    for name, row in zip(FIGURES, table_rows(README.split("## How fast")[1])[2:], strict=True):
+        _, holdfast_cell, stock_cell, ratio = row
+        _, stock, _, ours, measured_ratio = measured[name]
+        for written, real in ((holdfast_cell, ours), (stock_cell, stock)):
+            number = float(written.split()[0].replace(",", ""))
+            assert number == pytest.approx(float(real), rel=0.03), name
+        assert f"({ratio})" in measured_ratio, name
 
 
 def test_the_picture_shows_the_terminal_view_and_its_keys() -> None:

@@ -1,4 +1,4 @@
-"""What everyone debugs here: a loop with a handful of ordinary locals, and nothing that waits."""
+"""The program that every debugger runs: a loop with a few ordinary locals that never waits."""
 
 from __future__ import annotations
 

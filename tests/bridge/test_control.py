@@ -11,101 +11,101 @@ from typing import Any
 
 import pytest
 
-from applications import started
+from agent_loops import AgentLoop, SessionFiles, build_writes, open_bridge
+from background import run_in_thread
 from holdfast.bridge import Bridge, ToolCancelled
-from loops import Files, Loop, session, writes
 
 
 @pytest.fixture
 def dbg(tmp_path: Path) -> Iterator[Bridge]:
-    with session(tmp_path) as found:
+    with open_bridge(tmp_path) as found:
         yield found
         for stop in list(found.control.stops.values()):
             found.control.left(stop)
 
 
-def files(dbg: Bridge) -> Files:
+def files(dbg: Bridge) -> SessionFiles:
     assert dbg.home is not None
-    return Files(dbg.home)
+    return SessionFiles(dbg.home)
 
 
 # -- pausing and stepping ------------------------------------------------------------------------
 
 
 def test_a_pause_takes_effect_before_the_next_model_call(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(1))
+    loop = AgentLoop(dbg, build_writes(1))
     command = loop.send("pause")
-    assert loop.executed(command)["status"] == "accepted"
+    assert loop.wait_for_execution(command)["status"] == "accepted"
 
-    running = loop.started()
-    stop = loop.stopped()
+    running = loop.run_in_thread()
+    stop = loop.wait_for_stop()
     assert (stop["reason"], stop["at"], stop["iteration"]) == ("pause", "model", 1)
     assert loop.asked == 0
-    assert loop.until("command_applied", commandId=command)
+    assert loop.wait_for("command_applied", commandId=command)
 
     loop.resume()
     assert running.result(30) == "done"
-    assert loop.until("resumed", stop=stop["stop"])["action"] == "continue"
+    assert loop.wait_for("resumed", stop=stop["stop"])["action"] == "continue"
 
 
 def test_what_is_held_is_said_again_while_it_is_held(dbg: Bridge) -> None:
-    loop = Loop(dbg, [])
-    loop.executed(loop.send("pause"))
-    running = loop.started()
-    loop.stopped()
+    loop = AgentLoop(dbg, [])
+    loop.wait_for_execution(loop.send("pause"))
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
 
-    snapshot = loop.until("state_snapshot", 2)
+    snapshot = loop.wait_for("state_snapshot", 2)
     assert snapshot == {"paused": True, "waiting": "resume", "iteration": 1, "stops": ["stop-1"]}
     loop.resume()
     running.result(30)
 
 
 def test_a_step_runs_one_iteration_and_holds_before_the_next(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(3))
-    loop.executed(loop.send("pause"))
-    running = loop.started()
-    loop.stopped()
+    loop = AgentLoop(dbg, build_writes(3))
+    loop.wait_for_execution(loop.send("pause"))
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
 
-    loop.executed(loop.send("step"))
-    second = loop.stopped(2)
+    loop.wait_for_execution(loop.send("step"))
+    second = loop.wait_for_stop(2)
     assert (second["reason"], second["iteration"]) == ("step", 2)
-    assert loop.of("step_complete") == [{"iteration": 1}]
+    assert loop.data_of("step_complete") == [{"iteration": 1}]
     assert (loop.asked, len(loop.done)) == (1, 1)
 
     loop.resume()
     assert running.result(30) == "done"
-    assert len(loop.of("paused")) == 2
+    assert len(loop.data_of("paused")) == 2
 
 
 def test_a_step_of_a_running_loop_lets_one_model_call_pass(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(3))
-    assert loop.executed(loop.send("step"))["status"] == "accepted"
-    running = loop.started()
+    loop = AgentLoop(dbg, build_writes(3))
+    assert loop.wait_for_execution(loop.send("step"))["status"] == "accepted"
+    running = loop.run_in_thread()
 
-    assert loop.stopped()["iteration"] == 2
-    assert loop.of("step_complete") == [{"iteration": 1}]
+    assert loop.wait_for_stop()["iteration"] == 2
+    assert loop.data_of("step_complete") == [{"iteration": 1}]
     loop.resume()
     running.result(30)
 
 
 def test_a_step_that_ends_the_loop_is_complete_all_the_same(dbg: Bridge) -> None:
-    loop = Loop(dbg, [])
-    loop.executed(loop.send("pause"))
-    running = loop.started()
-    loop.stopped()
-    loop.executed(loop.send("step"))
+    loop = AgentLoop(dbg, [])
+    loop.wait_for_execution(loop.send("pause"))
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
+    loop.wait_for_execution(loop.send("step"))
 
     assert running.result(30) == "done"
-    assert loop.until("step_complete") == {"iteration": 1}
+    assert loop.wait_for("step_complete") == {"iteration": 1}
 
 
 def test_a_resume_that_names_its_stop_never_releases_a_later_one(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(2))
+    loop = AgentLoop(dbg, build_writes(2))
     loop.breakpoint(on="tool", name="write")
-    running = loop.started()
-    first = loop.stopped()["stop"]
+    running = loop.run_in_thread()
+    first = loop.wait_for_stop()["stop"]
     assert loop.resume(stop=first)["status"] == "applied"
-    second = loop.stopped(2)["stop"]
+    second = loop.wait_for_stop(2)["stop"]
 
     assert loop.resume(stop=first)["status"] == "expired"
     assert len(loop.done) == 1
@@ -115,12 +115,12 @@ def test_a_resume_that_names_its_stop_never_releases_a_later_one(dbg: Bridge) ->
 
 
 def test_pause_and_resume_with_nothing_to_do_are_answered(dbg: Bridge) -> None:
-    loop = Loop(dbg, [])
+    loop = AgentLoop(dbg, [])
     assert loop.resume()["status"] == "applied"
-    loop.executed(loop.send("pause"))
+    loop.wait_for_execution(loop.send("pause"))
     assert loop.resume()["note"] == "it had not stopped yet"
     assert loop() == "done"
-    assert loop.of("paused") == []
+    assert loop.data_of("paused") == []
 
 
 # -- breakpoints ---------------------------------------------------------------------------------
@@ -129,14 +129,14 @@ def test_pause_and_resume_with_nothing_to_do_are_answered(dbg: Bridge) -> None:
 @pytest.mark.parametrize("shape", [("on", "name"), ("type", "condition")])
 def test_a_breakpoint_on_a_tool_holds_before_it_runs(dbg: Bridge, shape: tuple[str, str]) -> None:
     on, name = shape
-    loop = Loop(dbg, writes(1))
+    loop = AgentLoop(dbg, build_writes(1))
     point = loop.breakpoint(**{on: "tool", name: "wri*"})
-    running = loop.started()
+    running = loop.run_in_thread()
 
-    stop = loop.stopped()
+    stop = loop.wait_for_stop()
     assert (stop["reason"], stop["at"], stop["name"]) == ("breakpoint", "tool", "write")
     assert stop["input"] == {"path": "0.txt"}
-    hit = loop.of("breakpoint_hit")[0]
+    hit = loop.data_of("breakpoint_hit")[0]
     assert hit["breakpoint"]["id"] == point
     assert hit["toolCall"] == {"id": "tool-1", "name": "write", "input": {"path": "0.txt"}}
     assert loop.done == []
@@ -148,23 +148,23 @@ def test_a_breakpoint_on_a_tool_holds_before_it_runs(dbg: Bridge, shape: tuple[s
 
 
 def test_an_iteration_breakpoint_fires_once(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(3))
+    loop = AgentLoop(dbg, build_writes(3))
     loop.breakpoint(on="iteration", count=2)
-    running = loop.started()
+    running = loop.run_in_thread()
 
-    assert loop.stopped()["iteration"] == 2
+    assert loop.wait_for_stop()["iteration"] == 2
     assert loop.asked == 1
     loop.resume()
     running.result(30)
-    assert len(loop.of("paused")) == 1
+    assert len(loop.data_of("paused")) == 1
 
 
 def test_a_pattern_is_looked_for_in_the_input(dbg: Bridge) -> None:
-    loop = Loop(dbg, [{"tool": "write", "path": "a"}, {"tool": "write", "path": "rm -rf /"}])
+    loop = AgentLoop(dbg, [{"tool": "write", "path": "a"}, {"tool": "write", "path": "rm -rf /"}])
     loop.breakpoint(on="pattern", regex=r"rm\s+-rf")
-    running = loop.started()
+    running = loop.run_in_thread()
 
-    assert loop.stopped()["input"] == {"path": "rm -rf /"}
+    assert loop.wait_for_stop()["input"] == {"path": "rm -rf /"}
     loop.resume(action="skip", result="refused")
     running.result(30)
     assert loop.done == [("a", "")]
@@ -172,7 +172,7 @@ def test_a_pattern_is_looked_for_in_the_input(dbg: Bridge) -> None:
 
 
 def test_a_model_tokens_a_condition_and_hits_are_broken_on(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(4))
+    loop = AgentLoop(dbg, build_writes(4))
     for point, iteration in (
         ({"on": "model", "name": "scr*", "hitCondition": "2"}, 2),
         ({"on": "tokens", "count": 30}, 3),
@@ -180,38 +180,38 @@ def test_a_model_tokens_a_condition_and_hits_are_broken_on(dbg: Bridge) -> None:
     ):
         loop.breakpoint(**point)
         del iteration
-    running = loop.started()
+    running = loop.run_in_thread()
 
     for count, iteration in enumerate((2, 3, 4), 1):
-        assert loop.stopped(count)["iteration"] == iteration
+        assert loop.wait_for_stop(count)["iteration"] == iteration
         loop.resume()
     running.result(30)
-    assert len(loop.of("paused")) == 3
+    assert len(loop.data_of("paused")) == 3
 
 
 def test_a_breakpoint_on_a_tool_takes_a_condition_over_its_input(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(3))
+    loop = AgentLoop(dbg, build_writes(3))
     loop.breakpoint(on="tool", name="write", condition="input.get('path') == '2.txt'")
-    running = loop.started()
-    assert loop.stopped()["input"] == {"path": "2.txt"}
+    running = loop.run_in_thread()
+    assert loop.wait_for_stop()["input"] == {"path": "2.txt"}
     loop.resume()
     running.result(30)
 
 
 def test_breakpoints_are_listed_and_cleared(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(1))
+    loop = AgentLoop(dbg, build_writes(1))
     first, second = loop.breakpoint(on="tool", name="write"), loop.breakpoint(on="model")
-    listed = loop.answer("breakpoint", action="list")["data"]["breakpoints"]
+    listed = loop.ask("breakpoint", action="list")["data"]["breakpoints"]
     assert [each["id"] for each in listed] == [first, second]
     assert (listed[0]["on"], listed[0]["type"], listed[0]["name"], listed[0]["condition"]) == (
         *("tool", "tool", "write", "write"),
     )
 
-    loop.answer("breakpoint", action="clear", id=first)
-    listed = loop.answer("breakpoint", action="list")["data"]["breakpoints"]
+    loop.ask("breakpoint", action="clear", id=first)
+    listed = loop.ask("breakpoint", action="list")["data"]["breakpoints"]
     assert [each["id"] for each in listed] == [second]
-    loop.answer("breakpoint", action="clear-all")
-    assert loop.answer("breakpoint", action="list")["data"]["breakpoints"] == []
+    loop.ask("breakpoint", action="clear-all")
+    assert loop.ask("breakpoint", action="list")["data"]["breakpoints"] == []
     assert loop() == "done"
 
 
@@ -228,8 +228,8 @@ def test_breakpoints_are_listed_and_cleared(dbg: Bridge) -> None:
     ],
 )
 def test_a_bad_breakpoint_is_an_error_and_nothing_else(dbg: Bridge, data: dict[str, Any]) -> None:
-    loop = Loop(dbg, [])
-    found = loop.rejected(loop.send("breakpoint", action="add", **data))
+    loop = AgentLoop(dbg, [])
+    found = loop.wait_for_rejection(loop.send("breakpoint", action="add", **data))
     assert (found["context"], found["status"]) == ("command_processing", "rejected")
     assert loop() == "done"
 
@@ -237,11 +237,11 @@ def test_a_bad_breakpoint_is_an_error_and_nothing_else(dbg: Bridge, data: dict[s
 # -- decisions -----------------------------------------------------------------------------------
 
 
-def held_at_tool(dbg: Bridge) -> tuple[Loop, Any]:
-    loop = Loop(dbg, writes(1))
+def held_at_tool(dbg: Bridge) -> tuple[AgentLoop, Any]:
+    loop = AgentLoop(dbg, build_writes(1))
     loop.breakpoint(on="tool", name="*")
-    running = loop.started()
-    loop.stopped()
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
     return loop, running
 
 
@@ -251,7 +251,7 @@ def test_an_input_can_be_changed(dbg: Bridge) -> None:
     running.result(30)
 
     assert loop.done == [("safe.txt", "hello")]
-    [begun] = loop.of("tool_call_start")
+    [begun] = loop.data_of("tool_call_start")
     assert begun["input"] == {"path": "safe.txt", "text": "hello"}
     assert begun["requested"] == {"path": "0.txt"}
     assert begun["decision"]["by"] == "me"
@@ -264,7 +264,7 @@ def test_a_result_can_be_supplied(dbg: Bridge) -> None:
 
     assert loop.done == []
     assert loop.results == [{"ok": True}]
-    assert loop.of("tool_result")[0]["faked"] is True
+    assert loop.data_of("tool_result")[0]["faked"] is True
 
 
 def test_an_error_can_be_raised(dbg: Bridge) -> None:
@@ -277,58 +277,58 @@ def test_an_error_can_be_raised(dbg: Bridge) -> None:
 
 def test_a_held_tool_can_be_cancelled(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
-    loop.executed(loop.send("cancel_tool", toolId="tool-1"))
+    loop.wait_for_execution(loop.send("cancel_tool", toolId="tool-1"))
     running.result(30)
 
     assert loop.done == []
     assert loop.results[0].startswith("ToolCancelled: ")
-    assert loop.of("tool_call_end")[0]["cancelled"] is True
+    assert loop.data_of("tool_call_end")[0]["cancelled"] is True
 
 
 def test_a_message_can_be_injected_while_a_model_call_is_held(dbg: Bridge) -> None:
-    loop = Loop(dbg, [])
-    loop.executed(loop.send("pause"))
-    running = loop.started()
-    stop = loop.stopped()
+    loop = AgentLoop(dbg, [])
+    loop.wait_for_execution(loop.send("pause"))
+    running = loop.run_in_thread()
+    stop = loop.wait_for_stop()
     command = loop.send("inject_message", role="user", content="be brief")
-    assert loop.executed(command)["status"] == "applied"
-    assert loop.until("command_response", commandId=command)["success"] is True
+    assert loop.wait_for_execution(command)["status"] == "applied"
+    assert loop.wait_for("command_response", commandId=command)["success"] is True
     loop.resume(stop=stop["stop"])
     running.result(30)
 
     assert loop.seen[0][-1] == {"role": "user", "content": "be brief"}
-    assert loop.of("user_input") == [{"content": "begin"}]
-    assert loop.of("message_injected")[0]["content"] == "be brief"
+    assert loop.data_of("user_input") == [{"content": "begin"}]
+    assert loop.data_of("message_injected")[0]["content"] == "be brief"
 
 
 def test_a_message_injected_in_between_comes_before_the_next_model_call(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
     command = loop.send("inject_message", role="user", content="stop after this")
-    assert loop.executed(command)["status"] == "accepted"
+    assert loop.wait_for_execution(command)["status"] == "accepted"
     loop.resume()
     running.result(30)
 
     assert [each["role"] for each in loop.seen[1]] == ["user", "assistant", "tool", "user"]
-    assert loop.until("command_applied", commandId=command)
+    assert loop.wait_for("command_applied", commandId=command)
 
 
 def test_to_inject_is_a_decision_too(dbg: Bridge) -> None:
-    loop = Loop(dbg, [])
-    loop.executed(loop.send("pause"))
-    running = loop.started()
-    loop.stopped()
+    loop = AgentLoop(dbg, [])
+    loop.wait_for_execution(loop.send("pause"))
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
     loop.resume(action="inject", role="user", content="now")
     running.result(30)
     assert loop.seen[0][-1]["content"] == "now"
 
 
 def test_the_messages_of_a_model_call_can_be_edited_and_its_answer_supplied(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(1))
+    loop = AgentLoop(dbg, build_writes(1))
     loop.breakpoint(on="model")
-    running = loop.started()
-    loop.stopped()
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
     loop.resume(action="modify", messages=[{"role": "user", "content": "something else"}])
-    loop.stopped(2)
+    loop.wait_for_stop(2)
     loop.resume(result={"role": "assistant", "content": "faked", "ask": None})
 
     assert running.result(30) == "faked"
@@ -338,19 +338,19 @@ def test_the_messages_of_a_model_call_can_be_edited_and_its_answer_supplied(dbg:
 
 def test_a_variable_is_set_while_held_and_before_the_next_step_otherwise(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
-    loop.executed(loop.send("set_variable", key="depth", value=5))
-    assert loop.until("variable_set")["value"] == 5
+    loop.wait_for_execution(loop.send("set_variable", key="depth", value=5))
+    assert loop.wait_for("variable_set")["value"] == 5
     assert loop.vars == {"depth": 5}
     loop.resume()
     running.result(30)
-    assert files(dbg).rejected(loop.send("set_variable", key="depth", value=6))
+    assert files(dbg).wait_for_rejection(loop.send("set_variable", key="depth", value=6))
 
 
 def test_an_error_breakpoint_holds_after_the_failure_and_takes_a_result(dbg: Bridge) -> None:
-    loop = Loop(dbg, [{"tool": "fail", "why": "flaky"}])
+    loop = AgentLoop(dbg, [{"tool": "fail", "why": "flaky"}])
     loop.breakpoint(on="error")
-    running = loop.started()
-    stop = loop.stopped()
+    running = loop.run_in_thread()
+    stop = loop.wait_for_stop()
     assert (stop["at"], stop["name"]) == ("error", "fail")
     assert stop["error"] == {"type": "ValueError", "message": "flaky"}
     loop.resume(result="recovered")
@@ -372,7 +372,7 @@ def test_a_decision_that_makes_no_sense_leaves_it_held(
     dbg: Bridge, decision: dict[str, Any]
 ) -> None:
     loop, running = held_at_tool(dbg)
-    loop.rejected(loop.send("resume", **decision))
+    loop.wait_for_rejection(loop.send("resume", **decision))
     assert loop.done == []
     loop.resume()
     running.result(30)
@@ -382,11 +382,11 @@ def test_several_tools_are_held_at_once_and_each_has_its_decision(dbg: Bridge) -
     tool = dbg.tool(lambda number: number, name="tool")
     found = files(dbg)
     found.breakpoint(on="tool", name="tool")
-    running = [started(lambda number=number: tool(number=number)) for number in range(3)]  # type: ignore[misc]
-    found.stopped(3)
-    stops = {each["input"]["number"]: each["stop"] for each in found.of("paused")}
+    running = [run_in_thread(lambda number=number: tool(number=number)) for number in range(3)]  # type: ignore[misc]
+    found.wait_for_stop(3)
+    stops = {each["input"]["number"]: each["stop"] for each in found.data_of("paused")}
 
-    assert "name the stop" in found.rejected(found.send("resume", result=0))["message"]
+    assert "name the stop" in found.wait_for_rejection(found.send("resume", result=0))["message"]
     found.resume(stop=stops[1], result="one")
     assert running[1].result(30) == "one"
     found.resume()
@@ -409,7 +409,7 @@ def test_a_held_async_tool_blocks_nothing_else_in_its_loop(dbg: Bridge) -> None:
     async def main() -> tuple[str, int]:
         held = asyncio.create_task(slow())
         ticks = 0
-        while not found.of("paused") or ticks < 5:
+        while not found.data_of("paused") or ticks < 5:
             await asyncio.sleep(0.001)
             ticks += 1
         assert ran == []
@@ -423,10 +423,10 @@ def test_a_held_async_tool_blocks_nothing_else_in_its_loop(dbg: Bridge) -> None:
 
 def test_a_hold_is_not_part_of_how_long_a_tool_took(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
-    loop.until("state_snapshot")
+    loop.wait_for("state_snapshot")
     loop.resume()
     running.result(30)
-    [end] = loop.of("tool_call_end")
+    [end] = loop.data_of("tool_call_end")
     assert end["heldMs"] > end["durationMs"]
 
 
@@ -439,14 +439,14 @@ def test_a_task_that_is_cancelled_while_held_withdraws_its_stop(dbg: Bridge) -> 
 
     async def main() -> None:
         held = asyncio.create_task(slow())
-        await asyncio.to_thread(found.until, "paused")
+        await asyncio.to_thread(found.wait_for, "paused")
         held.cancel()
         with pytest.raises(asyncio.CancelledError):
             await held
 
     asyncio.run(main())
     assert dbg.control.stops == {}
-    assert found.until("resumed")["action"] == "withdrawn"
+    assert found.wait_for("resumed")["action"] == "withdrawn"
 
 
 # -- cancelling what runs ------------------------------------------------------------------------
@@ -461,7 +461,7 @@ def test_a_coroutine_is_cancelled_and_the_loop_gets_an_ordinary_error(dbg: Bridg
 
     async def main() -> str:
         task = asyncio.create_task(endless())
-        await asyncio.to_thread(found.until, "tool_call_start")
+        await asyncio.to_thread(found.wait_for, "tool_call_start")
         found.send("cancel_tool", toolId="tool-1")
         try:
             await task
@@ -471,7 +471,7 @@ def test_a_coroutine_is_cancelled_and_the_loop_gets_an_ordinary_error(dbg: Bridg
         raise AssertionError
 
     assert asyncio.run(main()) == "it was cancelled"
-    [end] = found.of("tool_call_end")
+    [end] = found.data_of("tool_call_end")
     assert (end["cancelled"], end["abandoned"]) == (True, False)
 
 
@@ -497,7 +497,7 @@ def test_a_thread_that_goes_on_is_abandoned_and_not_called_cancelled(dbg: Bridge
         release.set()
 
     asyncio.run(main())
-    [end] = found.of("tool_call_end")
+    [end] = found.data_of("tool_call_end")
     assert (end["cancelled"], end["abandoned"]) == (False, True)
     assert finished == ["anyway"]
 
@@ -507,15 +507,17 @@ def _cancelled_in(run: Callable[[Callable[[], Any]], Any], dbg: Bridge, work: An
     tool = dbg.tool(work, name="endless")
 
     def cancel() -> None:
-        found.until("tool_call_start")
+        found.wait_for("tool_call_start")
         found.send("cancel_tool", toolId="tool-1")
 
     threading.Thread(target=cancel, daemon=True).start()
     with pytest.raises(ToolCancelled):
         run(tool)
-    assert found.of("tool_call_end")[0]["cancelled"] is True
-    assert found.executed(found.send("cancel_tool", toolId="tool-1"))["status"] == "expired"
-    assert found.rejected(found.send("cancel_tool", toolId="tool-99"))
+    assert found.data_of("tool_call_end")[0]["cancelled"] is True
+    assert (
+        found.wait_for_execution(found.send("cancel_tool", toolId="tool-1"))["status"] == "expired"
+    )
+    assert found.wait_for_rejection(found.send("cancel_tool", toolId="tool-99"))
 
 
 def test_a_function_of_the_main_thread_is_cancelled_even_while_it_sleeps(dbg: Bridge) -> None:
@@ -527,19 +529,19 @@ def test_a_function_of_another_thread_is_cancelled_at_its_next_instruction(dbg: 
         while True:
             time.sleep(0.001)
 
-    _cancelled_in(lambda tool: started(tool).result(30), dbg, spin)
+    _cancelled_in(lambda tool: run_in_thread(tool).result(30), dbg, spin)
 
 
 # -- inspecting ----------------------------------------------------------------------------------
 
 
 def test_the_state_can_be_inspected_at_any_time(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(1))
+    loop = AgentLoop(dbg, build_writes(1))
     loop.breakpoint(on="tool", name="write")
-    running = loop.started()
-    loop.stopped()
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
 
-    shown = loop.answer("inspect", what="all")["data"]
+    shown = loop.ask("inspect", what="all")["data"]
     assert (shown["sessionId"], shown["iteration"], shown["paused"]) == (dbg.id, 1, True)
     assert shown["messages"] == {
         "count": 2,
@@ -555,7 +557,7 @@ def test_the_state_can_be_inspected_at_any_time(dbg: Bridge) -> None:
     assert shown["provider"] == {"name": None, "model": "scripted"}
     assert shown["workingSet"] == []
     assert shown["variables"] == {"depth": 1}
-    assert "messages" not in loop.answer("inspect", what="tools")["data"]
-    assert loop.rejected(loop.send("inspect", what="everything"))
+    assert "messages" not in loop.ask("inspect", what="tools")["data"]
+    assert loop.wait_for_rejection(loop.send("inspect", what="everything"))
     loop.resume()
     running.result(30)

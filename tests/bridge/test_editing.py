@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from applications import started
+from agent_loops import SessionFiles, open_bridge
+from background import run_in_thread
 from holdfast.bridge import ModelCall
-from loops import Files, session
 
 
 @dataclass
@@ -24,17 +24,19 @@ def test_messages_that_were_not_touched_are_the_same_objects(tmp_path: Path) -> 
     messages = [Said("system", "hush", extra=len), Said("user", "key sk-abcdefghijklmnop1234")]
     originals = list(messages)
     sent: list[Any] = []
-    with session(tmp_path) as dbg:
+    with open_bridge(tmp_path) as dbg:
         assert dbg.home is not None
-        files = Files(dbg.home)
+        files = SessionFiles(dbg.home)
         files.breakpoint(on="model")
         call = ModelCall(
             messages,
             shown=lambda message: {"role": message.role, "content": message.text},
             made=lambda message: Said(message["role"], message["content"]),
         )
-        running = started(lambda: dbg.call_model(call, lambda call: sent.extend(call.messages)))
-        shown = files.stopped()["input"]["messages"]
+        running = run_in_thread(
+            lambda: dbg.call_model(call, lambda call: sent.extend(call.messages))
+        )
+        shown = files.wait_for_stop()["input"]["messages"]
         assert shown[1]["content"] == "key [redacted]"
         files.resume(
             action="modify", input={"messages": [*shown, {"role": "user", "content": "more"}]}

@@ -11,17 +11,24 @@ from pathlib import Path
 
 import pytest
 
+from agent_loops import (
+    PROGRAM,
+    AgentLoop,
+    AgentLoopProcess,
+    SessionFiles,
+    build_writes,
+    open_bridge,
+)
 from holdfast.bridge import start
 from holdfast.recording import liveness, session_index
 from holdfast.recording.directories import AgentsDirectory
-from loops import PROGRAM, Files, Loop, Process, session, writes
 from polling import wait_until
 
 
 def test_two_agents_of_one_name_keep_out_of_each_others_way(tmp_path: Path) -> None:
     with (
-        Process(tmp_path, "1", "twin", WAIT="1") as first,
-        Process(tmp_path, "1", "twin", WAIT="1") as second,
+        AgentLoopProcess(tmp_path, "1", "twin", WAIT="1") as first,
+        AgentLoopProcess(tmp_path, "1", "twin", WAIT="1") as second,
     ):
         assert first.home.id != second.home.id
         assert (tmp_path / "current").resolve() == second.home.path
@@ -40,13 +47,13 @@ def test_two_agents_of_one_name_keep_out_of_each_others_way(tmp_path: Path) -> N
 
 
 def test_a_line_of_echo_is_a_command(tmp_path: Path) -> None:
-    with Process(tmp_path, "2", WAIT="1") as agent:
+    with AgentLoopProcess(tmp_path, "2", WAIT="1") as agent:
         pause = '{"type":"pause","id":"test1","data":{}}'
         commands = tmp_path / "current" / "commands.jsonl"
         subprocess.run(f"echo '{pause}' >> {commands}", shell=True, check=True)
-        assert agent.executed("test1")["type"] == "pause"
+        assert agent.wait_for_execution("test1")["type"] == "pause"
         agent.go()
-        agent.stopped()
+        agent.wait_for_stop()
         subprocess.run(f"""echo '{{"type":"resume"}}' >> {commands}""", shell=True, check=True)
         assert agent.result() == {"messages": 6, "depth": 1}
 
@@ -62,94 +69,95 @@ def test_a_line_of_echo_is_a_command(tmp_path: Path) -> None:
 def test_garbage_among_the_commands_is_an_error_and_nothing_else_breaks(
     tmp_path: Path, garbage: bytes
 ) -> None:
-    with session(tmp_path) as dbg:
-        loop = Loop(dbg, writes(1))
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(1))
         with open(loop.home.commands, "ab") as file:
             file.write(garbage + b"\n")
-        found = loop.until("error")
+        found = loop.wait_for("error")
         assert (found["context"], found["status"]) == ("command_processing", "rejected")
-        assert loop.executed(loop.send("pause"))
+        assert loop.wait_for_execution(loop.send("pause"))
         assert loop.resume()
         assert loop() == "done"
-        assert len(loop.of("error")) == 1
+        assert len(loop.data_of("error")) == 1
 
 
 def test_a_command_is_executed_once_however_often_its_line_appears(tmp_path: Path) -> None:
-    with session(tmp_path) as dbg:
-        loop = Loop(dbg, [])
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, [])
         for _ in range(3):
             loop.send("inject_message", "same", role="user", content="once")
-        loop.executed(loop.send("pause"))
+        loop.wait_for_execution(loop.send("pause"))
         loop.resume()
         loop()
-        assert len(loop.of("message_injected")) == 1
+        assert len(loop.data_of("message_injected")) == 1
         assert (
-            len([each for each in loop.of("command_executed") if each["commandId"] == "same"]) == 1
+            len([each for each in loop.data_of("command_executed") if each["commandId"] == "same"])
+            == 1
         )
 
 
 def test_a_session_that_is_reopened_goes_on_where_it_was(tmp_path: Path) -> None:
-    with Process(tmp_path, "1", IDLE="60") as agent:
-        agent.until("tool_call_start", name="idle")
-        agent.executed(agent.send("inject_message", "before", role="user", content="one"))
+    with AgentLoopProcess(tmp_path, "1", IDLE="60") as agent:
+        agent.wait_for("tool_call_start", name="idle")
+        agent.wait_for_execution(agent.send("inject_message", "before", role="user", content="one"))
         agent.kill()
     with open(agent.home.events, "ab") as file:
         file.write(b'{"seq":99,"type":"tool_')
     before = agent.events
     agent.send("inject_message", "between", role="user", content="two")
 
-    with Process(tmp_path, "1", SESSION=agent.home.id) as again:
-        again.executed("between")
+    with AgentLoopProcess(tmp_path, "1", SESSION=agent.home.id) as again:
+        again.wait_for_execution("between")
         assert again.home == agent.home
         again.result()
     events = again.events
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert events[: len(before)] == before
-    assert again.of("session_start")[1]["reopened"] is True
-    executed = [each["commandId"] for each in again.of("command_executed")]
+    assert again.data_of("session_start")[1]["reopened"] is True
+    executed = [each["commandId"] for each in again.data_of("command_executed")]
     assert (executed.count("before"), executed.count("between")) == (1, 1)
 
 
 def test_a_session_whose_agent_runs_cannot_be_taken_over(tmp_path: Path) -> None:
     with (
-        Process(tmp_path, "1", WAIT="1") as agent,
+        AgentLoopProcess(tmp_path, "1", WAIT="1") as agent,
         pytest.raises(ValueError, match="still runs"),
     ):
         start("other", directory=tmp_path, session=agent.home.id)
 
 
 def test_a_stop_is_named_once_in_all_lives_of_a_session(tmp_path: Path) -> None:
-    with session(tmp_path) as dbg:
-        loop = Loop(dbg, [])
-        loop.executed(loop.send("pause"))
-        running = loop.started()
-        first = loop.stopped()["stop"]
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, [])
+        loop.wait_for_execution(loop.send("pause"))
+        running = loop.run_in_thread()
+        first = loop.wait_for_stop()["stop"]
         loop.resume()
         running.result(30)
-    with session(tmp_path, session=dbg.id) as again:
-        loop = Loop(again, [])
-        loop.executed(loop.send("pause"))
-        running = loop.started()
-        assert loop.stopped(2)["stop"] != first
+    with open_bridge(tmp_path, session=dbg.id) as again:
+        loop = AgentLoop(again, [])
+        loop.wait_for_execution(loop.send("pause"))
+        running = loop.run_in_thread()
+        assert loop.wait_for_stop(2)["stop"] != first
         assert loop.resume(stop=first)["status"] == "expired"
         loop.resume()
         running.result(30)
 
 
 def test_a_killed_agent_is_no_longer_alive_and_its_recording_stays(tmp_path: Path) -> None:
-    with Process(tmp_path, "1", IDLE="60") as agent:
-        agent.until("tool_call_start", name="idle")
+    with AgentLoopProcess(tmp_path, "1", IDLE="60") as agent:
+        agent.wait_for("tool_call_start", name="idle")
         assert liveness.is_alive(agent.home)
         agent.kill()
     assert not liveness.is_alive(agent.home)
     assert "session_end" not in agent.types
-    assert agent.of("tool_result")
+    assert agent.data_of("tool_result")
 
 
 def test_an_agent_without_a_directory_runs_all_the_same(tmp_path: Path) -> None:
     taken = tmp_path / "file"
     taken.write_text("in the way")
-    with Process(taken, "2") as agent:
+    with AgentLoopProcess(taken, "2") as agent:
         assert agent.result() == {"messages": 6, "depth": 1}
 
 
@@ -173,19 +181,19 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def test_a_hold_is_not_released_because_its_control_failed(tmp_path: Path) -> None:
-    with session(tmp_path) as dbg:
-        loop = Loop(dbg, writes(1))
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(1))
         loop.breakpoint(on="tool", name="write")
-        running = loop.started()
-        loop.stopped()
+        running = loop.run_in_thread()
+        loop.wait_for_stop()
         loop.home.commands.unlink()
         with open(loop.home.commands, "wb") as file:
             file.write(b"garbage\n")
-        loop.until("error")
+        loop.wait_for("error")
         loop.home.commands.unlink()
         loop.home.bell.unlink()
 
-        loop.until("state_snapshot", len(loop.of("state_snapshot")) + 1)
+        loop.wait_for("state_snapshot", len(loop.data_of("state_snapshot")) + 1)
         assert loop.done == []
         loop.resume()
         assert running.result(30) == "done"
@@ -194,15 +202,15 @@ def test_a_hold_is_not_released_because_its_control_failed(tmp_path: Path) -> No
 def test_a_clock_that_jumps_changes_no_order_and_no_duration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with session(tmp_path) as dbg:
-        loop = Loop(dbg, writes(2))
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(2))
         clock = iter(range(10**9, 0, -(10**6)))
         monkeypatch.setattr(time, "time", lambda: float(next(clock)))
         loop()
         monkeypatch.undo()
         events = loop.events
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
-        assert all(0 <= each["durationMs"] < 60_000 for each in loop.of("tool_call_end"))
+        assert all(0 <= each["durationMs"] < 60_000 for each in loop.data_of("tool_call_end"))
 
 
 def test_a_forked_child_records_nothing_and_is_not_held(tmp_path: Path) -> None:
@@ -226,14 +234,14 @@ print(dbg.id)
         text=True,
         check=True,
     )
-    found = Files(AgentsDirectory(tmp_path).home(done.stdout.strip()))
-    assert len(found.of("tool_call_end")) == 2
+    found = SessionFiles(AgentsDirectory(tmp_path).home(done.stdout.strip()))
+    assert len(found.data_of("tool_call_end")) == 2
     assert [event["seq"] for event in found.events] == list(range(1, len(found.events) + 1))
 
 
 def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
-    with session(tmp_path / "agents") as dbg:
-        Loop(dbg, writes(1))()
+    with open_bridge(tmp_path / "agents") as dbg:
+        AgentLoop(dbg, build_writes(1))()
         dbg.tool(lambda: "x" * 100_000, name="large")()
         assert dbg.home is not None
         for path in (tmp_path / "agents").rglob("*"):
@@ -247,8 +255,8 @@ def test_old_recordings_go_when_a_new_session_begins(
     monkeypatch.setenv("HOLDFAST_AGENT_KEEP", "2")
     ids = []
     for _ in range(4):
-        with session(tmp_path) as dbg:
+        with open_bridge(tmp_path) as dbg:
             ids.append(dbg.id)
-    with session(tmp_path) as dbg:
+    with open_bridge(tmp_path) as dbg:
         wait_until(lambda: len(os.listdir(tmp_path / "sessions")) <= 3)
         assert set(os.listdir(tmp_path / "sessions")) == {*ids[2:], dbg.id}

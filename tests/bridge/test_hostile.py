@@ -16,22 +16,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from applications import started
+from agent_loops import AgentLoop, SessionFiles, build_writes, open_bridge
+from background import run_in_thread
 from holdfast.bridge import Bridge, ToolCancelled
 from holdfast.bridge.redaction import Redaction
 from holdfast.recording.directories import AgentsDirectory
-from loops import Files, Loop, session, writes
 
 
 @pytest.fixture
 def dbg(tmp_path: Path) -> Iterator[Bridge]:
-    with session(tmp_path) as found:
+    with open_bridge(tmp_path) as found:
         yield found
 
 
-def files(dbg: Bridge) -> Files:
+def files(dbg: Bridge) -> SessionFiles:
     assert dbg.home is not None
-    return Files(dbg.home)
+    return SessionFiles(dbg.home)
 
 
 # -- values --------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def test_no_value_stops_an_agent_or_breaks_a_line(dbg: Bridge, value: Any) -> No
     found = files(dbg)
     for line in found.home.events.read_text().splitlines():
         json.loads(line, parse_constant=strict)
-    assert len(found.of("tool_call_end")) == len(found.of("api_response")) == 2
+    assert len(found.data_of("tool_call_end")) == len(found.data_of("api_response")) == 2
     assert 'c\\"d' not in found.home.events.read_text()
 
 
@@ -101,7 +101,7 @@ def test_what_is_not_like_an_error_is_recorded_all_the_same(dbg: Bridge) -> None
 
     with pytest.raises(StopIteration):
         dbg.tool(stops)()
-    assert files(dbg).of("tool_call_end")[0]["error"]["type"] == "StopIteration"
+    assert files(dbg).data_of("tool_call_end")[0]["error"]["type"] == "StopIteration"
     with pytest.raises(Odd), dbg.run():
         raise Odd
 
@@ -123,11 +123,11 @@ def test_a_method_is_a_tool_without_its_object(dbg: Bridge) -> None:
 
     found = files(dbg)
     assert Shop().price("tea") == "Shop tea 1"
-    assert found.of("tool_call_start")[0]["input"] == {"item": "tea"}
+    assert found.data_of("tool_call_start")[0]["input"] == {"item": "tea"}
 
     found.breakpoint(on="tool", name="price")
-    running = started(lambda: Shop().price("tea"))
-    found.stopped()
+    running = run_in_thread(lambda: Shop().price("tea"))
+    found.wait_for_stop()
     found.resume(input={"count": 3})
     assert running.result(30) == "Shop tea 3"
 
@@ -178,7 +178,7 @@ def test_no_text_takes_for_ever(text: str) -> None:
 
 def test_an_object_with_a_key_in_it_is_not_kept(dbg: Bridge) -> None:
     dbg.tool(lambda: Client("sk-abcdefghijklmnop1234"), name="make")()
-    [result] = files(dbg).of("tool_result")
+    [result] = files(dbg).data_of("tool_result")
     assert result["resultMarker"] == "redacted"
     assert not any((files(dbg).home.path / "contents").glob("*"))
 
@@ -192,13 +192,13 @@ class Client:
 
 
 def test_messages_that_are_none_are_refused_and_it_stays_held(dbg: Bridge) -> None:
-    loop = Loop(dbg, [])
+    loop = AgentLoop(dbg, [])
     loop.breakpoint(on="model")
-    running = loop.started()
-    loop.stopped()
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
     for wrong in (["hi"], "hi", 5):
-        loop.rejected(loop.send("resume", action="modify", input={"messages": wrong}))
-    loop.rejected(loop.send("resume", stop=[1]))
+        loop.wait_for_rejection(loop.send("resume", action="modify", input={"messages": wrong}))
+    loop.wait_for_rejection(loop.send("resume", stop=[1]))
     loop.resume()
     assert running.result(30) == "done"
 
@@ -213,8 +213,8 @@ def test_a_setting_that_was_left_to_its_default_can_be_changed(dbg: Bridge) -> N
 
     found = files(dbg)
     found.breakpoint(on="model")
-    running = started(lambda: ask([]))
-    found.stopped()
+    running = run_in_thread(lambda: ask([]))
+    found.wait_for_stop()
     found.resume(action="modify", input={"temperature": 0})
     running.result(30)
     assert used == [0]
@@ -228,26 +228,26 @@ def test_a_variable_that_cannot_be_set_is_an_error_event(dbg: Bridge) -> None:
     found = files(dbg)
     with dbg.run(vars=State()):
         command = found.send("set_variable", key="depth", value=2)
-        found.executed(command)
+        found.wait_for_execution(command)
         assert dbg.tool(lambda: "ran", name="tool")() == "ran"
-        assert found.rejected(command)["context"] == "set_variable"
+        assert found.wait_for_rejection(command)["context"] == "set_variable"
 
 
 @pytest.mark.parametrize("regex", ["(a+)+$", r"(?:\d+,)*x", "(a|aa)+$", "(.*)*x"])
 def test_a_pattern_that_could_take_for_ever_is_refused(dbg: Bridge, regex: str) -> None:
     found = files(dbg)
-    found.rejected(found.send("breakpoint", action="add", on="pattern", regex=regex))
+    found.wait_for_rejection(found.send("breakpoint", action="add", on="pattern", regex=regex))
 
 
 # -- pausing and stepping ------------------------------------------------------------------------
 
 
 def test_after_it_is_closed_nothing_is_held_and_what_was_held_does_not_run(tmp_path: Path) -> None:
-    with session(tmp_path) as dbg:
-        loop = Loop(dbg, writes(1))
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(1))
         loop.breakpoint(on="tool", name="write")
-        running = loop.started()
-        loop.stopped()
+        running = loop.run_in_thread()
+        loop.wait_for_stop()
     assert running.result(30) == "done"
     assert loop.done == []
     assert loop.write(path="later") == "wrote later"
@@ -256,7 +256,7 @@ def test_after_it_is_closed_nothing_is_held_and_what_was_held_does_not_run(tmp_p
 def test_a_step_holds_the_next_run_and_is_not_ended_by_an_inner_one(dbg: Bridge) -> None:
     ask = dbg.model(lambda messages: "ok")
     found = files(dbg)
-    found.executed(found.send("pause"))
+    found.wait_for_execution(found.send("pause"))
 
     def inner() -> None:
         with dbg.run(lane="inner"):
@@ -268,49 +268,49 @@ def test_a_step_holds_the_next_run_and_is_not_ended_by_an_inner_one(dbg: Bridge)
                 ask(messages=[])
                 dbg.tool(inner)()
 
-    running = started(turns)
+    running = run_in_thread(turns)
     for count in (1, 2):
-        assert found.stopped(count)["iteration"] == count
-        assert len(found.of("step_complete")) == count - 1
-        found.executed(found.send("step"))
-    found.stopped(3)
+        assert found.wait_for_stop(count)["iteration"] == count
+        assert len(found.data_of("step_complete")) == count - 1
+        found.wait_for_execution(found.send("step"))
+    found.wait_for_stop(3)
     found.resume()
     running.result(30)
 
 
 def test_a_pause_at_a_held_tool_holds_the_next_model_call(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(1))
+    loop = AgentLoop(dbg, build_writes(1))
     loop.breakpoint(on="tool", name="write")
-    running = loop.started()
-    loop.stopped()
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
     command = loop.send("pause")
-    assert loop.executed(command)["status"] == "accepted"
+    assert loop.wait_for_execution(command)["status"] == "accepted"
     loop.resume()
-    assert loop.stopped(2)["reason"] == "pause"
-    assert loop.until("command_applied", commandId=command)
+    assert loop.wait_for_stop(2)["reason"] == "pause"
+    assert loop.wait_for("command_applied", commandId=command)
     loop.resume()
     running.result(30)
 
 
 def test_a_step_and_a_cancel_are_said_to_be_applied(dbg: Bridge) -> None:
-    loop = Loop(dbg, [{"tool": "wait"}])
+    loop = AgentLoop(dbg, [{"tool": "wait"}])
     step = loop.send("step")
-    loop.executed(step)
-    running = loop.started()
+    loop.wait_for_execution(step)
+    running = loop.run_in_thread()
     assert loop.entered.wait(30)
     cancel = loop.send("cancel_tool", toolId="tool-1")
-    loop.until("command_applied", commandId=cancel)
-    loop.until("command_applied", commandId=step)
+    loop.wait_for("command_applied", commandId=cancel)
+    loop.wait_for("command_applied", commandId=step)
     loop.resume()
     running.result(30)
 
 
 def test_a_command_without_an_id_counts_in_a_new_file_too(dbg: Bridge) -> None:
-    loop = Loop(dbg, [])
+    loop = AgentLoop(dbg, [])
     loop.home.commands.write_text('{"type":"pause"}\n')
-    loop.until("command_executed", type="pause")
-    running = loop.started()
-    loop.stopped()
+    loop.wait_for("command_executed", type="pause")
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
     loop.home.commands.unlink()
     loop.home.commands.write_text('{"type":"resume"}\n')
     assert running.result(30) == "done"
@@ -347,7 +347,7 @@ def test_a_stream_gives_what_it_returns_and_says_when_it_was_left(dbg: Bridge) -
 
     assert list(whole()) == ["one", "all"]
     asyncio.run(left())
-    first, second = files(dbg).of("api_response")
+    first, second = files(dbg).data_of("api_response")
     assert "partial" not in first
     assert second["partial"] is True
 
@@ -379,7 +379,7 @@ def test_a_thread_is_found_wherever_a_coroutine_waits_for_it(dbg: Bridge, how: s
         release.set()
 
     asyncio.run(main())
-    [end] = found.of("tool_call_end")
+    [end] = found.data_of("tool_call_end")
     assert (end["cancelled"], end["abandoned"]) == (False, True)
 
 
@@ -395,5 +395,5 @@ print(dbg.id, flush=True)
 {ending}
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    found = Files(AgentsDirectory(tmp_path).home(done.stdout.strip()))
-    assert found.of("session_end") == [{"reason": reason}]
+    found = SessionFiles(AgentsDirectory(tmp_path).home(done.stdout.strip()))
+    assert found.data_of("session_end") == [{"reason": reason}]

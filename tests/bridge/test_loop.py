@@ -12,25 +12,25 @@ from typing import Any
 
 import pytest
 
+from agent_loops import AgentLoop, SessionFiles, build_writes, open_bridge
 from holdfast.bridge import Bridge, ModelCall
 from holdfast.wire import agent_lines
-from loops import Files, Loop, session, writes
 
 
 @pytest.fixture
 def dbg(tmp_path: Path) -> Iterator[Bridge]:
-    with session(tmp_path) as found:
+    with open_bridge(tmp_path) as found:
         yield found
 
 
-def files(dbg: Bridge) -> Files:
+def files(dbg: Bridge) -> SessionFiles:
     assert dbg.home is not None
-    return Files(dbg.home)
+    return SessionFiles(dbg.home)
 
 
 def test_a_loop_is_recorded_from_start_to_end(tmp_path: Path) -> None:
-    with session(tmp_path, "writer") as dbg:
-        loop = Loop(dbg, writes(1))
+    with open_bridge(tmp_path, "writer") as dbg:
+        loop = AgentLoop(dbg, build_writes(1))
         assert loop() == "done"
 
     iteration = ["api_request", "api_response"]
@@ -42,15 +42,15 @@ def test_a_loop_is_recorded_from_start_to_end(tmp_path: Path) -> None:
     ]
     assert [event["seq"] for event in loop.events] == list(range(1, len(loop.events) + 1))
     assert {event["sessionId"] for event in loop.events} == {dbg.id}
-    assert loop.of("session_start")[0]["name"] == "writer"
-    assert loop.of("user_input") == [{"content": "begin"}]
+    assert loop.data_of("session_start")[0]["name"] == "writer"
+    assert loop.data_of("user_input") == [{"content": "begin"}]
 
 
 def test_a_request_tells_what_is_new_since_the_last(dbg: Bridge) -> None:
-    loop = Loop(dbg, writes(2))
+    loop = AgentLoop(dbg, build_writes(2))
     loop()
 
-    requests = loop.of("api_request")
+    requests = loop.data_of("api_request")
     assert [each["messageCount"] for each in requests] == [1, 3, 5]
     assert [each["messagesKept"] for each in requests] == [0, 1, 3]
     rebuilt: list[Any] = []
@@ -70,7 +70,7 @@ def test_a_response_tells_why_it_stopped_and_what_it_used(dbg: Bridge) -> None:
 
     ask([{"role": "user", "content": "hi"}])
 
-    [response] = files(dbg).of("api_response")
+    [response] = files(dbg).data_of("api_response")
     assert response["stopReason"] == "tool_calls"
     assert response["usage"] == {"inputTokens": 7, "outputTokens": 2}
     assert response["content"] == "hello"
@@ -87,7 +87,7 @@ def test_a_tool_is_recorded_with_its_arguments_by_name(dbg: Bridge) -> None:
     assert place(1, 2, 3, scale=0.5, colour="red") == [1, [2, 3], 0.5, {"colour": "red"}]
 
     found = files(dbg)
-    [begun], [result] = found.of("tool_call_start"), found.of("tool_result")
+    [begun], [result] = found.data_of("tool_call_start"), found.data_of("tool_result")
     assert begun["input"] == {"x": 1, "more": [2, 3], "scale": 0.5, "colour": "red"}
     assert (begun["name"], begun["toolId"]) == ("place", "tool-1")
     assert result["result"] == [1, [2, 3], 0.5, {"colour": "red"}]
@@ -95,10 +95,10 @@ def test_a_tool_is_recorded_with_its_arguments_by_name(dbg: Bridge) -> None:
 
 
 def test_an_error_of_a_tool_is_recorded_and_goes_on_to_the_loop(dbg: Bridge) -> None:
-    loop = Loop(dbg, [{"tool": "fail", "why": "no such file"}])
+    loop = AgentLoop(dbg, [{"tool": "fail", "why": "no such file"}])
     loop()
 
-    [end] = loop.of("tool_call_end")
+    [end] = loop.data_of("tool_call_end")
     assert end["isError"] is True
     assert end["error"] == {"type": "ValueError", "message": "no such file"}
     assert loop.results == ["ValueError: no such file"]
@@ -109,8 +109,8 @@ def test_an_error_that_ends_the_run_is_on_record(dbg: Bridge) -> None:
         raise KeyError("gone")
 
     found = files(dbg)
-    assert found.of("run_end")[0]["isError"] is True
-    assert found.of("error")[0]["context"] == "run"
+    assert found.data_of("run_end")[0]["isError"] is True
+    assert found.data_of("error")[0]["context"] == "run"
 
 
 def test_messages_that_were_dropped_are_a_compaction(dbg: Bridge) -> None:
@@ -118,7 +118,7 @@ def test_messages_that_were_dropped_are_a_compaction(dbg: Bridge) -> None:
     ask(messages=[{"role": "user", "content": str(number)} for number in range(6)])
     ask(messages=[{"role": "system", "content": "summary"}, {"role": "user", "content": "5"}])
 
-    assert files(dbg).of("context_compaction") == [{"before": 6, "after": 2}]
+    assert files(dbg).data_of("context_compaction") == [{"before": 6, "after": 2}]
 
 
 def test_async_tools_and_models_are_recorded_alike(dbg: Bridge) -> None:
@@ -161,7 +161,7 @@ def test_a_streamed_answer_arrives_piece_by_piece_and_is_recorded_whole(dbg: Bri
 
     assert list(ask([])) == ["hel", "lo"]
     assert asyncio.run(main()) == ["good", "bye"]
-    first, second = files(dbg).of("api_response")
+    first, second = files(dbg).data_of("api_response")
     assert (first["content"], first["response"]) == ("hello", ["hel", "lo"])
     assert second["content"] == "goodbye"
 
@@ -175,7 +175,7 @@ def test_a_stream_that_is_left_early_is_recorded_as_far_as_it_came(dbg: Bridge) 
     assert next(pieces) == "one"
     pieces.close()
 
-    assert files(dbg).of("api_response")[0]["response"] == ["one"]
+    assert files(dbg).data_of("api_response")[0]["response"] == ["one"]
 
 
 @dataclasses.dataclass
@@ -190,7 +190,7 @@ def test_what_json_cannot_say_is_shown_and_kept_beside_it(dbg: Bridge) -> None:
 
     look()
 
-    [result] = files(dbg).of("tool_result")
+    [result] = files(dbg).data_of("tool_result")
     assert result["result"] == {"at": {"x": 3}, "seen": [1, 2]}
     assert dbg.values.restored(result, "result") == {"at": Point(3), "seen": {1, 2}}
 
@@ -201,7 +201,7 @@ def test_a_large_body_is_whole_behind_a_content_id(dbg: Bridge) -> None:
     read()
 
     found = files(dbg)
-    [result] = found.of("tool_result")
+    [result] = found.data_of("tool_result")
     assert result["result"]["size"] == len(text) + 2
     assert dbg.values.contents is not None
     body = dbg.values.contents.get(result["result"][agent_lines.CID])
@@ -236,7 +236,7 @@ def test_agents_in_one_process_have_lanes_of_their_own(dbg: Bridge) -> None:
             ask(messages=[{"role": "user", "content": "work"}])
         ask(messages=[{"role": "user", "content": "plan"}])
 
-    requests = files(dbg).of("api_request")
+    requests = files(dbg).data_of("api_request")
     assert [(each["lane"], each["messagesKept"]) for each in requests] == [
         *(("planner", 0), ("worker", 0), ("planner", 1))
     ]
@@ -267,12 +267,12 @@ def test_secrets_do_not_get_into_the_files(dbg: Bridge, secret: Any) -> None:
 
 
 def test_ones_own_patterns_are_redacted_and_redaction_can_be_off(tmp_path: Path) -> None:
-    with session(tmp_path, redact=[r"card \d+"]) as dbg:
+    with open_bridge(tmp_path, redact=[r"card \d+"]) as dbg:
         dbg.error("card 1234 was refused")
         text = files(dbg).home.events.read_text()
     assert "1234" not in text
 
-    with session(tmp_path, redact=False) as dbg:
+    with open_bridge(tmp_path, redact=False) as dbg:
         dbg.error("password", password="open")
         assert '"open"' in files(dbg).home.events.read_text()
 
@@ -280,4 +280,4 @@ def test_ones_own_patterns_are_redacted_and_redaction_can_be_off(tmp_path: Path)
 def test_a_request_of_the_common_clients_needs_nothing_but_a_model_call(dbg: Bridge) -> None:
     call = ModelCall([{"role": "user", "content": "hi"}], model="m", settings={"temperature": 0})
     assert dbg.call_model(call, lambda given: f"{len(given.messages)} heard") == "1 heard"
-    assert files(dbg).of("api_request")[0]["settings"] == {"temperature": 0}
+    assert files(dbg).data_of("api_request")[0]["settings"] == {"temperature": 0}

@@ -13,34 +13,35 @@ from typing import Any
 
 import pytest
 
-from applications import started
+from background import run_in_thread
 from holdfast.bridge import Bridge, Diverged, start
+from holdfast.model.agent_events import EventData
 from holdfast.recording import command_sender
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 from polling import wait_until
-from replays import Counted, bridge, data_of, edits, write
+from replayable_agent import CountingLoop, build_writes, format_edits, open_bridge, read_data
 
 PATIENCE = 30.0
 
 
-def recorded(directory: Path, turns: list[list[dict[str, Any]]]) -> Counted:
-    with bridge(directory) as dbg:
-        loop = Counted(dbg, turns)
+def recorded(directory: Path, turns: list[list[dict[str, Any]]]) -> CountingLoop:
+    with open_bridge(directory) as dbg:
+        loop = CountingLoop(dbg, turns)
         loop()
     return loop
 
 
-def replayed(loop: Counted, **environment: str) -> Counted:
-    with bridge(loop.home.agents.root, REPLAY=loop.home.id, **environment) as dbg:
-        again = Counted(dbg, loop.turns)
+def replayed(loop: CountingLoop, **environment: str) -> CountingLoop:
+    with open_bridge(loop.home.agents.root, REPLAY=loop.home.id, **environment) as dbg:
+        again = CountingLoop(dbg, loop.turns)
         again()
     return again
 
 
-def diverged(home: SessionDirectory) -> dict[str, Any]:
-    (found,) = data_of(home, "replay_diverged")
+def diverged(home: SessionDirectory) -> EventData:
+    (found,) = read_data(home, "replay_diverged")
     return found
 
 
@@ -52,16 +53,15 @@ class Debugger:
         self._tail = Tail(home.events)
         self._lines: deque[bytes] = deque()
 
-    def until(self, kind: str) -> dict[str, Any]:
+    def until(self, kind: str) -> EventData:
         """The next event of that type."""
 
-        def look() -> dict[str, Any] | None:
+        def look() -> EventData | None:
             self._lines.extend(line for _, line in self._tail.lines())
             while self._lines:
                 event = agent_lines.parse_event(self._lines.popleft())
                 if event is not None and event["type"] == kind:
-                    data: dict[str, Any] = event["data"]
-                    return data
+                    return event["data"]
             return None
 
         return wait_until(look, kind, pause=0.002)
@@ -80,13 +80,13 @@ class Debugger:
 
 def steered(
     directory: Path, turns: list[list[dict[str, Any]]], steer: Callable[[Debugger], None], **on: Any
-) -> Counted:
+) -> CountingLoop:
     """A recording in which somebody decided something."""
-    with bridge(directory) as dbg:
-        loop = Counted(dbg, turns)
+    with open_bridge(directory) as dbg:
+        loop = CountingLoop(dbg, turns)
         debugger = Debugger(loop.home)
         debugger.breakpoint(**on)
-        running = started(loop)
+        running = run_in_thread(loop)
         steer(debugger)
         running.result(PATIENCE)
     return loop
@@ -96,19 +96,19 @@ def steered(
 
 
 def test_a_thousand_steps_replay_without_one_call(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write(f"{number}.txt") for number in range(1000)])
+    loop = recorded(tmp_path, [build_writes(f"{number}.txt") for number in range(1000)])
     assert (loop.asked, len(loop.done)) == (1001, 1000)
 
     again = replayed(loop)
 
     assert (again.asked, again.done) == (0, [])
     assert again.messages == loop.messages
-    assert data_of(again.home, "replay_diverged") == []
-    assert data_of(again.home, "session_start")[0]["replayOf"] == loop.home.id
+    assert read_data(again.home, "replay_diverged") == []
+    assert read_data(again.home, "session_start")[0]["replayOf"] == loop.home.id
 
 
 def test_a_replay_can_be_replayed(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write("a"), [{"tool": "fail", "why": "broken"}]])
+    loop = recorded(tmp_path, [build_writes("a"), [{"tool": "fail", "why": "broken"}]])
     again = replayed(replayed(loop))
     assert (again.asked, again.done, again.messages) == (0, [], loop.messages)
 
@@ -120,13 +120,13 @@ def test_errors_are_raised_again_as_what_they_were(tmp_path: Path) -> None:
 
 
 def test_in_model_mode_the_tools_run(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write("a"), write("b")])
+    loop = recorded(tmp_path, [build_writes("a"), build_writes("b")])
     again = replayed(loop, REPLAY_MODE="model")
     assert (again.asked, again.done) == (0, [("write", "a"), ("write", "b")])
     assert again.messages == loop.messages
 
 
-class Parallel(Counted):
+class Parallel(CountingLoop):
     """Its tools run in threads of a pool, more of them than threads."""
 
     def perform(self, calls: list[dict[str, Any]]) -> list[Any]:
@@ -135,12 +135,12 @@ class Parallel(Counted):
 
 
 def test_parallel_tools_find_their_own_results(tmp_path: Path) -> None:
-    turns = [write(*(f"{turn}-{number}" for number in range(20))) for turn in range(20)]
-    with bridge(tmp_path) as dbg:
+    turns = [build_writes(*(f"{turn}-{number}" for number in range(20))) for turn in range(20)]
+    with open_bridge(tmp_path) as dbg:
         loop = Parallel(dbg, turns)
         loop()
     for _ in range(3):
-        with bridge(tmp_path, REPLAY=loop.home.id) as dbg:
+        with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
             again = Parallel(dbg, turns)
             again()
         assert (again.asked, again.done, again.messages) == (0, [], loop.messages)
@@ -172,10 +172,10 @@ def test_agents_in_lanes_of_their_own_replay_side_by_side(tmp_path: Path) -> Non
 
         return list(await asyncio.gather(*(agent(name) for name in "abc")))
 
-    with bridge(tmp_path) as dbg:
+    with open_bridge(tmp_path) as dbg:
         before = asyncio.run(family(dbg, []))
     calls: list[str] = []
-    with bridge(tmp_path, REPLAY=dbg.id) as again:
+    with open_bridge(tmp_path, REPLAY=dbg.id) as again:
         assert asyncio.run(family(again, calls)) == before
     assert calls == []
 
@@ -209,14 +209,14 @@ def test_what_a_tool_asks_for_inside_is_not_asked_for_in_a_full_replay(tmp_path:
                 messages.append({"role": "tool", "content": str(dbg.uuid4())})
         return messages
 
-    with bridge(tmp_path) as dbg:
+    with open_bridge(tmp_path) as dbg:
         before = agent(dbg)
     assert calls == ["model", "expert", "model", "small"] * 3
     calls.clear()
-    with bridge(tmp_path, REPLAY=dbg.id) as again:
+    with open_bridge(tmp_path, REPLAY=dbg.id) as again:
         assert agent(again) == before
     assert (calls, again.iteration) == ([], dbg.iteration)
-    with bridge(tmp_path, REPLAY=dbg.id, REPLAY_MODE="model") as again:
+    with open_bridge(tmp_path, REPLAY=dbg.id, REPLAY_MODE="model") as again:
         assert agent(again) == before
     assert calls == ["expert", "small"] * 3
 
@@ -226,9 +226,9 @@ def test_clocks_ids_and_chance_come_back(tmp_path: Path) -> None:
         found: list[Any] = [dbg.time(), dbg.now(), dbg.uuid4(), dbg.random(), dbg.randint(1, 10**9)]
         return [*found, dbg.choice(range(10**6)), dbg.value("mine", uuid.uuid4)]
 
-    with bridge(tmp_path) as dbg:
+    with open_bridge(tmp_path) as dbg:
         before = [ask(dbg), ask(dbg)]
-    with bridge(tmp_path, REPLAY=dbg.id) as again:
+    with open_bridge(tmp_path, REPLAY=dbg.id) as again:
         assert [ask(again), ask(again)] == before
         with pytest.raises(Diverged, match="no more values of 'time'"):
             again.time()
@@ -242,7 +242,7 @@ def test_clocks_ids_and_chance_come_back(tmp_path: Path) -> None:
 def test_a_changed_input_is_changed_again(tmp_path: Path) -> None:
     loop = steered(
         tmp_path,
-        [write("a")],
+        [build_writes("a")],
         lambda debugger: debugger.decide(action="modify", input={"text": "x" * 100_000}),
         on="tool",
         name="write",
@@ -255,7 +255,7 @@ def test_a_changed_input_is_changed_again(tmp_path: Path) -> None:
 def test_a_faked_result_is_faked_again(tmp_path: Path) -> None:
     loop = steered(
         tmp_path,
-        [write("a"), write("b")],
+        [build_writes("a"), build_writes("b")],
         lambda debugger: debugger.decide(action="skip", result={"faked": "x" * 100_000}),
         on="tool",
         name="write",
@@ -272,7 +272,7 @@ def test_a_raised_error_and_a_cancelled_tool_are_so_again(tmp_path: Path) -> Non
         debugger.decide(action="raise", exception_type="KeyError", exception_message="no")
         debugger.decide(action="cancel")
 
-    loop = steered(tmp_path, [write("a"), write("b")], steer, on="tool", name="write")
+    loop = steered(tmp_path, [build_writes("a"), build_writes("b")], steer, on="tool", name="write")
     assert [each["content"] for each in loop.messages[2::2]] == [
         "KeyError: 'no'",
         "ToolCancelled: write was cancelled before it ran",
@@ -289,7 +289,7 @@ def test_what_was_decided_of_an_error_is_decided_again(tmp_path: Path, decision:
         data = {"exception_type": "OSError", "exception_message": "something else"}
     loop = steered(
         tmp_path,
-        [[{"tool": "fail", "why": "broken"}], write("a")],
+        [[{"tool": "fail", "why": "broken"}], build_writes("a")],
         lambda debugger: debugger.decide(action=decision, **data),
         on="error",
     )
@@ -310,14 +310,16 @@ def test_an_injected_message_and_edited_messages_are_there_again(tmp_path: Path)
         edited = [*held["messages"], {"role": "user", "content": "edited"}]
         debugger.send("resume", action="modify", input={"messages": edited})
 
-    loop = steered(tmp_path, [write("a"), write("b")], steer, on="model", hitCondition="<=2")
+    loop = steered(
+        tmp_path, [build_writes("a"), build_writes("b")], steer, on="model", hitCondition="<=2"
+    )
     again = replayed(loop)
     assert again.messages == loop.messages
-    assert len(data_of(again.home, "message_injected")) == 2
+    assert len(read_data(again.home, "message_injected")) == 2
     assert again.messages[-1]["content"] == loop.messages[-1]["content"]
 
 
-class Steered(Counted):
+class Steered(CountingLoop):
     """What its tools are asked for depends on a variable, at once."""
 
     def perform_one(self, call: dict[str, Any]) -> Any:
@@ -327,18 +329,18 @@ class Steered(Counted):
 
 @pytest.mark.parametrize("on", [{"on": "model", "name": "*"}, {"on": "tool", "name": "write"}])
 def test_a_variable_is_set_again_at_the_same_place(tmp_path: Path, on: dict[str, Any]) -> None:
-    with bridge(tmp_path) as dbg:
-        loop = Steered(dbg, [write("a", "b"), write("c")])
+    with open_bridge(tmp_path) as dbg:
+        loop = Steered(dbg, [build_writes("a", "b"), build_writes("c")])
         debugger = Debugger(loop.home)
         debugger.breakpoint(**on, hitCondition="1")
-        running = started(loop)
+        running = run_in_thread(loop)
         debugger.until("paused")
         debugger.send("set_variable", key="depth", value=7)
         debugger.until("variable_set")
         debugger.send("resume")
         running.result(PATIENCE)
     assert ("write", "b-7") in loop.done
-    with bridge(tmp_path, REPLAY=dbg.id) as dbg:
+    with open_bridge(tmp_path, REPLAY=dbg.id) as dbg:
         again = Steered(dbg, loop.turns)
         again()
     assert (again.messages, again.vars) == (loop.messages, {"depth": 7})
@@ -348,15 +350,15 @@ def test_a_variable_is_set_again_at_the_same_place(tmp_path: Path, on: dict[str,
 
 
 def test_it_stops_at_the_first_difference_and_shows_it(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write("a"), write("b"), write("c")])
+    loop = recorded(tmp_path, [build_writes("a"), build_writes("b"), build_writes("c")])
 
-    class Changed(Counted):
+    class Changed(CountingLoop):
         def perform_one(self, call: dict[str, Any]) -> Any:
             if call["path"] == "b":
                 call["text"] = "new"
             return super().perform_one(call)
 
-    with bridge(tmp_path, REPLAY=loop.home.id) as dbg:
+    with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
         again = Changed(dbg, loop.turns)
         with pytest.raises(Diverged, match=r'iteration 2: tool write .*: text is new: "new"'):
             again()
@@ -370,9 +372,9 @@ def test_it_stops_at_the_first_difference_and_shows_it(tmp_path: Path) -> None:
 
 
 def test_another_tool_in_its_place_is_a_difference(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write("a"), [{"tool": "read", "path": "a"}]])
-    with bridge(tmp_path, REPLAY=loop.home.id) as dbg:
-        again = Counted(dbg, [])
+    loop = recorded(tmp_path, [build_writes("a"), [{"tool": "read", "path": "a"}]])
+    with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
+        again = CountingLoop(dbg, [])
         again.ask(again.messages)
         with pytest.raises(Diverged, match="asks for tool read, where the recording has tool wri"):
             again.tools["read"]("a")
@@ -389,17 +391,17 @@ def test_another_setting_of_a_model_is_a_difference(
     tmp_path: Path, change: dict[str, Any], difference: str
 ) -> None:
     loop = recorded(tmp_path, [])
-    with bridge(tmp_path, REPLAY=loop.home.id) as dbg:
-        again = Counted(dbg, [])
+    with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
+        again = CountingLoop(dbg, [])
         with pytest.raises(Diverged):
             again.ask(again.messages, **change)
     assert diverged(again.home)["difference"] == difference
 
 
 def test_another_message_is_found_among_many(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write("a"), write("b")])
-    with bridge(tmp_path, REPLAY=loop.home.id, REPLAY_MODE="model") as dbg:
-        again = Counted(dbg, loop.turns)
+    loop = recorded(tmp_path, [build_writes("a"), build_writes("b")])
+    with open_bridge(tmp_path, REPLAY=loop.home.id, REPLAY_MODE="model") as dbg:
+        again = CountingLoop(dbg, loop.turns)
         again.tools["write"] = dbg.tool(lambda path: f"tore {path}", name="write")
         with pytest.raises(Diverged):
             again()
@@ -409,16 +411,16 @@ def test_another_message_is_found_among_many(tmp_path: Path) -> None:
 
 
 def test_more_than_was_recorded_and_less_are_differences(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write("a")])
-    with bridge(tmp_path, REPLAY=loop.home.id) as dbg:
-        again = Counted(dbg, loop.turns)
+    loop = recorded(tmp_path, [build_writes("a")])
+    with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
+        again = CountingLoop(dbg, loop.turns)
         again()
         with pytest.raises(Diverged, match="the recording has no more calls"):
             again.tools["write"]("b")
     assert "recordingEnded" not in diverged(again.home)
 
-    with bridge(tmp_path, REPLAY=loop.home.id) as dbg:
-        less = Counted(dbg, loop.turns)
+    with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
+        less = CountingLoop(dbg, loop.turns)
         less.ask(less.messages)
     assert diverged(less.home)["message"] == (
         "the agent ended, and the recording goes on with tool write of iteration 1"
@@ -447,13 +449,13 @@ def cut(home: SessionDirectory, after: int) -> None:
     ],
 )
 def test_half_a_recording_is_played_to_where_it_ends(tmp_path: Path, last: str, said: str) -> None:
-    loop = recorded(tmp_path, [write("a"), write("b"), write("c")])
+    loop = recorded(tmp_path, [build_writes("a"), build_writes("b"), build_writes("c")])
     types = [agent_lines.parse_event(line) for line in loop.home.events.read_bytes().splitlines()]
     places = [at for at, event in enumerate(types) if event and event["type"] == last]
     cut(loop.home, places[1] + 1)
 
-    with bridge(tmp_path, REPLAY=loop.home.id) as dbg:
-        again = Counted(dbg, loop.turns)
+    with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
+        again = CountingLoop(dbg, loop.turns)
         with pytest.raises(Diverged, match=said):
             again()
     assert (again.asked, again.done) == (0, [])
@@ -465,66 +467,66 @@ def test_half_a_recording_is_played_to_where_it_ends(tmp_path: Path, last: str, 
 
 
 def test_a_fork_plays_so_many_iterations_and_goes_on_live(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write("a"), write("b"), write("c")])
+    loop = recorded(tmp_path, [build_writes("a"), build_writes("b"), build_writes("c")])
     again = replayed(loop, FORK_AT="2")
     assert (again.asked, again.done) == (2, [("write", "c")])
     assert again.messages == loop.messages
-    started_as = data_of(again.home, "session_start")[0]
+    started_as = read_data(again.home, "session_start")[0]
     assert (started_as["parent"], started_as["forkAt"]) == (loop.home.id, 2)
     assert again.home.read_metadata()["parent"] == loop.home.id
 
 
 def test_a_fork_may_say_something_else(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write("a"), write("b")])
+    loop = recorded(tmp_path, [build_writes("a"), build_writes("b")])
     message = {"role": "user", "content": "stop it"}
-    again = replayed(loop, FORK_AT="1", FORK_EDITS=edits(message=message))
+    again = replayed(loop, FORK_AT="1", FORK_EDITS=format_edits(message=message))
     assert again.messages[3] == message
     assert again.asked == 2
 
 
 @pytest.mark.parametrize("mode", ["full", "model"])
 def test_a_fork_may_have_seen_something_else(tmp_path: Path, mode: str) -> None:
-    loop = recorded(tmp_path, [write("a"), write("b")])
+    loop = recorded(tmp_path, [build_writes("a"), build_writes("b")])
     results = {"tool-2": {"nothing": "written"}}
-    again = replayed(loop, FORK_AT="2", REPLAY_MODE=mode, FORK_EDITS=edits(results=results))
+    again = replayed(loop, FORK_AT="2", REPLAY_MODE=mode, FORK_EDITS=format_edits(results=results))
     assert again.messages[4]["content"] == {"nothing": "written"}
     assert ("write", "b") not in again.done
-    assert data_of(again.home, "tool_result")[1]["faked"] is True
+    assert read_data(again.home, "tool_result")[1]["faked"] is True
 
 
 def test_a_fork_of_nothing_is_live_from_the_start(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [write("a")])
+    loop = recorded(tmp_path, [build_writes("a")])
     again = replayed(loop, FORK_AT="0")
     assert (again.asked, again.done) == (2, [("write", "a")])
 
 
 def test_a_fork_past_a_side_effect_warns(tmp_path: Path) -> None:
     read = [{"tool": "read", "path": "a"}]
-    loop = recorded(tmp_path, [read, write("a"), write("b")])
+    loop = recorded(tmp_path, [read, build_writes("a"), build_writes("b")])
 
-    assert data_of(replayed(loop, FORK_AT="1").home, "error") == []
-    (warning,) = data_of(replayed(loop, FORK_AT="2").home, "error")
+    assert read_data(replayed(loop, FORK_AT="1").home, "error") == []
+    (warning,) = read_data(replayed(loop, FORK_AT="2").home, "error")
     assert (warning["warning"], warning["tools"]) == (True, ["write"])
     assert "is not done again" in warning["message"]
-    (warning,) = data_of(replayed(loop, FORK_AT="2", REPLAY_MODE="model").home, "error")
+    (warning,) = read_data(replayed(loop, FORK_AT="2", REPLAY_MODE="model").home, "error")
     assert "is done once more" in warning["message"]
 
 
 def test_what_was_prevented_is_no_side_effect(tmp_path: Path) -> None:
     loop = steered(
         tmp_path,
-        [write("a")],
+        [build_writes("a")],
         lambda debugger: debugger.decide(action="skip", result="faked"),
         on="tool",
         name="write",
     )
-    assert data_of(replayed(loop, FORK_AT="1").home, "error") == []
+    assert read_data(replayed(loop, FORK_AT="1").home, "error") == []
 
 
 def test_what_a_replayed_agent_starts_itself_is_live(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with bridge(tmp_path) as dbg:
+    with open_bridge(tmp_path) as dbg:
         pass
     monkeypatch.setenv("HOLDFAST_REPLAY", dbg.id)
     with start("replayed", directory=tmp_path) as again, start("own", directory=tmp_path) as own:

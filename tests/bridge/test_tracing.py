@@ -17,10 +17,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from collecting import collector
 from holdfast.bridge import Bridge
 from holdfast.bridge.otel import export
-from replays import Counted, bridge, write
+from replayable_agent import CountingLoop, build_writes, open_bridge
+from trace_collector import collector
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -45,7 +45,7 @@ def traced() -> Iterator[Traced]:
 
 @pytest.fixture
 def dbg(tmp_path: Path) -> Iterator[Bridge]:
-    with bridge(tmp_path) as found:
+    with open_bridge(tmp_path) as found:
         yield found
 
 
@@ -55,7 +55,7 @@ def attributes(span: ReadableSpan) -> dict[str, Any]:
 
 def test_a_loop_becomes_spans_of_the_programs_own_provider(dbg: Bridge, traced: Traced) -> None:
     exported = export(dbg, traced.provider)
-    Counted(dbg, [[{"tool": "fail", "why": "broken"}]])()
+    CountingLoop(dbg, [[{"tool": "fail", "why": "broken"}]])()
     assert exported.flush()
 
     run = traced.spans["invoke_agent replayed"]
@@ -74,7 +74,7 @@ def test_a_loop_becomes_spans_of_the_programs_own_provider(dbg: Bridge, traced: 
 def test_a_run_belongs_to_the_span_it_was_begun_in(dbg: Bridge, traced: Traced) -> None:
     exported = export(dbg, traced.provider)
     with traced.provider.get_tracer("test").start_as_current_span("request") as request:
-        Counted(dbg, [])()
+        CountingLoop(dbg, [])()
     exported.close()
     run = traced.spans["invoke_agent replayed"]
     assert run.parent is not None
@@ -93,9 +93,9 @@ def test_a_provider_that_fails_does_not_stop_the_agent(tmp_path: Path, traced: T
         def get_tracer(self, *_: Any, **__: Any) -> Any:
             return None
 
-    with bridge(tmp_path) as dbg:
+    with open_bridge(tmp_path) as dbg:
         exported = export(dbg, Broken())
-        loop = Counted(dbg, [write("a")])
+        loop = CountingLoop(dbg, [build_writes("a")])
         loop()
         exported.close()
     assert loop.done == [("write", "a")]

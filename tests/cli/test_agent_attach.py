@@ -19,27 +19,27 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
+from agent_process import AgentProcess, running_agent
 from holdfast.cli.agents import command_parser
 from holdfast.cli.agents.agent_screen import AgentScreen, PromptDialog
 from holdfast.recording import command_sender
 from polling import wait_until
-from replays import data_of
-from told_agents import Agent, agent
+from replayable_agent import read_data
 
 PATIENCE = 30.0
 Watched = Pilot[str]
 
 
 @pytest.fixture
-def looper(tmp_path: Path) -> Iterator[Agent]:
-    with agent(tmp_path / "data") as running:
+def looper(tmp_path: Path) -> Iterator[AgentProcess]:
+    with running_agent(tmp_path / "data") as running:
         yield running
 
 
 # -- the screen ---------------------------------------------------------------------------------
 
 
-def on_screen(looper: Agent, steps: Callable[[Watched], Awaitable[None]]) -> AgentScreen:
+def on_screen(looper: AgentProcess, steps: Callable[[Watched], Awaitable[None]]) -> AgentScreen:
     app = AgentScreen(looper.home)
 
     async def watched() -> None:
@@ -88,12 +88,12 @@ async def answer(pilot: Watched, key: str, text: str) -> None:
         await pilot.press("enter")
 
 
-def held(looper: Agent, **on: Any) -> None:
+def held(looper: AgentProcess, **on: Any) -> None:
     """Stopped at a breakpoint, before anybody attaches."""
     tail = command_sender.tail_from_end(looper.home)
     command = command_sender.send_command(looper.home, "breakpoint", {"action": "add", **on})
     assert command_sender.collect_answers(tail, looper.home, command, PATIENCE, _is_response)
-    looper.tell("turn 2")
+    looper.send("turn 2")
     until_said(looper, "paused")
 
 
@@ -101,16 +101,16 @@ def _is_response(event: Any) -> bool:
     return bool(event["type"] == "command_response")
 
 
-def until_said(looper: Agent, kind: str) -> None:
-    wait_until(lambda: data_of(looper.home, kind), kind)
+def until_said(looper: AgentProcess, kind: str) -> None:
+    wait_until(lambda: read_data(looper.home, kind), kind)
 
 
-def results(looper: Agent) -> list[Any]:
-    return [each["result"] for each in data_of(looper.home, "tool_result")]
+def results(looper: AgentProcess) -> list[Any]:
+    return [each["result"] for each in read_data(looper.home, "tool_result")]
 
 
-def test_it_shows_what_happened_and_what_was_said(looper: Agent) -> None:
-    looper.do("turn 2")
+def test_it_shows_what_happened_and_what_was_said(looper: AgentProcess) -> None:
+    looper.ask("turn 2")
 
     async def steps(pilot: Watched) -> None:
         await until(pilot, seen(pilot, "✓ double"))
@@ -125,7 +125,7 @@ def test_it_shows_what_happened_and_what_was_said(looper: Agent) -> None:
     on_screen(looper, steps)
 
 
-def test_a_held_call_is_shown_and_let_go(looper: Agent) -> None:
+def test_a_held_call_is_shown_and_let_go(looper: AgentProcess) -> None:
     held(looper, on="tool", name="double")
 
     async def steps(pilot: Watched) -> None:
@@ -137,10 +137,10 @@ def test_a_held_call_is_shown_and_let_go(looper: Agent) -> None:
         await until(pilot, seen(pilot, "● running"))
 
     on_screen(looper, steps)
-    assert looper.said() == "it is 4"
+    assert looper.read_reply() == "it is 4"
 
 
-def test_an_input_is_edited_where_it_stands(looper: Agent) -> None:
+def test_an_input_is_edited_where_it_stands(looper: AgentProcess) -> None:
     held(looper, on="tool", name="double", hitCondition="1")
 
     async def steps(pilot: Watched) -> None:
@@ -169,7 +169,7 @@ def test_an_input_is_edited_where_it_stands(looper: Agent) -> None:
     ],
 )
 def test_every_decision_has_a_key(
-    looper: Agent, key: str, typed: str | None, left: dict[str, Any]
+    looper: AgentProcess, key: str, typed: str | None, left: dict[str, Any]
 ) -> None:
     held(looper, on="tool", name="double", hitCondition="1")
 
@@ -179,27 +179,27 @@ def test_every_decision_has_a_key(
             await pilot.press(key)
         else:
             await answer(pilot, key, typed)
-        await until(pilot, lambda: data_of(looper.home, "resumed"))
+        await until(pilot, lambda: read_data(looper.home, "resumed"))
 
     on_screen(looper, steps)
-    looper.said()
-    ended = data_of(looper.home, "tool_call_end")[0]
-    found = data_of(looper.home, "tool_result")[0] if key == "r" else ended["error"]
+    looper.read_reply()
+    ended = read_data(looper.home, "tool_call_end")[0]
+    found = read_data(looper.home, "tool_result")[0] if key == "r" else ended["error"]
     assert {name: found[name] for name in left} == left
 
 
-def test_a_model_call_is_held_with_its_messages(looper: Agent) -> None:
+def test_a_model_call_is_held_with_its_messages(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         await pilot.press("p")
-        await until(pilot, lambda: data_of(looper.home, "command_executed"))
-        looper.tell("turn 2")
+        await until(pilot, lambda: read_data(looper.home, "command_executed"))
+        looper.send("turn 2")
         await until(pilot, seen(pilot, "‖ held before model none-1"))
         await answer(pilot, "i", "system: be brief")
         await until(pilot, seen(pilot, "system: be brief"))
         await answer(pilot, "v", "step = 7")
-        await until(pilot, lambda: data_of(looper.home, "variable_set"))
+        await until(pilot, lambda: read_data(looper.home, "variable_set"))
         await pilot.press("s")
-        await until(pilot, lambda: len(data_of(looper.home, "paused")) == 2)
+        await until(pilot, lambda: len(read_data(looper.home, "paused")) == 2)
         await until(pilot, seen(pilot, "‖ held before model none-1"))
         await pilot.press("e")
         await until(pilot, asks(pilot))
@@ -211,15 +211,15 @@ def test_a_model_call_is_held_with_its_messages(looper: Agent) -> None:
         await until(pilot, seen(pilot, "● running"))
 
     on_screen(looper, steps)
-    assert looper.said() == "it is 4"
-    assert looper.do("state") == "{'step': 7} 4"
+    assert looper.read_reply() == "it is 4"
+    assert looper.ask("state") == "{'step': 7} 4"
 
 
-def test_breakpoints_come_and_go(looper: Agent) -> None:
+def test_breakpoints_come_and_go(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         await answer(pilot, "b", "tool dou*")
         await until(pilot, seen(pilot, "1 breakpoints"))
-        looper.tell("turn 1")
+        looper.send("turn 1")
         await until(pilot, seen(pilot, "breakpoint bp-1"))
         await answer(pilot, "d", "bp-1")
         await until(pilot, lambda: "1 breakpoints" not in shown(pilot))
@@ -227,12 +227,12 @@ def test_breakpoints_come_and_go(looper: Agent) -> None:
         await until(pilot, seen(pilot, "● running"))
 
     on_screen(looper, steps)
-    assert looper.said() == "it is 2"
-    assert looper.do("turn 1") == "it is 2"
+    assert looper.read_reply() == "it is 2"
+    assert looper.ask("turn 1") == "it is 2"
 
 
-def test_the_stream_is_filtered(looper: Agent) -> None:
-    looper.do("turn 1")
+def test_the_stream_is_filtered(looper: AgentProcess) -> None:
+    looper.ask("turn 1")
 
     async def steps(pilot: Watched) -> None:
         await until(pilot, seen(pilot, "api_request"))
@@ -245,7 +245,7 @@ def test_the_stream_is_filtered(looper: Agent) -> None:
     on_screen(looper, steps)
 
 
-def test_keys_that_mean_nothing_now_do_nothing(looper: Agent) -> None:
+def test_keys_that_mean_nothing_now_do_nothing(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         await pilot.press("c", "e", "r", "x", "k", "d", "n")
         assert not isinstance(pilot.app.screen, PromptDialog)
@@ -254,7 +254,7 @@ def test_keys_that_mean_nothing_now_do_nothing(looper: Agent) -> None:
     assert looper.home.commands.read_bytes() == b""
 
 
-def test_leaving_does_not_let_go_and_says_so(looper: Agent) -> None:
+def test_leaving_does_not_let_go_and_says_so(looper: AgentProcess) -> None:
     held(looper, on="tool", name="double", hitCondition="1")
 
     async def steps(pilot: Watched) -> None:
@@ -263,21 +263,21 @@ def test_leaving_does_not_let_go_and_says_so(looper: Agent) -> None:
 
     app = on_screen(looper, steps)
     assert app.return_value == "stop-1 is still held: `holdfast agent resume` lets it go on."
-    assert data_of(looper.home, "resumed") == []
+    assert read_data(looper.home, "resumed") == []
 
 
-def test_an_agent_that_is_gone_is_called_so(looper: Agent) -> None:
+def test_an_agent_that_is_gone_is_called_so(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
-        looper.tell("crash")
+        looper.send("crash")
         await until(pilot, seen(pilot, "■ gone: it did not end in order"))
 
     on_screen(looper, steps)
 
 
-def test_a_rejected_command_is_told(looper: Agent) -> None:
+def test_a_rejected_command_is_told(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         await answer(pilot, "b", "pattern (")
-        await until(pilot, lambda: data_of(looper.home, "error"))
+        await until(pilot, lambda: read_data(looper.home, "error"))
         await until(pilot, seen(pilot, "Invalid command"))
 
     on_screen(looper, steps)
@@ -286,7 +286,9 @@ def test_a_rejected_command_is_told(looper: Agent) -> None:
 # -- lines from a pipe --------------------------------------------------------------------------
 
 
-def piped(looper: Agent, *lines: str, options: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+def piped(
+    looper: AgentProcess, *lines: str, options: tuple[str, ...] = ()
+) -> subprocess.Popen[str]:
     environment = {**os.environ, "HOLDFAST_HOME": str(looper.data_dir), "COLUMNS": "250"}
     environment.pop("HOLDFAST_AGENT_DIR", None)
     process = subprocess.Popen(
@@ -303,22 +305,22 @@ def piped(looper: Agent, *lines: str, options: tuple[str, ...] = ()) -> subproce
     return process
 
 
-def test_lines_steer_an_agent(looper: Agent) -> None:
+def test_lines_steer_an_agent(looper: AgentProcess) -> None:
     process = piped(
         *(looper, "break tool double", "wait", 'edit stop-1 {"number": 5}', "wait"),
         *("inspect messages", 'result "none"', "clear all", "quit"),
     )
     until_said(looper, "command_response")
-    looper.tell("turn 2")
+    looper.send("turn 2")
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert "Agent paused before tool double (breakpoint, stop-1)" in out
     assert "messages   2: 1 user, 1 assistant" in out
-    assert looper.said() == "it is none"
+    assert looper.read_reply() == "it is none"
     assert results(looper) == [10, "none"]
 
 
-def test_it_waits_for_the_answers_before_it_ends(looper: Agent) -> None:
+def test_it_waits_for_the_answers_before_it_ends(looper: AgentProcess) -> None:
     process = piped(looper, "pause", "inject user be brief", "set step 7", "inspect")
     out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
@@ -327,7 +329,7 @@ def test_it_waits_for_the_answers_before_it_ends(looper: Agent) -> None:
     assert looper.home.commands.read_bytes().count(b"\n") == 4
 
 
-def test_what_is_not_understood_is_said_and_the_rest_is_done(looper: Agent) -> None:
+def test_what_is_not_understood_is_said_and_the_rest_is_done(looper: AgentProcess) -> None:
     process = piped(looper, "dance", "cancel nothing", "# a comment", "", "pause", "help")
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
@@ -337,18 +339,18 @@ def test_what_is_not_understood_is_said_and_the_rest_is_done(looper: Agent) -> N
     assert command_parser.HELP in out
 
 
-def test_with_json_it_prints_the_events(looper: Agent) -> None:
+def test_with_json_it_prints_the_events(looper: AgentProcess) -> None:
     process = piped(looper, "step", options=("--json",))
     out, _ = process.communicate(timeout=PATIENCE)
     (event,) = [json.loads(line) for line in out.splitlines()]
     assert (event["type"], event["data"]["status"]) == ("command_executed", "accepted")
 
 
-def test_it_ends_with_the_agent(looper: Agent) -> None:
+def test_it_ends_with_the_agent(looper: AgentProcess) -> None:
     process = piped(looper, "wait session_end")
     assert process.stderr is not None
     assert process.stderr.readline().startswith("Attached to")
-    looper.tell("close")
+    looper.send("close")
     assert process.stdout is not None
     out = process.stdout.read()
     assert process.wait(PATIENCE) == 0

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from agent_process import AgentProcess, running_agent
+from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import command_sender
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines as wire
 from polling import wait_until
-from told_agents import Agent, agent
 
 Typed = subprocess.CompletedProcess[str]
 
@@ -43,27 +44,27 @@ def as_json(data_dir: Path, *words: str) -> Any:
 
 
 @pytest.fixture
-def looper(tmp_path: Path) -> Iterator[Agent]:
-    with agent(tmp_path / "data") as running:
+def looper(tmp_path: Path) -> Iterator[AgentProcess]:
+    with running_agent(tmp_path / "data") as running:
         yield running
 
 
-def until(running: Agent, kind: str) -> dict[str, Any]:
+def until(running: AgentProcess, kind: str) -> RecordedEvent:
     """The first event of a type, once it is in the file."""
     tail = Tail(running.home.events)
 
-    def look() -> dict[str, Any] | None:
+    def look() -> RecordedEvent | None:
         events = (wire.parse_event(line) for _, line in tail.lines())
         return next((event for event in events if event and event["type"] == kind), None)
 
     return wait_until(look, kind)
 
 
-def held_at_double(running: Agent) -> str:
+def held_at_double(running: AgentProcess) -> str:
     """Its next call of `double` is held: at this stop."""
     said = typed(running.data_dir, "breakpoint", "add", "tool", "double")
     assert said.returncode == 0, said.stderr
-    running.tell("turn 1")
+    running.send("turn 1")
     return str(until(running, "paused")["data"]["stop"])
 
 
@@ -86,7 +87,7 @@ def test_with_no_agent_it_says_how_to_get_one(tmp_path: Path) -> None:
     assert "holdfast.bridge.start" in error["hint"]
 
 
-def test_the_agents_that_run_are_listed(looper: Agent) -> None:
+def test_the_agents_that_run_are_listed(looper: AgentProcess) -> None:
     shown = typed(looper.data_dir, "sessions").stdout
     for part in (looper.id, "looper", str(looper.process.pid), os.getcwd(), "running"):
         assert part in shown
@@ -95,7 +96,7 @@ def test_the_agents_that_run_are_listed(looper: Agent) -> None:
     assert found["startTime"]
 
 
-def test_a_held_agent_is_listed_with_what_holds_it(looper: Agent) -> None:
+def test_a_held_agent_is_listed_with_what_holds_it(looper: AgentProcess) -> None:
     stop = held_at_double(looper)
     assert f"held: {stop} before tool double" in typed(looper.data_dir, "sessions").stdout
     [found] = as_json(looper.data_dir, "sessions")["sessions"]
@@ -103,10 +104,10 @@ def test_a_held_agent_is_listed_with_what_holds_it(looper: Agent) -> None:
 
 
 def test_recordings_are_listed_when_asked_for(tmp_path: Path) -> None:
-    with agent(tmp_path) as ended:
-        ended.do("turn 1")
-    with agent(tmp_path) as crashed:
-        crashed.tell("crash")
+    with running_agent(tmp_path) as ended:
+        ended.ask("turn 1")
+    with running_agent(tmp_path) as crashed:
+        crashed.send("crash")
         crashed.process.wait()
     assert typed(tmp_path, "sessions").stdout == "No agent sessions found\n"
     shown = typed(tmp_path, "sessions", "--all").stdout.splitlines()
@@ -117,28 +118,28 @@ def test_recordings_are_listed_when_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_command_goes_to_the_session_that_is_named(tmp_path: Path) -> None:
-    with agent(tmp_path) as first, agent(tmp_path) as second:
+    with running_agent(tmp_path) as first, running_agent(tmp_path) as second:
         assert as_json(tmp_path, "breakpoint", "list")["session"] == second.id
         assert as_json(tmp_path, "breakpoint", "list", "-s", first.id)["session"] == first.id
-        second.do("close")
+        second.ask("close")
         assert as_json(tmp_path, "breakpoint", "list")["session"] == first.id
 
 
 # -- steering -------------------------------------------------------------------------------------
 
 
-def test_a_pause_a_step_and_a_resume(looper: Agent) -> None:
+def test_a_pause_a_step_and_a_resume(looper: AgentProcess) -> None:
     said = typed(looper.data_dir, "pause")
     assert said.stdout.splitlines() == [
         "Sent pause command",
         "accepted: it stops before its next model call",
     ]
-    looper.tell("turn 2")
+    looper.send("turn 2")
     assert until(looper, "paused")["data"]["at"] == "model"
     assert typed(looper.data_dir, "step").stdout.startswith("Sent step command\napplied")
     until(looper, "step_complete")
     assert typed(looper.data_dir, "resume").stdout.startswith("Sent resume command\napplied")
-    assert looper.said() == "it is 4"
+    assert looper.read_reply() == "it is 4"
 
 
 @pytest.mark.parametrize(
@@ -150,21 +151,21 @@ def test_a_pause_a_step_and_a_resume(looper: Agent) -> None:
         (["--raise", "KeyError", "k"], "KeyError 'k'"),
     ],
 )
-def test_a_held_tool_is_decided(looper: Agent, words: list[str], said: str) -> None:
+def test_a_held_tool_is_decided(looper: AgentProcess, words: list[str], said: str) -> None:
     stop = held_at_double(looper)
     told = as_json(looper.data_dir, "resume", stop, *words)
     assert (told["type"], told["status"]) == ("resume", "applied")
-    assert looper.said() == said
+    assert looper.read_reply() == said
     assert until(looper, "resumed")["data"]["by"] == "cli"
 
 
-def test_a_held_tool_is_cancelled(looper: Agent) -> None:
+def test_a_held_tool_is_cancelled(looper: AgentProcess) -> None:
     stop = held_at_double(looper)
     assert typed(looper.data_dir, "resume", stop, "--cancel").returncode == 0
-    assert looper.said().startswith("ToolCancelled")
+    assert looper.read_reply().startswith("ToolCancelled")
 
 
-def test_what_is_over_or_wrong_is_said_and_fails(looper: Agent) -> None:
+def test_what_is_over_or_wrong_is_said_and_fails(looper: AgentProcess) -> None:
     expired = typed(looper.data_dir, "resume", "stop-99")
     assert (expired.returncode, expired.stdout) == (1, "Sent resume command\n")
     assert "expired: stop-99 is not held" in expired.stderr
@@ -180,7 +181,7 @@ def test_what_is_over_or_wrong_is_said_and_fails(looper: Agent) -> None:
     assert typed(looper.data_dir, "cancel", "tool-99").returncode == 1
 
 
-def test_an_agent_that_does_not_answer_is_said_to(looper: Agent) -> None:
+def test_an_agent_that_does_not_answer_is_said_to(looper: AgentProcess) -> None:
     os.kill(looper.process.pid, signal.SIGSTOP)
     try:
         said = typed(looper.data_dir, "pause", "--timeout", "0.3")
@@ -189,15 +190,15 @@ def test_an_agent_that_does_not_answer_is_said_to(looper: Agent) -> None:
     assert (said.returncode, "no answer within 0.3 s" in said.stderr) == (1, True)
 
 
-def test_what_is_set_and_injected_reaches_the_loop(looper: Agent) -> None:
+def test_what_is_set_and_injected_reaches_the_loop(looper: AgentProcess) -> None:
     assert "accepted" in typed(looper.data_dir, "set", "step", "7").stdout
     assert "accepted" in typed(looper.data_dir, "inject", "user", "hurry up").stdout
-    looper.do("turn 1")
-    assert looper.do("state") == "{'step': 7} 3"
+    looper.ask("turn 1")
+    assert looper.ask("state") == "{'step': 7} 3"
     assert until(looper, "message_injected")["data"]["content"] == "hurry up"
 
 
-def test_the_state_is_shown_for_people(looper: Agent) -> None:
+def test_the_state_is_shown_for_people(looper: AgentProcess) -> None:
     stop = held_at_double(looper)
     shown = typed(looper.data_dir, "inspect").stdout
     assert "iteration  1 (paused)" in shown
@@ -211,7 +212,7 @@ def test_the_state_is_shown_for_people(looper: Agent) -> None:
     assert typed(looper.data_dir, "inspect", "everything").returncode == 1
 
 
-def test_breakpoints_of_every_kind_are_added_listed_and_cleared(looper: Agent) -> None:
+def test_breakpoints_of_every_kind_are_added_listed_and_cleared(looper: AgentProcess) -> None:
     added = [
         ["tool", "write_*", "--hits", "> 2", "--if", "iteration > 1"],
         ["iteration", "5"],
@@ -257,11 +258,11 @@ class Watching:
         return self.process.communicate(timeout=30)
 
 
-def test_what_happens_is_printed_until_the_session_ends(looper: Agent) -> None:
+def test_what_happens_is_printed_until_the_session_ends(looper: AgentProcess) -> None:
     watching = Watching(looper.data_dir)
-    looper.do("turn 1")
-    looper.do("fail")
-    looper.do("close")
+    looper.ask("turn 1")
+    looper.ask("fail")
+    looper.ask("close")
     shown, problems = watching.rest()
     assert (watching.process.returncode, problems) == (0, "")
     told = [line.split("] ", 1)[1] for line in shown.splitlines()]
@@ -276,9 +277,9 @@ def test_what_happens_is_printed_until_the_session_ends(looper: Agent) -> None:
     assert 'tool_call_start      double {"number": 1}' in told
 
 
-def test_only_the_types_that_are_wanted_from_the_beginning(looper: Agent) -> None:
-    looper.do("turn 2")
-    looper.do("close")
+def test_only_the_types_that_are_wanted_from_the_beginning(looper: AgentProcess) -> None:
+    looper.ask("turn 2")
+    looper.ask("close")
     watching = Watching(looper.data_dir, "-f", "session_start,tool_result", "--all", "--json")
     shown, _ = watching.rest()
     events = [json.loads(line) for line in shown.splitlines()]
@@ -287,7 +288,7 @@ def test_only_the_types_that_are_wanted_from_the_beginning(looper: Agent) -> Non
     assert (wrong.returncode, "There are: session_start" in wrong.stderr) == (1, True)
 
 
-def test_holds_are_seen_as_they_come_and_go(looper: Agent) -> None:
+def test_holds_are_seen_as_they_come_and_go(looper: AgentProcess) -> None:
     watching = Watching(looper.data_dir, "--filter", "paused,resumed")
     stop = held_at_double(looper)
     assert f"Agent paused before tool double (breakpoint, {stop})" in watching.line()
@@ -298,7 +299,7 @@ def test_holds_are_seen_as_they_come_and_go(looper: Agent) -> None:
     assert (watching.process.returncode, shown) == (0, "")
 
 
-def test_an_agent_that_is_killed_ends_the_watch(looper: Agent) -> None:
+def test_an_agent_that_is_killed_ends_the_watch(looper: AgentProcess) -> None:
     watching = Watching(looper.data_dir)
     looper.process.kill()
     _, problems = watching.rest()

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from collecting import Collector, collector
-from holdfast.cli.agents.recording_commands import paced, pause
+from holdfast.cli.agents.recording_commands import pace, pause
+from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
-from replays import data_of, events_of
+from replayable_agent import read_data, read_events
+from trace_collector import Collector, collector
 
 SHOPPER = str(Path(__file__).parents[2] / "examples" / "agent_loop.py")
 Typed = subprocess.CompletedProcess[str]
@@ -85,7 +86,7 @@ def test_a_recording_is_shown_at_once(desk: Desk, shopping: SessionDirectory) ->
     shown = desk.typed("replay", shopping.id)
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = shown.stdout.splitlines()
-    assert len(lines) == len(events_of(shopping))
+    assert len(lines) == len(read_events(shopping))
     assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] tool_call_end +✓ price \(\d+ms\)", lines[7])
 
 
@@ -98,7 +99,7 @@ def test_it_is_named_by_its_path_as_well(desk: Desk, shopping: SessionDirectory)
 
 def test_with_json_it_is_the_events_themselves(desk: Desk, shopping: SessionDirectory) -> None:
     lines = desk.typed("replay", shopping.id, "--json").stdout.splitlines()
-    assert [json.loads(line) for line in lines] == events_of(shopping)
+    assert [json.loads(line) for line in lines] == read_events(shopping)
 
 
 def test_a_pace_changes_nothing_but_the_pace(desk: Desk, shopping: SessionDirectory) -> None:
@@ -113,8 +114,12 @@ def test_the_pace_is_that_of_the_recording() -> None:
     assert pause(10.0, 14.0, 4.0) == 1.0
     assert pause(10.0, 4.0, 1.0) == 0.0  # the clock was set back
     assert pause(10.0, 10.0**9, 1.0) == 3600.0  # or ahead
-    events = [{"timestamp": "2026-01-23T13:10:00.000Z"}, {"timestamp": "garbage"}]
-    assert list(paced(events, 1000.0)) == events
+    times = ("2026-01-23T13:10:00.000Z", "garbage")
+    events: list[RecordedEvent] = [
+        {"seq": 1, "type": "error", "timestamp": time, "sessionId": "s", "data": {}}
+        for time in times
+    ]
+    assert list(pace(events, 1000.0)) == events
 
 
 @pytest.mark.parametrize("speed", ["fast", "0", "-1", "4xx"])
@@ -225,7 +230,7 @@ def test_a_fork_goes_on_live_and_names_its_parent(desk: Desk, shopping: SessionD
     assert said.returncode == 0, said.stderr
     assert "Fertig: paid 15.00" in said.stdout
     assert f"Forked from {shopping.id} at 2" in said.stdout
-    started = data_of(desk.latest, "session_start")[0]
+    started = read_data(desk.latest, "session_start")[0]
     assert (started["parent"], started["forkAt"]) == (shopping.id, 2)
     assert said.stderr.count("what put did is not done again") == 1
 
@@ -242,7 +247,7 @@ def test_a_message_may_be_json(desk: Desk, shopping: SessionDirectory) -> None:
     message = json.dumps({"role": "system", "content": "speak German"})
     report = desk.told("fork", shopping.id, "--at", "1", "--message", message)
     assert (report["outcome"], report["forkAt"]) == ("forked", 1)
-    (injected,) = data_of(desk.latest, "message_injected")
+    (injected,) = read_data(desk.latest, "message_injected")
     assert (injected["role"], injected["content"]) == ("system", "speak German")
 
 

@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 
-from calling import Application, breakpoint_on, loaded
 from harness import Server
+from http_application import HttpApplication, decode_value, temporary_breakpoint
 
 
 def typed(server: Server, *words: str) -> subprocess.CompletedProcess[str]:
@@ -22,7 +22,7 @@ def typed(server: Server, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_calls_are_listed_and_shown(server: Server) -> None:
-    app = Application(server, name="typed")
+    app = HttpApplication(server, name="typed")
     call = app.call("greet", "ann", kwargs={"loud": True}, result="HELLO")
     assert app.session_id
     shown = typed(server, "calls", "list", "--session", app.session_id)
@@ -43,20 +43,20 @@ def test_calls_are_listed_and_shown(server: Server) -> None:
 
 
 def test_held_calls_are_listed_and_decided(server: Server) -> None:
-    with breakpoint_on(server, function="greet"):
-        app = Application(server, name="typed")
+    with temporary_breakpoint(server, function="greet"):
+        app = HttpApplication(server, name="typed")
         first, second, third = (app.start("greet", number) for number in range(3))
         shown = typed(server, "holds").stdout
         assert "before greet" in shown
         assert "/app/main.py:10" in shown
         said = typed(server, "holds", "decide", first["hold_id"], "skip", "--value", "(1, 2)")
         assert said.stdout == f"{first['hold_id']}: skip, now paused\n"
-        assert loaded(app.poll(first)["action"], "fake_result") == (1, 2)
+        assert decode_value(app.poll(first)["action"], "fake_result") == (1, 2)
         options = ("--arg", "1=5", "--arg", "name='x'")
         typed(server, "holds", "decide", second["hold_id"], "modify", *options)
         action = app.poll(second)["action"]
-        assert (action["modified_args"][0], loaded(action["modified_args"][1])) == (None, 5)
-        assert loaded(action["modified_kwargs"]["name"]) == "x"
+        assert (action["modified_args"][0], decode_value(action["modified_args"][1])) == (None, 5)
+        assert decode_value(action["modified_kwargs"]["name"]) == "x"
         thrown = ("--exception", "ValueError", "--message", "no", "--json")
         said = typed(server, "holds", "decide", third["hold_id"], "raise", *thrown)
         assert json.loads(said.stdout)["status"] == "running"

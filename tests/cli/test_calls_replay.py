@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness import Server
-from recordings import Recording
+from recorded_program import RecordedProgram
 
 SHOP = """
     import asyncio
@@ -76,15 +76,15 @@ APP = """
 
 
 @pytest.fixture(scope="module")
-def recorded(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Recording:
-    recording = Recording(server, tmp_path_factory.mktemp("shop"))
+def recorded(server: Server, tmp_path_factory: pytest.TempPathFactory) -> RecordedProgram:
+    recording = RecordedProgram(server, tmp_path_factory.mktemp("shop"))
     recording.write("shop.py", SHOP)
     recording.record(APP)
     return recording
 
 
 @pytest.fixture
-def shop(recorded: Recording) -> Recording:
+def shop(recorded: RecordedProgram) -> RecordedProgram:
     """Recorded once; its code is as it was then."""
     recorded.write("shop.py", SHOP)
     recorded.write("app.py", APP)
@@ -95,26 +95,26 @@ CALLED = ["add", "total", "parse", "fetch", "up", "double"]
 
 
 @pytest.mark.slow
-def test_what_has_not_changed_is_the_same(shop: Recording) -> None:
-    said = {name: shop.replay(shop.id(name)) for name in CALLED}
+def test_what_has_not_changed_is_the_same(shop: RecordedProgram) -> None:
+    said = {name: shop.replay(shop.last_id(name)) for name in CALLED}
     assert {name: code for name, (code, _) in said.items()} == dict.fromkeys(CALLED, 0)
     assert {found["status"] for _, found in said.values()} == {"equal"}
 
 
-def test_a_changed_result_is_shown_where_it_differs(shop: Recording) -> None:
+def test_a_changed_result_is_shown_where_it_differs(shop: RecordedProgram) -> None:
     shop.change("shop.py", '"tax": tax', '"tax": tax * 2')
 
-    code, found = shop.replay(shop.id("total"))
+    code, found = shop.replay(shop.last_id("total"))
 
     assert (code, found["status"], found["function"]) == (1, "different", "shop.total")
     [difference] = found["differences"]
     assert difference == {"of": "result", "path": "['tax']", "expected": "0.5", "actual": "1.0"}
 
 
-def test_the_difference_reads_well(shop: Recording) -> None:
+def test_the_difference_reads_well(shop: RecordedProgram) -> None:
     shop.change("shop.py", '"tax": tax', '"tax": tax * 2')
 
-    ran = shop.holdfast("calls", "replay", shop.id("total"))
+    ran = shop.holdfast("calls", "replay", shop.last_id("total"))
 
     assert ran.returncode == 1
     assert ran.stdout.splitlines() == [
@@ -126,45 +126,45 @@ def test_the_difference_reads_well(shop: Recording) -> None:
     ]
 
 
-def test_another_message_is_a_difference(shop: Recording) -> None:
+def test_another_message_is_a_difference(shop: RecordedProgram) -> None:
     shop.change("shop.py", "nothing to parse", "empty")
-    code, found = shop.replay(shop.id("parse"))
+    code, found = shop.replay(shop.last_id("parse"))
     assert code == 1
     assert found["differences"][0]["expected"] == "raises ValueError: nothing to parse"
     assert found["differences"][0]["actual"] == "raises ValueError: empty"
 
 
-def test_no_exception_any_more_is_a_difference(shop: Recording) -> None:
+def test_no_exception_any_more_is_a_difference(shop: RecordedProgram) -> None:
     shop.change("shop.py", 'raise ValueError("nothing to parse")', "return 0")
-    code, found = shop.replay(shop.id("parse"))
+    code, found = shop.replay(shop.last_id("parse"))
     assert (code, found["differences"][0]["actual"]) == (1, "returns 0")
 
 
-def test_what_a_method_does_to_its_object_counts(shop: Recording) -> None:
+def test_what_a_method_does_to_its_object_counts(shop: RecordedProgram) -> None:
     shop.change("shop.py", '"price": price})', '"price": -price})')
-    code, found = shop.replay(shop.id("add"))
+    code, found = shop.replay(shop.last_id("add"))
     assert code == 1
     [difference] = found["differences"]
     assert (difference["of"], difference["path"]) == ("target afterwards", ".items[0]['price']")
 
 
-def test_classes_and_functions_of_the_script_are_its_current_ones(shop: Recording) -> None:
+def test_classes_and_functions_of_the_script_are_its_current_ones(shop: RecordedProgram) -> None:
     shop.change("app.py", "self.value += by", "self.value -= by")
     shop.change("app.py", "return number * 2", "return number * 3")
-    assert shop.replay(shop.id("up"))[0] == 1
-    code, found = shop.replay(shop.id("double"))
+    assert shop.replay(shop.last_id("up"))[0] == 1
+    code, found = shop.replay(shop.last_id("double"))
     assert (code, found["function"], found["actual"]) == (1, "app.double", "12")
 
 
-def test_a_coroutine_is_awaited(shop: Recording) -> None:
+def test_a_coroutine_is_awaited(shop: RecordedProgram) -> None:
     shop.change("shop.py", "key.upper()", "key.title() + '!'")
-    code, found = shop.replay(shop.id("fetch"))
+    code, found = shop.replay(shop.last_id("fetch"))
     assert (code, found["differences"][0]["path"]) == (1, "[1]")
 
 
-def test_what_the_program_prints_is_not_in_the_answer(shop: Recording) -> None:
+def test_what_the_program_prints_is_not_in_the_answer(shop: RecordedProgram) -> None:
     shop.change("shop.py", "def parse(text):", "def parse(text):\n    print('hello')")
-    ran = shop.holdfast("calls", "replay", shop.id("parse"))
+    ran = shop.holdfast("calls", "replay", shop.last_id("parse"))
     assert ran.returncode == 0
     assert "hello" not in ran.stdout
     assert "hello" in ran.stderr
@@ -173,14 +173,14 @@ def test_what_the_program_prints_is_not_in_the_answer(shop: Recording) -> None:
 # -- what cannot be replayed ---------------------------------------------------------------------
 
 
-def test_code_that_is_made_as_the_program_runs_cannot_be_found(shop: Recording) -> None:
-    code, found = shop.replay(shop.id("nameless"))
+def test_code_that_is_made_as_the_program_runs_cannot_be_found(shop: RecordedProgram) -> None:
+    code, found = shop.replay(shop.last_id("nameless"))
     assert (code, found["status"]) == (2, "cannot")
     assert "<lambda> cannot be found: it is made while the program runs" in found["reason"]
 
 
-def test_a_generator_cannot_be_compared(shop: Recording) -> None:
-    code, found = shop.replay(shop.id("numbers"))
+def test_a_generator_cannot_be_compared(shop: RecordedProgram) -> None:
+    code, found = shop.replay(shop.last_id("numbers"))
     assert (code, found["reason"]) == (2, "a generator was its result, which cannot be repeated")
 
 
@@ -194,23 +194,23 @@ def test_a_generator_cannot_be_compared(shop: Recording) -> None:
     ],
 )
 def test_code_that_is_gone_is_named(
-    shop: Recording, before: str, after: str, called: str, why: str
+    shop: RecordedProgram, before: str, after: str, called: str, why: str
 ) -> None:
     shop.change("shop.py", before, after)
-    code, found = shop.replay(shop.id(called))
+    code, found = shop.replay(shop.last_id(called))
     assert (code, found["status"]) == (2, "cannot")
     assert why in found.get("reason", "")
 
 
-def test_a_script_that_cannot_be_imported_is_named(shop: Recording) -> None:
+def test_a_script_that_cannot_be_imported_is_named(shop: RecordedProgram) -> None:
     shop.change("app.py", "def double", "raise SystemError('broken')\n\ndef double")
-    code, found = shop.replay(shop.id("double"))
+    code, found = shop.replay(shop.last_id("double"))
     assert code == 2
     assert "app.py cannot be imported: SystemError: broken" in found["reason"]
 
 
 def test_an_outcome_that_was_decided_proves_nothing(server: Server, tmp_path: Path) -> None:
-    recording = Recording(server, tmp_path)
+    recording = RecordedProgram(server, tmp_path)
     action = {"action": "skip", "fake_result": {"value": 3}}
     made = server.post("/api/breakpoints", {"function": "decided_beforehand", "action": action})
     try:
@@ -226,24 +226,24 @@ def test_an_outcome_that_was_decided_proves_nothing(server: Server, tmp_path: Pa
         )
     finally:
         server.delete(f"/api/breakpoints/{made['id']}")
-    code, found = recording.replay(recording.id("decided_beforehand"))
+    code, found = recording.replay(recording.last_id("decided_beforehand"))
     assert code == 2
     assert "its outcome was decided (skip" in found["reason"]
 
 
-def test_a_call_that_ends_its_process_says_so(shop: Recording) -> None:
+def test_a_call_that_ends_its_process_says_so(shop: RecordedProgram) -> None:
     shop.change("shop.py", "if not text:", "import os; os._exit(7)\n    if not text:")
-    code, found = shop.replay(shop.id("parse"))
+    code, found = shop.replay(shop.last_id("parse"))
     assert (code, found["reason"]) == (2, "its process ended with 7 before the call did")
 
 
-def test_a_call_that_does_not_end_is_given_up(shop: Recording) -> None:
+def test_a_call_that_does_not_end_is_given_up(shop: RecordedProgram) -> None:
     shop.change("shop.py", "if not text:", "import time; time.sleep(1000)\n    if not text:")
-    code, found = shop.replay(shop.id("parse"), "--timeout", "3")
+    code, found = shop.replay(shop.last_id("parse"), "--timeout", "3")
     assert (code, found["reason"]) == (2, "it did not end within 3 s")
 
 
-def test_an_unknown_call_is_an_error(shop: Recording) -> None:
+def test_an_unknown_call_is_an_error(shop: RecordedProgram) -> None:
     ran = shop.holdfast("calls", "replay", "1768298400.123456-001")
     assert ran.returncode == 2
     assert "1768298400.123456-001" in ran.stderr
@@ -252,26 +252,26 @@ def test_an_unknown_call_is_an_error(shop: Recording) -> None:
 # -- where it runs -------------------------------------------------------------------------------
 
 
-def test_another_directory_can_be_named(shop: Recording, tmp_path: Path) -> None:
+def test_another_directory_can_be_named(shop: RecordedProgram, tmp_path: Path) -> None:
     there = tmp_path / "copy"
     there.mkdir()
     for name in ("app.py", "shop.py"):
         shutil.copy(shop.folder / name, there / name)
     (there / "shop.py").write_text((there / "shop.py").read_text().replace('": tax', '": 0'))
 
-    assert shop.replay(shop.id("total"))[0] == 0
-    assert shop.replay(shop.id("total"), "--cwd", str(there))[0] == 1
+    assert shop.replay(shop.last_id("total"))[0] == 0
+    assert shop.replay(shop.last_id("total"), "--cwd", str(there))[0] == 1
 
 
-def test_another_interpreter_can_be_named(shop: Recording) -> None:
-    assert shop.replay(shop.id("total"), "--python", sys.executable)[0] == 0
-    code, found = shop.replay(shop.id("total"), "--python", "no-such-python")
+def test_another_interpreter_can_be_named(shop: RecordedProgram) -> None:
+    assert shop.replay(shop.last_id("total"), "--python", sys.executable)[0] == 0
+    code, found = shop.replay(shop.last_id("total"), "--python", "no-such-python")
     assert code == 2
     assert "no-such-python cannot be started" in found["reason"]
 
 
 def test_a_module_of_a_package_is_found_by_its_name(server: Server, tmp_path: Path) -> None:
-    recording = Recording(server, tmp_path)
+    recording = RecordedProgram(server, tmp_path)
     recording.write("pkg/__init__.py", "")
     recording.write("pkg/sums.py", "def plus(a, b): return a + b")
     recording.write(
@@ -287,16 +287,16 @@ def test_a_module_of_a_package_is_found_by_its_name(server: Server, tmp_path: Pa
         """,
     )
     recording.run("-m", "pkg.main")
-    assert recording.replay(recording.id("thrice"))[0] == 0
+    assert recording.replay(recording.last_id("thrice"))[0] == 0
     recording.change("pkg/sums.py", "a + b", "a - b")
-    code, found = recording.replay(recording.id("thrice"))
+    code, found = recording.replay(recording.last_id("thrice"))
     assert (code, found["function"], found["actual"]) == (1, "pkg.main.thrice", "3")
 
 
 def test_a_script_without_a_main_guard_records_nothing_when_replayed(
     server: Server, tmp_path: Path
 ) -> None:
-    recording = Recording(server, tmp_path)
+    recording = RecordedProgram(server, tmp_path)
     recording.record(
         """
         from holdfast import with_debug
@@ -307,5 +307,5 @@ def test_a_script_without_a_main_guard_records_nothing_when_replayed(
         """
     )
     before = len(server.get("/sessions")["sessions"])
-    assert recording.replay(recording.id("half"))[0] == 0
+    assert recording.replay(recording.last_id("half"))[0] == 0
     assert len(server.get("/sessions")["sessions"]) == before

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness import Server
-from recordings import Recording
+from recorded_program import RecordedProgram
 
 BANK = """
     import asyncio
@@ -134,28 +134,28 @@ APP = """
 
 
 @pytest.fixture(scope="module")
-def recorded(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Recording:
-    recording = Recording(server, tmp_path_factory.mktemp("bank"))
+def recorded(server: Server, tmp_path_factory: pytest.TempPathFactory) -> RecordedProgram:
+    recording = RecordedProgram(server, tmp_path_factory.mktemp("bank"))
     recording.write("bank.py", BANK)
     recording.record(APP)
     return recording
 
 
 @pytest.fixture(scope="module")
-def generated(recorded: Recording) -> Recording:
+def generated(recorded: RecordedProgram) -> RecordedProgram:
     """With a test for every call."""
-    recorded.test_file(*recorded.ids())
+    recorded.write_test(*recorded.list_ids())
     return recorded
 
 
 @pytest.fixture
-def bank(generated: Recording) -> Recording:
+def bank(generated: RecordedProgram) -> RecordedProgram:
     generated.write("bank.py", BANK)
     generated.write("app.py", APP)
     return generated
 
 
-def source(recording: Recording) -> str:
+def source(recording: RecordedProgram) -> str:
     return (recording.folder / "test_it.py").read_text()
 
 
@@ -164,13 +164,13 @@ def part(text: str, name: str) -> str:
     return next(each for each in text.split("\n\n\n") if f"def {name}(" in each)
 
 
-def test_it_passes_on_the_recorded_behaviour(bank: Recording) -> None:
+def test_it_passes_on_the_recorded_behaviour(bank: RecordedProgram) -> None:
     code, said = bank.pytest()
     assert code == 0, said
     assert "12 passed, 5 skipped" in said
 
 
-def test_what_cannot_be_repeated_is_skipped_with_the_reason(bank: Recording) -> None:
+def test_what_cannot_be_repeated_is_skipped_with_the_reason(bank: RecordedProgram) -> None:
     text = source(bank)
     assert 'reason="it depends on the clock (time.time)"' in part(text, "test_now")
     assert 'reason="it depends on the clock (date.today)"' in part(text, "test_today")
@@ -198,14 +198,14 @@ def test_what_cannot_be_repeated_is_skipped_with_the_reason(bank: Recording) -> 
 )
 @pytest.mark.slow
 def test_it_fails_when_that_changes(
-    bank: Recording, name: str, before: str, after: str, failing: str
+    bank: RecordedProgram, name: str, before: str, after: str, failing: str
 ) -> None:
     bank.change(name, before, after)
     code, said = bank.pytest(f"test_it.py::{failing}")
     assert code == 1, said
 
 
-def test_it_reads_as_written_by_hand(bank: Recording) -> None:
+def test_it_reads_as_written_by_hand(bank: RecordedProgram) -> None:
     text = source(bank)
     at = "app.py:"
     assert part(text, "test_account_len").splitlines()[2:] == [
@@ -230,14 +230,14 @@ def test_it_reads_as_written_by_hand(bank: Recording) -> None:
 
 
 def test_it_imports_nothing_but_pytest_the_standard_library_and_the_program(
-    bank: Recording,
+    bank: RecordedProgram,
 ) -> None:
     lines = [line for line in source(bank).splitlines() if line.startswith(("import", "from"))]
     known = {"pytest", "bank", "app", *sys.stdlib_module_names}
     assert {line.split()[1].partition(".")[0] for line in lines} <= known
 
 
-def test_ruff_finds_nothing(bank: Recording) -> None:
+def test_ruff_finds_nothing(bank: RecordedProgram) -> None:
     for command in (["check"], ["format", "--check"]):
         ran = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--isolated", "--no-cache", "test_it.py"],
@@ -251,7 +251,7 @@ def test_ruff_finds_nothing(bank: Recording) -> None:
 def test_a_script_that_turns_debugging_on_as_it_is_imported_is_tested_without_a_server(
     server: Server, tmp_path: Path
 ) -> None:
-    recording = Recording(server, tmp_path)
+    recording = RecordedProgram(server, tmp_path)
     recording.record(
         """
         from holdfast import with_debug
@@ -262,7 +262,7 @@ def test_a_script_that_turns_debugging_on_as_it_is_imported_is_tested_without_a_
         print(info.session_id())
         """
     )
-    recording.test_file(recording.id("half"))
+    recording.write_test(recording.last_id("half"))
     code, said = recording.pytest()
     assert code == 0, said
 
@@ -270,7 +270,7 @@ def test_a_script_that_turns_debugging_on_as_it_is_imported_is_tested_without_a_
 def test_code_that_has_changed_already_still_gets_the_recorded_behaviour(
     server: Server, tmp_path: Path
 ) -> None:
-    recording = Recording(server, tmp_path)
+    recording = RecordedProgram(server, tmp_path)
     recording.write("sums.py", "def plus(a, b): return a + b\n")
     recording.record(
         """
@@ -283,6 +283,6 @@ def test_code_that_has_changed_already_still_gets_the_recorded_behaviour(
     )
     recording.write("sums.py", "def plus(a, b): return a - b\n")
 
-    assert "assert plus(2, 3) == 5" in recording.test_file(recording.id("plus"))
+    assert "assert plus(2, 3) == 5" in recording.write_test(recording.last_id("plus"))
 
     assert recording.pytest()[0] == 1

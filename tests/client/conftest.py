@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from applications import Application
+from application import Application
 from harness import Server
 from holdfast import configure_debug, with_debug
 from holdfast.client.client_settings import Settings
 from holdfast.client.switch import switch
-from scripted import Answer, Scripted, obliging
+from scripted_server import Answer, ScriptedServer, accept_all
 
 
 @pytest.fixture
@@ -32,12 +32,12 @@ def _off_afterwards() -> Iterator[None]:
 
 
 @pytest.fixture
-def scripted() -> Iterator[Callable[..., Scripted]]:
+def scripted() -> Iterator[Callable[..., ScriptedServer]]:
     """Makes a server that answers as told, and turns debugging on there."""
-    made: list[Scripted] = []
+    made: list[ScriptedServer] = []
 
-    def make(answer: Answer | None = None, *, on: bool = True, **options: object) -> Scripted:
-        server = Scripted(answer or obliging())
+    def make(answer: Answer | None = None, *, on: bool = True, **options: object) -> ScriptedServer:
+        server = ScriptedServer(answer or accept_all())
         made.append(server)
         configure_debug(server_url=server.url, **options)
         if on:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from applications import Application, item, started
+from application import Application, encode_value
+from background import run_in_thread
 from holdfast import (
     DebugCIDMismatchError,
     DebugProtocolError,
@@ -19,7 +20,7 @@ from holdfast import (
     DebugTimeoutError,
     with_debug,
 )
-from scripted import CONTINUE, Scripted, http, obliging
+from scripted_server import CONTINUE, ScriptedServer, accept_all, format_response
 
 
 class Teller:
@@ -58,7 +59,7 @@ def held(app: Application, teller: Teller, action: str, *args: Any, **more: Any)
     """`tell` through a proxy, held and so decided."""
     app.break_on("tell")
     proxy = with_debug(teller)
-    return app.decided(lambda: proxy.tell(*args), action, **more)
+    return app.run_and_decide(lambda: proxy.tell(*args), action, **more)
 
 
 # -- continue --------------------------------------------------------------------------------------
@@ -85,8 +86,8 @@ def test_action_continue_propagates_exceptions(app: Application, teller: Teller)
 
 def test_action_poll_does_not_execute_immediately(app: Application, teller: Teller) -> None:
     app.break_on("tell")
-    running = started(with_debug(teller).tell)
-    hold = app.hold()
+    running = run_in_thread(with_debug(teller).tell)
+    hold = app.wait_for_hold()
     assert teller.done == []
     assert not running.done()
     app.decide(hold, "continue")
@@ -96,14 +97,14 @@ def test_action_poll_does_not_execute_immediately(app: Application, teller: Tell
 POLL = {**CONTINUE, "action": "poll", "poll_url": "/api/poll/p1", "timeout_ms": 30_000}
 
 
-def test_action_poll_polls_at_specified_interval(scripted: Callable[..., Scripted]) -> None:
+def test_action_poll_polls_at_specified_interval(scripted: Callable[..., ScriptedServer]) -> None:
     """From a server that answers at once: never sooner than it said."""
     answers = iter(["waiting"] * 3 + ["ready"])
 
     def poll(body: Any) -> Any:
         return {"status": next(answers), "action": {"action": "continue"}}
 
-    server = scripted(obliging(start={**POLL, "poll_interval_ms": 50}, poll=poll))
+    server = scripted(accept_all(start={**POLL, "poll_interval_ms": 50}, poll=poll))
     wrapped = with_debug(len)
     began = time.monotonic()
     assert wrapped([1]) == 1
@@ -111,9 +112,9 @@ def test_action_poll_polls_at_specified_interval(scripted: Callable[..., Scripte
     assert len([path for path in server.paths() if "/poll/" in path]) == 4
 
 
-def test_action_poll_stops_when_ready(scripted: Callable[..., Scripted]) -> None:
+def test_action_poll_stops_when_ready(scripted: Callable[..., ScriptedServer]) -> None:
     ready = {"status": "ready", "action": {"action": "continue"}}
-    server = scripted(obliging(start={**POLL, "poll_interval_ms": 1}, poll=ready))
+    server = scripted(accept_all(start={**POLL, "poll_interval_ms": 1}, poll=ready))
     with_debug(len)([1])
     assert len([path for path in server.paths() if "/poll/" in path]) == 1
 
@@ -123,10 +124,10 @@ def test_action_poll_executes_final_action(app: Application, teller: Teller) -> 
 
 
 def test_action_poll_timeout_raises_exception(
-    scripted: Callable[..., Scripted], teller: Teller
+    scripted: Callable[..., ScriptedServer], teller: Teller
 ) -> None:
     start = {**POLL, "poll_interval_ms": 1, "timeout_ms": 30}
-    server = scripted(obliging(start=start, poll={"status": "waiting"}))
+    server = scripted(accept_all(start=start, poll={"status": "waiting"}))
     with pytest.raises(DebugTimeoutError, match="nobody decided"):
         with_debug(teller).tell()
     assert teller.done == []
@@ -135,9 +136,9 @@ def test_action_poll_timeout_raises_exception(
 
 
 def test_action_poll_server_error_raises_exception(
-    scripted: Callable[..., Scripted], teller: Teller
+    scripted: Callable[..., ScriptedServer], teller: Teller
 ) -> None:
-    scripted(obliging(start=POLL, poll=http({"error": "no"}, 500)))
+    scripted(accept_all(start=POLL, poll=format_response({"error": "no"}, 500)))
     with pytest.raises(DebugServerError, match="500"):
         with_debug(teller).tell()
     assert teller.done == []
@@ -181,7 +182,9 @@ def test_action_skip_fake_result_none(app: Application, teller: Teller) -> None:
 
 
 def test_action_skip_fake_result_complex_type(app: Application, teller: Teller) -> None:
-    found = held(app, teller, "skip", fake_result=item({"set": {1, 2}, "error": OSError(3)}))
+    found = held(
+        app, teller, "skip", fake_result=encode_value({"set": {1, 2}, "error": OSError(3)})
+    )
     assert found["set"] == {1, 2}
     assert isinstance(found["error"], OSError)
 
@@ -194,35 +197,35 @@ def test_action_skip_no_side_effects(app: Application, teller: Teller) -> None:
     argument = [1]
     held(app, teller, "skip", argument, fake_result={"value": 1})
     assert argument == [1]
-    assert not app.call("tell")["changed"]
+    assert not app.read_call("tell")["changed"]
 
 
 def test_action_skip_result_by_cid(app: Application, teller: Teller) -> None:
     with_debug(len)([7, 8, 9])
-    cid = app.call("len")["args"][0]["cid"]
+    cid = app.read_call("len")["args"][0]["cid"]
     assert held(app, teller, "skip", fake_result={"cid": cid}) == [7, 8, 9]
 
 
-def test_a_fake_result_by_cid_alone_is_fetched(scripted: Callable[..., Scripted]) -> None:
-    made = item([1, 2])
+def test_a_fake_result_by_cid_alone_is_fetched(scripted: Callable[..., ScriptedServer]) -> None:
+    made = encode_value([1, 2])
     raw = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
     data = base64.b64decode(made["data"])
     skip = {**CONTINUE, "action": "skip", "fake_result_cid": made["cid"]}
 
-    def answer(server: Scripted, method: str, path: str, body: Any) -> Any:
+    def answer(server: ScriptedServer, method: str, path: str, body: Any) -> Any:
         if path.startswith("/api/cid/"):
             return raw % (len(data), data)
-        return obliging(start=skip)(server, method, path, body)
+        return accept_all(start=skip)(server, method, path, body)
 
     scripted(answer)
     assert with_debug(len)([]) == [1, 2]
 
 
 def test_a_fake_result_that_is_not_what_it_says_is_refused(
-    scripted: Callable[..., Scripted],
+    scripted: Callable[..., ScriptedServer],
 ) -> None:
-    wrong = {"fake_result_cid": "1" * 64, "fake_result_data": item(1)["data"]}
-    scripted(obliging(start={**CONTINUE, "action": "skip", **wrong}))
+    wrong = {"fake_result_cid": "1" * 64, "fake_result_data": encode_value(1)["data"]}
+    scripted(accept_all(start={**CONTINUE, "action": "skip", **wrong}))
     with pytest.raises(DebugCIDMismatchError):
         with_debug(len)([])
 
@@ -259,7 +262,7 @@ def test_action_raise_custom_exception_types(app: Application, teller: Teller, n
         return proxy.tell(OddError)  # the name is looked up here
 
     with pytest.raises(Exception, match="forced") as caught:
-        app.decided(work, "raise", exception_type=name, exception_message="forced")
+        app.run_and_decide(work, "raise", exception_type=name, exception_message="forced")
     assert type(caught.value).__name__ == name.rpartition(".")[2]
 
 
@@ -275,7 +278,7 @@ def test_action_raise_builtin_exceptions(app: Application, teller: Teller, name:
 
 
 def test_an_exception_may_be_given_whole(app: Application, teller: Teller) -> None:
-    made = item(OddError(7, "whole"))
+    made = encode_value(OddError(7, "whole"))
     with pytest.raises(OddError) as caught:
         held(app, teller, "raise", exception_cid=made["cid"], exception_data=made["data"])
     assert caught.value.args == (7, "whole")
@@ -312,7 +315,7 @@ def test_action_modify_preserves_unmodified_args(app: Application, teller: Telle
     app.break_on("tell")
     first, proxy = ["the same"], with_debug(teller)
     more = {"modified_kwargs": {"b": {"value": 3}}}
-    app.decided(lambda: proxy.tell(first, a=1, b=2), "modify", **more)
+    app.run_and_decide(lambda: proxy.tell(first, a=1, b=2), "modify", **more)
     [(args, kwargs)] = teller.done
     assert args[0] is first
     assert kwargs == {"a": 1, "b": 3}
@@ -320,13 +323,13 @@ def test_action_modify_preserves_unmodified_args(app: Application, teller: Telle
 
 def test_action_modify_args_by_cid(app: Application, teller: Teller) -> None:
     with_debug(len)("known already")
-    cid = app.call("len")["args"][0]["cid"]
+    cid = app.read_call("len")["args"][0]["cid"]
     held(app, teller, "modify", 1, modified_args=[{"cid": cid}])
     assert teller.done == [(("known already",), {})]
 
 
 def test_action_modify_args_with_data(app: Application, teller: Teller) -> None:
-    held(app, teller, "modify", 1, modified_args=[item({1, 2})])
+    held(app, teller, "modify", 1, modified_args=[encode_value({1, 2})])
     assert teller.done == [(({1, 2},), {})]
 
 
@@ -344,14 +347,14 @@ def times(a: int, b: int) -> int:
 def test_a_registered_function_may_replace_another(app: Application) -> None:
     add, _ = with_debug(plus), with_debug(times)
     app.break_on("plus")
-    assert app.decided(lambda: add(3, 4), "replace", function_name="times") == 12
+    assert app.run_and_decide(lambda: add(3, 4), "replace", function_name="times") == 12
 
 
 @pytest.mark.parametrize("name", [None, "", "nobody"])
 def test_an_unknown_replacement_is_a_protocol_error(
-    scripted: Callable[..., Scripted], teller: Teller, name: str | None
+    scripted: Callable[..., ScriptedServer], teller: Teller, name: str | None
 ) -> None:
-    scripted(obliging(start={**CONTINUE, "action": "replace", "function_name": name}))
+    scripted(accept_all(start={**CONTINUE, "action": "replace", "function_name": name}))
     with pytest.raises(DebugProtocolError):
         with_debug(teller).tell()
     assert teller.done == []
@@ -363,21 +366,23 @@ def test_an_unknown_replacement_is_a_protocol_error(
 def test_a_result_may_be_held_and_replaced(app: Application, teller: Teller) -> None:
     app.break_on("tell", when="after")
     proxy = with_debug(teller)
-    assert app.decided(proxy.tell, "skip", fake_result={"value": "other"}) == "other"
+    assert app.run_and_decide(proxy.tell, "skip", fake_result={"value": "other"}) == "other"
     assert teller.done == [((), {})]
-    assert app.decided(proxy.tell, "continue") == "told"
+    assert app.run_and_decide(proxy.tell, "continue") == "told"
     with pytest.raises(ValueError, match="after all"):
-        app.decided(proxy.tell, "raise", exception_type="ValueError", exception_message="after all")
+        app.run_and_decide(
+            proxy.tell, "raise", exception_type="ValueError", exception_message="after all"
+        )
 
 
 def test_an_exception_may_be_held_and_swallowed(app: Application, teller: Teller) -> None:
     app.break_on("fail", when="exception")
     proxy = with_debug(teller)
-    assert app.decided(proxy.fail, "skip", fake_result={"value": "fine"}) == "fine"
+    assert app.run_and_decide(proxy.fail, "skip", fake_result={"value": "fine"}) == "fine"
     with pytest.raises(LookupError):
-        app.decided(proxy.fail, "continue")
+        app.run_and_decide(proxy.fail, "continue")
     with pytest.raises(OSError, match="worse"):
-        app.decided(proxy.fail, "raise", exception_type="OSError", exception_message="worse")
+        app.run_and_decide(proxy.fail, "raise", exception_type="OSError", exception_message="worse")
 
 
 # -- while it is held ------------------------------------------------------------------------------
@@ -391,8 +396,8 @@ def test_expressions_are_evaluated_in_the_callers_frame(app: Application, teller
         basket = [price, price * 2]
         return proxy.tell(basket)
 
-    running = started(lambda: caller(21))
-    hold = app.hold()
+    running = run_in_thread(lambda: caller(21))
+    hold = app.wait_for_hold()
 
     def asked(expression: str) -> Any:
         return app.server.post(f"/api/holds/{hold}/evaluate", {"expression": expression})
@@ -414,20 +419,20 @@ def test_what_is_evaluated_is_never_held_itself(app: Application, teller: Teller
     def caller() -> Any:
         return proxy.tell("first")
 
-    running = started(caller)
-    hold = app.hold()
+    running = run_in_thread(caller)
+    hold = app.wait_for_hold()
     shown = app.server.post(f"/api/holds/{hold}/evaluate", {"expression": "proxy.tell('second')"})
     assert shown["result"] == "'told'"
     app.decide(hold, "continue")
     running.result(30)
-    assert app.names() == ["tell"]
+    assert app.list_names() == ["tell"]
 
 
 def test_a_decision_ends_the_wait_at_once(app: Application, teller: Teller) -> None:
     """Its poll is answered by the decision: one request, however long it was held."""
     app.break_on("tell")
-    running = started(with_debug(teller).tell)
-    hold = app.hold()
+    running = run_in_thread(with_debug(teller).tell)
+    hold = app.wait_for_hold()
     release = threading.Event()
     running.add_done_callback(lambda _: release.set())
     app.decide(hold, "continue")
@@ -442,7 +447,7 @@ def test_a_decision_made_beforehand_counts_after_the_call_too(app: Application) 
         return "made"
 
     assert with_debug(once)() == "instead"
-    assert app.call("once")["result"]["text"] == "'made'"
+    assert app.read_call("once")["result"]["text"] == "'made'"
 
 
 def test_an_exception_can_be_swallowed_beforehand(app: Application) -> None:
@@ -457,8 +462,8 @@ def test_an_exception_can_be_swallowed_beforehand(app: Application) -> None:
 
 def test_an_expression_that_never_returns_is_interrupted(app: Application, teller: Teller) -> None:
     app.break_on("tell")
-    running = started(lambda: with_debug(teller).tell("first"))
-    hold = app.hold()
+    running = run_in_thread(lambda: with_debug(teller).tell("first"))
+    hold = app.wait_for_hold()
     body = {"expression": "all(True for _ in iter(int, 1))", "timeout": 0.2}
     answer = app.server.http.post(f"/api/holds/{hold}/evaluate", json=body)
     assert answer.status_code >= 400
@@ -473,8 +478,8 @@ def test_a_held_call_whose_session_ends_is_not_made(
     app: Application, teller: Teller, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     app.break_on("tell")
-    running = started(lambda: with_debug(teller).tell("first"))
-    app.hold()
+    running = run_in_thread(lambda: with_debug(teller).tell("first"))
+    app.wait_for_hold()
     if how == "off":
         with_debug("OFF")
     else:

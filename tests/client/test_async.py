@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from applications import Application, started
+from application import Application
+from background import run_in_thread
 from holdfast import (
     AsyncDebugProxy,
     DebugProxy,
@@ -20,7 +21,7 @@ from holdfast import (
     debug_call,
     with_debug,
 )
-from scripted import CONTINUE, Scripted, obliging
+from scripted_server import CONTINUE, ScriptedServer, accept_all
 
 
 class Shop:
@@ -92,7 +93,7 @@ def test_async_proxy_wraps_async_methods(app: Application) -> None:
 
 def test_async_proxy_awaitable(app: Application) -> None:
     assert asyncio.run(with_debug(Shop()).order("tea", count=2)) == "teatea"
-    call = app.call("order")
+    call = app.read_call("order")
     assert call["result"]["text"] == "'teatea'"
     assert call["task"].startswith("Task-")
 
@@ -100,7 +101,7 @@ def test_async_proxy_awaitable(app: Application) -> None:
 def test_async_exceptions_propagate(app: Application) -> None:
     with pytest.raises(LookupError, match="sold out"):
         asyncio.run(with_debug(Shop()).fail())
-    assert app.call("fail")["exception_type"] == "LookupError"
+    assert app.read_call("fail")["exception_type"] == "LookupError"
 
 
 def test_async_functions_can_be_wrapped(app: Application) -> None:
@@ -108,11 +109,11 @@ def test_async_functions_can_be_wrapped(app: Application) -> None:
     assert issubclass(type(wrapped), AsyncDebugProxy)
     assert inspect.iscoroutinefunction(wrapped)
     assert asyncio.run(wrapped("you")) == "hello you"
-    assert app.names() == ["greet"]
+    assert app.list_names() == ["greet"]
 
 
 def test_async_proxy_poll_uses_asyncio_sleep(
-    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+    scripted: Callable[..., ScriptedServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From a server that answers at once; the loop is never put to sleep."""
     answers = iter(["waiting", "waiting", "ready"])
@@ -121,7 +122,7 @@ def test_async_proxy_poll_uses_asyncio_sleep(
         return {"status": next(answers), "action": {"action": "continue"}}
 
     start = {**CONTINUE, "action": "poll", "poll_url": "/api/poll/p", "poll_interval_ms": 5}
-    scripted(obliging(start={**start, "timeout_ms": 30_000}, poll=poll))
+    scripted(accept_all(start={**start, "timeout_ms": 30_000}, poll=poll))
     shop = with_debug(Shop())
 
     def forbidden(seconds: float) -> None:
@@ -138,7 +139,7 @@ def test_a_held_call_blocks_nothing_else_in_its_loop(app: Application) -> None:
     async def main() -> list[str]:
         loop = asyncio.get_running_loop()
         held = [asyncio.create_task(shop.order(name)) for name in ("tea", "milk", "jam")]
-        holds = [await loop.run_in_executor(None, app.hold) for _ in held]
+        holds = [await loop.run_in_executor(None, app.wait_for_hold) for _ in held]
         assert await greet("loop") == "hello loop"
         assert not any(task.done() for task in held)
         for hold in holds:
@@ -154,12 +155,12 @@ def test_async_proxy_concurrent_calls(app: Application) -> None:
         return list(await asyncio.gather(*(shop.order(str(number)) for number in range(20))))
 
     assert asyncio.run(main()) == [str(number) for number in range(20)]
-    assert len({call["call_id"] for call in app.calls("order")}) == 20
+    assert len({call["call_id"] for call in app.list_calls("order")}) == 20
 
 
-def test_async_proxy_timeout_raises(scripted: Callable[..., Scripted]) -> None:
+def test_async_proxy_timeout_raises(scripted: Callable[..., ScriptedServer]) -> None:
     start = {**CONTINUE, "action": "poll", "poll_url": "/api/poll/p", "poll_interval_ms": 1}
-    scripted(obliging(start={**start, "timeout_ms": 30}, poll={"status": "waiting"}))
+    scripted(accept_all(start={**start, "timeout_ms": 30}, poll={"status": "waiting"}))
     shop = Shop()
     with pytest.raises(DebugTimeoutError):
         asyncio.run(with_debug(shop).order("tea"))
@@ -167,10 +168,10 @@ def test_async_proxy_timeout_raises(scripted: Callable[..., Scripted]) -> None:
 
 
 def test_an_async_call_that_loses_its_server_fails_closed(
-    scripted: Callable[..., Scripted],
+    scripted: Callable[..., ScriptedServer],
 ) -> None:
     start = {**CONTINUE, "action": "poll", "poll_url": "/api/poll/p", "timeout_ms": 30_000}
-    scripted(obliging(start=start, poll=None))
+    scripted(accept_all(start=start, poll=None))
     shop = Shop()
     with pytest.raises(DebugServerError):
         asyncio.run(with_debug(shop).order("tea"))
@@ -181,7 +182,7 @@ def test_async_proxy_mixed_sync_async(app: Application) -> None:
     shop = with_debug(Shop())
     assert shop.stock() == 3
     assert asyncio.run(shop.order("tea")) == "tea"
-    assert app.names() == ["stock", "order"]
+    assert app.list_names() == ["stock", "order"]
 
 
 def test_async_proxy_generator(app: Application) -> None:
@@ -189,7 +190,7 @@ def test_async_proxy_generator(app: Application) -> None:
         return [number async for number in with_debug(Shop()).deliveries()]
 
     assert asyncio.run(main()) == [0, 1, 2]
-    assert app.call("deliveries")["marker"] == "async_generator"
+    assert app.read_call("deliveries")["marker"] == "async_generator"
 
 
 def test_async_iteration(app: Application) -> None:
@@ -197,7 +198,7 @@ def test_async_iteration(app: Application) -> None:
         return [number async for number in with_debug(Ticks())]
 
     assert asyncio.run(main()) == [1, 2]
-    assert app.names()[0] == "__aiter__"
+    assert app.list_names()[0] == "__aiter__"
 
 
 def test_async_proxy_context_manager(app: Application) -> None:
@@ -211,7 +212,7 @@ def test_async_proxy_context_manager(app: Application) -> None:
 
     asyncio.run(main())
     assert shop.log == ["open", "closed", "open", "KeyError"]
-    assert app.names() == ["__aenter__", "__aexit__"] * 2
+    assert app.list_names() == ["__aenter__", "__aexit__"] * 2
 
 
 def test_awaiting_a_proxy(app: Application) -> None:
@@ -219,7 +220,7 @@ def test_awaiting_a_proxy(app: Application) -> None:
         return await with_debug(Later())
 
     assert asyncio.run(main()) == "now"
-    assert app.call("__await__")["result"]["text"] == "'now'"
+    assert app.read_call("__await__")["result"]["text"] == "'now'"
 
 
 def test_a_cancelled_call_is_reported_and_stays_cancelled(app: Application) -> None:
@@ -228,24 +229,24 @@ def test_a_cancelled_call_is_reported_and_stays_cancelled(app: Application) -> N
 
     async def main() -> None:
         task = asyncio.create_task(shop.order("tea"))
-        await asyncio.get_running_loop().run_in_executor(None, app.hold)
+        await asyncio.get_running_loop().run_in_executor(None, app.wait_for_hold)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
     asyncio.run(main())
-    assert "CancelledError" in app.call("order")["exception_type"]
+    assert "CancelledError" in app.read_call("order")["exception_type"]
 
 
 @pytest.mark.parametrize("mode", ["strict", "leased"])
 def test_a_call_held_at_its_end_and_cancelled_is_held_no_more(app: Application, mode: str) -> None:
-    app.again(mode=mode)
+    app.restart(mode=mode)
     app.break_on("order", when="after")
     shop, holds = with_debug(Shop()), []
 
     async def main() -> None:
         task = asyncio.create_task(shop.order("tea"))
-        holds.append(await asyncio.get_running_loop().run_in_executor(None, app.hold))
+        holds.append(await asyncio.get_running_loop().run_in_executor(None, app.wait_for_hold))
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -253,7 +254,7 @@ def test_a_call_held_at_its_end_and_cancelled_is_held_no_more(app: Application, 
     asyncio.run(main())
     shown = app.server.get(f"/api/holds/{holds[0]}")
     assert (shown["open"], shown["outcome"]) == (False, "withdrawn")
-    assert app.call("order")["status"] == "success"
+    assert app.read_call("order")["status"] == "success"
 
 
 def test_async_calls_know_their_parents(app: Application) -> None:
@@ -265,8 +266,8 @@ def test_async_calls_know_their_parents(app: Application) -> None:
         return len(found)
 
     assert asyncio.run(with_debug(outer)()) == 2
-    parent = app.call("outer")["call_id"]
-    for call in app.calls("inner"):
+    parent = app.read_call("outer")["call_id"]
+    for call in app.list_calls("inner"):
         whole = app.server.get(f"/api/calls/{call['call_id']}")
         assert whole["parent_call_id"] == parent
 
@@ -275,7 +276,7 @@ def test_off_passes_async_calls_straight_through(app: Application) -> None:
     shop = with_debug(Shop())
     with_debug("OFF")
     assert asyncio.run(shop.order("tea")) == "tea"
-    assert app.calls() == []
+    assert app.list_calls() == []
 
 
 # -- asynchronous generators -----------------------------------------------------------------------
@@ -320,7 +321,7 @@ def test_what_gives_steps_is_known_as_such(app: Application) -> None:
 def test_an_async_generator_is_sent_to_and_thrown_into(
     app: Application, mode: str, make: Callable[[], Any]
 ) -> None:
-    app.again(mode=mode)
+    app.restart(mode=mode)
 
     async def talk() -> list[Any]:
         steps = make()
@@ -340,15 +341,15 @@ def test_an_async_generator_is_sent_to_and_thrown_into(
 
     assert asyncio.run(talk()) == ["a", "b", "a key"]
     with_debug("OFF")
-    assert app.names() == ["echo"] * 3
-    assert app.call("echo")["marker"] == "async_generator"
+    assert app.list_names() == ["echo"] * 3
+    assert app.read_call("echo")["marker"] == "async_generator"
 
 
 @pytest.mark.parametrize("mode", ["strict", "leased"])
 def test_a_held_async_generator_function_does_not_block_its_loop(
     app: Application, mode: str
 ) -> None:
-    app.again(mode=mode)
+    app.restart(mode=mode)
     app.break_on("deliveries")
     shop = with_debug(Shop())
 
@@ -357,13 +358,13 @@ def test_a_held_async_generator_function_does_not_block_its_loop(
             return [each async for each in shop.deliveries()]
 
         task = asyncio.create_task(taken())
-        hold = await asyncio.to_thread(app.hold)
+        hold = await asyncio.to_thread(app.wait_for_hold)
         await asyncio.to_thread(app.decide, hold, "continue")
         return await task
 
-    running = started(lambda: asyncio.run(both()))
+    running = run_in_thread(lambda: asyncio.run(both()))
     assert running.result(30) == [0, 1, 2]
-    assert app.call("deliveries")["marker"] == "async_generator"
+    assert app.read_call("deliveries")["marker"] == "async_generator"
 
 
 def test_a_list_may_be_decided_to_be_the_steps(app: Application) -> None:
@@ -390,7 +391,7 @@ def test_a_list_may_be_decided_to_be_the_steps(app: Application) -> None:
 def test_a_task_is_called_where_its_coroutine_was_made(
     app: Application, make: Callable[[], Any], mode: str
 ) -> None:
-    app.again(mode=mode)
+    app.restart(mode=mode)
 
     def begin() -> Any:
         return asyncio.create_task(make())
@@ -400,6 +401,6 @@ def test_a_task_is_called_where_its_coroutine_was_made(
 
     asyncio.run(wait())
     with_debug("OFF")
-    call = app.server.get(f"/api/calls/{app.calls()[-1]['call_id']}")
+    call = app.server.get(f"/api/calls/{app.list_calls()[-1]['call_id']}")
     functions = [each["function"] for each in call["call_site"]["stack_trace"]]
     assert functions[:3] == ["<lambda>", "begin", "wait"]

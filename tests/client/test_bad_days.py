@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from applications import Application, started
+from application import Application
+from background import run_in_thread
 from harness import Server
 from holdfast import (
     DebugCIDMismatchError,
@@ -29,7 +30,7 @@ from holdfast import (
 )
 from holdfast.client import references
 from holdfast.client.snapshots import Snapshots
-from scripted import CONTINUE, Scripted, http, obliging
+from scripted_server import CONTINUE, ScriptedServer, accept_all, format_response
 
 
 class Ledger:
@@ -48,19 +49,19 @@ class Refuses:
 
 def broken(answer: Any) -> Any:
     """What comes of one call to a server that so answers its start."""
-    return obliging(start=answer)
+    return accept_all(start=answer)
 
 
 # -- the server is not there -----------------------------------------------------------------------
 
 
-def test_server_not_running_on_enable(scripted: Callable[..., Scripted]) -> None:
+def test_server_not_running_on_enable(scripted: Callable[..., ScriptedServer]) -> None:
     scripted(on=False).close()
     with pytest.raises(DebugServerError):
         with_debug("ON")
 
 
-def test_server_unreachable_raises_exception(scripted: Callable[..., Scripted]) -> None:
+def test_server_unreachable_raises_exception(scripted: Callable[..., ScriptedServer]) -> None:
     server, ledger = scripted(), Ledger()
     proxy = with_debug(ledger)
     server.close()
@@ -69,7 +70,7 @@ def test_server_unreachable_raises_exception(scripted: Callable[..., Scripted]) 
     assert ledger.rows == []
 
 
-def test_server_crashes_mid_call(scripted: Callable[..., Scripted]) -> None:
+def test_server_crashes_mid_call(scripted: Callable[..., ScriptedServer]) -> None:
     scripted(broken(None))
     ledger = Ledger()
     with pytest.raises(DebugServerError, match="hung up"):
@@ -81,8 +82,8 @@ def test_a_real_server_that_ends_while_a_call_is_held(tmp_path: Path) -> None:
     app, ledger = Application(Server(tmp_path / "data")).start(), Ledger()
     try:
         app.break_on("add")
-        running = started(lambda: with_debug(ledger).add(1))
-        app.hold()
+        running = run_in_thread(lambda: with_debug(ledger).add(1))
+        app.wait_for_hold()
         app.server.process.kill()
         app.server.process.wait(30)
         with pytest.raises(DebugServerError):
@@ -134,7 +135,9 @@ def test_a_server_restart_is_survived(tmp_path: Path) -> None:
         app.server.close()
 
 
-def test_a_connection_closed_while_idle_is_opened_again(scripted: Callable[..., Scripted]) -> None:
+def test_a_connection_closed_while_idle_is_opened_again(
+    scripted: Callable[..., ScriptedServer],
+) -> None:
     def answer(body: Any) -> bytes:
         data = b'{"status": "ok"}'
         return b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (
@@ -142,7 +145,7 @@ def test_a_connection_closed_while_idle_is_opened_again(scripted: Callable[..., 
             data,
         )
 
-    server, ledger = scripted(obliging(complete=answer)), Ledger()
+    server, ledger = scripted(accept_all(complete=answer)), Ledger()
     proxy = with_debug(ledger)
     for row in range(3):
         proxy.add(row)
@@ -154,13 +157,13 @@ def test_a_connection_closed_while_idle_is_opened_again(scripted: Callable[..., 
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_server_5xx_raises_exception(scripted: Callable[..., Scripted], status: int) -> None:
-    scripted(broken(http({"error": {"message": "oh no"}}, status)))
+def test_server_5xx_raises_exception(scripted: Callable[..., ScriptedServer], status: int) -> None:
+    scripted(broken(format_response({"error": {"message": "oh no"}}, status)))
     with pytest.raises(DebugServerError, match=f"{status}.*oh no"):
         with_debug(len)([])
 
 
-def test_request_timeout_raises_exception(scripted: Callable[..., Scripted]) -> None:
+def test_request_timeout_raises_exception(scripted: Callable[..., ScriptedServer]) -> None:
     never = threading.Event()
     scripted(broken(lambda body: never.wait(30) and None), request_timeout=0.05)
     ledger = Ledger()
@@ -182,7 +185,7 @@ GARBAGE = [
 
 
 @pytest.mark.parametrize("answer", GARBAGE)
-def test_malformed_server_response(scripted: Callable[..., Scripted], answer: bytes) -> None:
+def test_malformed_server_response(scripted: Callable[..., ScriptedServer], answer: bytes) -> None:
     scripted(broken(answer))
     ledger = Ledger()
     with pytest.raises(DebugProtocolError):
@@ -190,8 +193,8 @@ def test_malformed_server_response(scripted: Callable[..., Scripted], answer: by
     assert ledger.rows == []
 
 
-def test_malformed_response_raises_exception(scripted: Callable[..., Scripted]) -> None:
-    scripted(obliging(session=GARBAGE[0]), on=False)
+def test_malformed_response_raises_exception(scripted: Callable[..., ScriptedServer]) -> None:
+    scripted(accept_all(session=GARBAGE[0]), on=False)
     with pytest.raises(DebugProtocolError):
         with_debug("ON")
 
@@ -204,10 +207,10 @@ def test_malformed_response_raises_exception(scripted: Callable[..., Scripted]) 
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{}",
     ],
 )
-def test_an_answer_that_breaks_off(scripted: Callable[..., Scripted], answer: bytes) -> None:
-    def cut(server: Scripted, method: str, path: str, body: Any) -> Any:
+def test_an_answer_that_breaks_off(scripted: Callable[..., ScriptedServer], answer: bytes) -> None:
+    def cut(server: ScriptedServer, method: str, path: str, body: Any) -> Any:
         if path != "/api/call/start":
-            return obliging()(server, method, path, body)
+            return accept_all()(server, method, path, body)
         server._open[-1].sendall(answer)
         return None
 
@@ -219,7 +222,7 @@ def test_an_answer_that_breaks_off(scripted: Callable[..., Scripted], answer: by
 
 
 def test_chunked_answers_and_those_without_a_length_are_read(
-    scripted: Callable[..., Scripted],
+    scripted: Callable[..., ScriptedServer],
 ) -> None:
     body = b'{"call_id": "1-001", "action": "continue"}'
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (
@@ -230,7 +233,7 @@ def test_chunked_answers_and_those_without_a_length_are_read(
     assert with_debug(len)([1]) == 1
 
 
-def test_unknown_action_type(scripted: Callable[..., Scripted]) -> None:
+def test_unknown_action_type(scripted: Callable[..., ScriptedServer]) -> None:
     scripted(broken({**CONTINUE, "action": "dance"}))
     ledger = Ledger()
     with pytest.raises(DebugProtocolError, match="dance"):
@@ -256,7 +259,7 @@ def test_unknown_action_type(scripted: Callable[..., Scripted]) -> None:
     ],
     ids=str,
 )
-def test_missing_required_fields(scripted: Callable[..., Scripted], answer: Any) -> None:
+def test_missing_required_fields(scripted: Callable[..., ScriptedServer], answer: Any) -> None:
     scripted(broken(answer))
     ran: list[int] = []
 
@@ -269,16 +272,18 @@ def test_missing_required_fields(scripted: Callable[..., Scripted], answer: Any)
 
 
 @pytest.mark.parametrize("answer", [{"status": "dreaming"}, {"status": "ready"}, {}])
-def test_a_held_call_that_is_told_nonsense(scripted: Callable[..., Scripted], answer: Any) -> None:
+def test_a_held_call_that_is_told_nonsense(
+    scripted: Callable[..., ScriptedServer], answer: Any
+) -> None:
     start = {**CONTINUE, "action": "poll", "poll_url": "/api/poll/1", "timeout_ms": 9000}
-    scripted(obliging(start=start, poll=answer))
+    scripted(accept_all(start=start, poll=answer))
     with pytest.raises(DebugProtocolError):
         with_debug(len)([])
 
 
-def test_a_held_call_that_is_forgotten(scripted: Callable[..., Scripted]) -> None:
+def test_a_held_call_that_is_forgotten(scripted: Callable[..., ScriptedServer]) -> None:
     start = {**CONTINUE, "action": "poll", "poll_url": "/api/poll/1", "poll_interval_ms": 1}
-    scripted(obliging(start=start, poll=http({"error": "call_not_found"}, 404)))
+    scripted(accept_all(start=start, poll=format_response({"error": "call_not_found"}, 404)))
     with pytest.raises(DebugServerError, match="does not know"):
         with_debug(len)([])
 
@@ -299,15 +304,15 @@ def test_nobody_waits_any_more_for_a_call_that_timed_out_at_its_end(app: Applica
         app.break_on("len", when="after")
         with pytest.raises(DebugTimeoutError):
             with_debug(len)([])
-        shown = app.server.get(f"/api/holds/{app.hold()}")
+        shown = app.server.get(f"/api/holds/{app.wait_for_hold()}")
         assert (shown["open"], shown["outcome"]) == (False, "withdrawn")
     finally:
         app.server.patch("/config", {"call_hold_timeout_ms": 3_600_000})
 
 
-def test_an_older_server_without_sessions_will_do(scripted: Callable[..., Scripted]) -> None:
-    missing = http({"error": "not found"}, 404)
-    scripted(obliging(session=missing, register=missing))
+def test_an_older_server_without_sessions_will_do(scripted: Callable[..., ScriptedServer]) -> None:
+    missing = format_response({"error": "not found"}, 404)
+    scripted(accept_all(session=missing, register=missing))
     assert with_debug(len)([1]) == 1
 
 
@@ -333,9 +338,9 @@ def test_dill_failure_raises(app: Application) -> None:
 def test_a_result_that_cannot_be_stored(app: Application) -> None:
     with pytest.raises(DebugSerializationError):
         debug_call(lambda: Refuses())
-    app.again(on_unpicklable="placeholder")
+    app.restart(on_unpicklable="placeholder")
     assert isinstance(debug_call(lambda: Refuses()), Refuses)
-    assert app.call("<lambda>")["marker"] == "unpicklable"
+    assert app.read_call("<lambda>")["marker"] == "unpicklable"
 
 
 def test_an_exception_that_cannot_be_stored_still_arrives(app: Application) -> None:
@@ -351,7 +356,7 @@ def test_an_exception_that_cannot_be_stored_still_arrives(app: Application) -> N
 
     with pytest.raises(Spiky):
         debug_call(fail)
-    assert app.call("fail")["status"] == "exception"
+    assert app.read_call("fail")["status"] == "exception"
 
 
 def test_a_value_whose_repr_hangs(app: Application) -> None:
@@ -367,30 +372,30 @@ def test_a_value_whose_repr_hangs(app: Application) -> None:
 
     assert debug_call(id, Hangs())
     stop.set()
-    assert "too long" in app.call("id")["args"][0]["text"]
+    assert "too long" in app.read_call("id")["args"][0]["text"]
 
 
 def test_circular_reference_serialization(app: Application) -> None:
     ring: list[Any] = [1]
     ring.append(ring)
     assert with_debug(len)(ring) == 2
-    assert app.call("len")["args"][0]["length"] == 2
+    assert app.read_call("len")["args"][0]["length"] == 2
 
 
-def test_cid_not_found_error(scripted: Callable[..., Scripted]) -> None:
+def test_cid_not_found_error(scripted: Callable[..., ScriptedServer]) -> None:
     missing = {"error": "cid_not_found", "missing_cids": ["0" * 64], "message": "Resend"}
-    scripted(broken(http(missing, 404)))
+    scripted(broken(format_response(missing, 404)))
     with pytest.raises(DebugCIDNotFoundError):
         with_debug(len)([])
 
 
-def test_cid_mismatch_error(scripted: Callable[..., Scripted]) -> None:
-    scripted(broken(http({"error": "cid_mismatch", "message": "other bytes"}, 400)))
+def test_cid_mismatch_error(scripted: Callable[..., ScriptedServer]) -> None:
+    scripted(broken(format_response({"error": "cid_mismatch", "message": "other bytes"}, 400)))
     with pytest.raises(DebugCIDMismatchError, match="other bytes"):
         with_debug(len)([])
 
 
-def test_cid_recovery_resend(scripted: Callable[..., Scripted]) -> None:
+def test_cid_recovery_resend(scripted: Callable[..., ScriptedServer]) -> None:
     lacks = [True]
 
     def start(body: Any) -> Any:
@@ -398,7 +403,7 @@ def test_cid_recovery_resend(scripted: Callable[..., Scripted]) -> None:
             return CONTINUE
         lacks.clear()
         cids = [item["cid"] for item in body["args"]]
-        return http({"error": "cid_not_found", "missing_cids": cids}, 404)
+        return format_response({"error": "cid_not_found", "missing_cids": cids}, 404)
 
     server = scripted(broken(start))
     assert with_debug(len)([1, 2]) == 2
@@ -413,7 +418,7 @@ def test_wrap_during_active_call(app: Application) -> None:
         return int(with_debug([1, 2]).__len__())
 
     assert with_debug(outer)() == 2
-    assert app.names() == ["outer", "__len__"]
+    assert app.list_names() == ["outer", "__len__"]
 
 
 def test_sixty_four_threads(app: Application) -> None:
@@ -424,9 +429,9 @@ def test_sixty_four_threads(app: Application) -> None:
         barrier.wait(60)
         return [wrapped(number, 7) for _ in range(3)]
 
-    running = [started(functools.partial(work, number)) for number in range(64)]
+    running = [run_in_thread(functools.partial(work, number)) for number in range(64)]
     assert [each.result(120) for each in running] == [[divmod(n, 7)] * 3 for n in range(64)]
-    assert len(app.calls("divmod")) == 192
+    assert len(app.list_calls("divmod")) == 192
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -443,7 +448,7 @@ def test_an_application_may_fork(app: Application) -> None:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert wrapped("parent again") == 12
-    assert [call["args"][0]["text"] for call in app.calls("len")] == [
+    assert [call["args"][0]["text"] for call in app.list_calls("len")] == [
         "'parent'",
         "'parent again'",
     ]
@@ -453,10 +458,10 @@ def test_an_application_may_fork(app: Application) -> None:
 
 
 def test_a_slow_completion_does_not_lose_the_result(
-    scripted: Callable[..., Scripted], caplog: pytest.LogCaptureFixture
+    scripted: Callable[..., ScriptedServer], caplog: pytest.LogCaptureFixture
 ) -> None:
     never = threading.Event()
-    scripted(obliging(complete=lambda body: never.wait(30) and None), request_timeout=0.05)
+    scripted(accept_all(complete=lambda body: never.wait(30) and None), request_timeout=0.05)
     began = time.monotonic()
     assert with_debug(len)([1]) == 1
     assert time.monotonic() - began >= 0.05
@@ -476,9 +481,9 @@ def test_a_function_may_call_itself_many_times_through_its_proxy(app: Applicatio
         return 0 if not level else 1 + debug_call(inline, level - 1)
 
     wrapped = with_debug(down)
-    assert started(lambda: wrapped(180)).result(60) == 180
-    assert started(lambda: debug_call(inline, 180)).result(60) == 180
-    assert len(app.calls("down")) == 181
+    assert run_in_thread(lambda: wrapped(180)).result(60) == 180
+    assert run_in_thread(lambda: debug_call(inline, 180)).result(60) == 180
+    assert len(app.list_calls("down")) == 181
 
 
 def test_a_full_stack_is_the_applications_own_error(
@@ -493,7 +498,7 @@ def test_a_full_stack_is_the_applications_own_error(
     wrapped = with_debug(forever)
     for _ in range(3):
         with pytest.raises(RecursionError):
-            started(lambda: wrapped(0)).result(60)
+            run_in_thread(lambda: wrapped(0)).result(60)
     assert with_debug(abs)(-3) == 3
     assert ignored == []
 
@@ -509,7 +514,7 @@ def test_an_exception_that_a_message_does_not_make(app: Application) -> None:
 
 
 def test_bytes_that_need_a_server_say_so(
-    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+    scripted: Callable[..., ScriptedServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = scripted(on=False)
     server.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from applications import Application
+from application import Application
 from holdfast import DebugProxy, with_debug
 
 
@@ -27,24 +27,24 @@ def test_wrap_list_append_intercepted(app: Application) -> None:
     target = [1]
     with_debug(target).append(2)
     assert target == [1, 2]
-    assert app.names() == ["append"]
+    assert app.list_names() == ["append"]
 
 
 def test_wrap_list_getitem_intercepted(app: Application) -> None:
     assert with_debug([7])[0] == 7
-    assert app.names() == ["__getitem__"]
+    assert app.list_names() == ["__getitem__"]
 
 
 def test_wrap_list_setitem_intercepted(app: Application) -> None:
     target = [1]
     with_debug(target)[0] = 2
     assert target == [2]
-    assert app.names() == ["__setitem__"]
+    assert app.list_names() == ["__setitem__"]
 
 
 def test_wrap_list_iter_intercepted(app: Application) -> None:
     assert [each for each in with_debug([1, 2])] == [1, 2]  # noqa: C416
-    assert app.names() == ["__iter__"]
+    assert app.list_names() == ["__iter__"]
 
 
 def test_wrap_dict(app: Application) -> None:
@@ -58,19 +58,19 @@ def test_wrap_dict(app: Application) -> None:
 
 def test_wrap_dict_getitem_intercepted(app: Application) -> None:
     assert with_debug({"a": 1})["a"] == 1
-    assert app.names() == ["__getitem__"]
+    assert app.list_names() == ["__getitem__"]
 
 
 def test_wrap_dict_setitem_intercepted(app: Application) -> None:
     target: dict[str, int] = {}
     with_debug(target)["a"] = 1
     assert target == {"a": 1}
-    assert app.names() == ["__setitem__"]
+    assert app.list_names() == ["__setitem__"]
 
 
 def test_wrap_dict_keys_intercepted(app: Application) -> None:
     assert list(with_debug({"a": 1}).keys()) == ["a"]
-    assert app.names() == ["keys"]
+    assert app.list_names() == ["keys"]
 
 
 def test_wrap_set(app: Application) -> None:
@@ -85,7 +85,7 @@ def test_wrap_set_add_intercepted(app: Application) -> None:
     target = {1}
     with_debug(target).add(2)
     assert target == {1, 2}
-    assert app.names() == ["add"]
+    assert app.list_names() == ["add"]
 
 
 def test_wrap_tuple(app: Application) -> None:
@@ -136,7 +136,7 @@ def test_wrap_int_add_returns_raw(app: Application) -> None:
     assert type(with_debug(5) + 1) is int
     assert type(1 + with_debug(5)) is int
     assert with_debug(5) + with_debug(6) == 11
-    assert set(app.names()) == {"__add__", "__radd__"}
+    assert set(app.list_names()) == {"__add__", "__radd__"}
 
 
 def test_wrap_int_mul_returns_raw(app: Application) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import holdfast
-from applications import Application
+from application import Application
 from holdfast import configure_debug, with_debug
 from holdfast.client import discovery
 from holdfast.client.switch import switch
-from scripted import Scripted
+from scripted_server import ScriptedServer
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["CIDELDILL_SERVER_URL", "HOLDFAST_SERVER_URL"])
 def test_config_from_environment(
-    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch, name: str
+    scripted: Callable[..., ScriptedServer], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     server = scripted(on=False)
     configure_debug(server_url=None)
@@ -56,7 +56,7 @@ def test_config_code_overrides_environment(
 
 
 def test_config_from_what_the_server_announced(
-    scripted: Callable[..., Scripted], tmp_path: Path
+    scripted: Callable[..., ScriptedServer], tmp_path: Path
 ) -> None:
     server = scripted(on=False)
     configure_debug(server_url=None)
@@ -122,18 +122,18 @@ def test_a_bad_option_is_a_value_error(options: dict[str, Any]) -> None:
 
 
 def test_frames_may_show_their_variables(app: Application) -> None:
-    app.again(capture_locals=True)
+    app.restart(capture_locals=True)
     answer = 42
     with_debug(len)([answer])
-    frame = app.call("len")["call_site"]["stack_trace"][0]
+    frame = app.read_call("len")["call_site"]["stack_trace"][0]
     assert frame["locals"]["answer"] == "42"
 
 
 def test_a_placeholder_lets_the_call_go_on(app: Application) -> None:
-    app.again(on_unpicklable="placeholder")
+    app.restart(on_unpicklable="placeholder")
     generator = (number for number in range(3))
     assert with_debug(list)(generator) == [0, 1, 2]
-    assert app.call("list")["args"][0]["type"] == "generator"
+    assert app.read_call("list")["args"][0]["type"] == "generator"
 
 
 def test_everything_is_exported() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from applications import Application, item, started
+from application import Application, encode_value
+from background import run_in_thread
 from holdfast import (
     DebugProtocolError,
     async_debug_call,
@@ -17,7 +18,7 @@ from holdfast import (
     with_debug,
 )
 from holdfast.client.switch import switch
-from scripted import CONTINUE, Scripted, http, obliging
+from scripted_server import CONTINUE, ScriptedServer, accept_all, format_response
 
 
 class Spy:
@@ -106,7 +107,7 @@ def test_off_awaits_what_is_awaitable() -> None:
     assert awaited_later("step", aadd, 2) == 3
 
 
-def test_off_contacts_nobody(scripted: Callable[..., Scripted]) -> None:
+def test_off_contacts_nobody(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     with_debug("OFF")
     before = len(server.requests)
@@ -121,7 +122,7 @@ def test_off_contacts_nobody(scripted: Callable[..., Scripted]) -> None:
 @WAYS
 def test_continue(app: Application, call: Caller, function: Any, other: Any) -> None:
     assert call(function, 2, b=3) == 5
-    recorded = app.call(function.__name__)
+    recorded = app.read_call(function.__name__)
     assert recorded["call_type"] == "inline"
     assert recorded["status"] == "success"
     assert recorded["result"]["text"] == "5"
@@ -131,14 +132,14 @@ def test_continue(app: Application, call: Caller, function: Any, other: Any) -> 
 def test_modify(app: Application, call: Caller, function: Any, other: Any) -> None:
     app.break_on(function.__name__)
     more = {"modified_args": [{"value": 10}], "modified_kwargs": {"b": {"value": 20}}}
-    assert app.decided(lambda: call(function, 1), "modify", **more) == 30
+    assert app.run_and_decide(lambda: call(function, 1), "modify", **more) == 30
 
 
 @WAYS
 def test_skip(app: Application, call: Caller, function: Any, other: Any) -> None:
     app.break_on("spied")
     spy, calls = spying(function)
-    assert app.decided(lambda: call("spied", spy), "skip", fake_result={"value": 1}) == 1
+    assert app.run_and_decide(lambda: call("spied", spy), "skip", fake_result={"value": 1}) == 1
     assert calls == []
 
 
@@ -147,7 +148,7 @@ def test_replace(app: Application, call: Caller, function: Any, other: Any) -> N
     call(other, 1)  # which registers it
     app.break_on(function.__name__)
     name = other.__name__
-    assert app.decided(lambda: call(function, 3, 4), "replace", function_name=name) == 12
+    assert app.run_and_decide(lambda: call(function, 3, 4), "replace", function_name=name) == 12
 
 
 @WAYS
@@ -155,7 +156,7 @@ def test_raise(app: Application, call: Caller, function: Any, other: Any) -> Non
     app.break_on("spied")
     spy, calls = spying(function)
     with pytest.raises(OSError, match="forced"):
-        app.decided(
+        app.run_and_decide(
             lambda: call("spied", spy),
             "raise",
             exception_type="OSError",
@@ -167,8 +168,8 @@ def test_raise(app: Application, call: Caller, function: Any, other: Any) -> Non
 @WAYS
 def test_poll_until_ready(app: Application, call: Caller, function: Any, other: Any) -> None:
     app.break_on(function.__name__)
-    running = started(lambda: call(function, 1))
-    hold = app.hold()
+    running = run_in_thread(lambda: call(function, 1))
+    hold = app.wait_for_hold()
     assert not running.done()
     app.decide(hold, "continue")
     assert running.result(30) == 2
@@ -177,24 +178,24 @@ def test_poll_until_ready(app: Application, call: Caller, function: Any, other: 
 @WAYS
 def test_after(app: Application, call: Caller, function: Any, other: Any) -> None:
     app.break_on(function.__name__, when="after")
-    fake = item("instead")
-    assert app.decided(lambda: call(function, 1), "skip", fake_result=fake) == "instead"
+    fake = encode_value("instead")
+    assert app.run_and_decide(lambda: call(function, 1), "skip", fake_result=fake) == "instead"
 
 
 @pytest.mark.parametrize("call", [debug_call, awaited])
 def test_exceptions_are_reported_and_raised(app: Application, call: Caller) -> None:
     with pytest.raises(LookupError, match="inside"):
         call(broken)
-    recorded = app.call("broken")
+    recorded = app.read_call("broken")
     assert recorded["status"] == "exception"
     assert recorded["exception_message"] == "inside"
 
 
 @pytest.mark.parametrize("call", [debug_call, awaited])
 def test_a_lost_completion_is_logged_and_the_result_delivered(
-    scripted: Callable[..., Scripted], caplog: pytest.LogCaptureFixture, call: Caller
+    scripted: Callable[..., ScriptedServer], caplog: pytest.LogCaptureFixture, call: Caller
 ) -> None:
-    scripted(obliging(complete=http({}, 500)))
+    scripted(accept_all(complete=format_response({}, 500)))
     assert call(add, 1) == 2
     with pytest.raises(LookupError):
         call(broken)
@@ -203,9 +204,9 @@ def test_a_lost_completion_is_logged_and_the_result_delivered(
 
 @pytest.mark.parametrize("call", [debug_call, awaited])
 def test_an_answer_without_a_call_id_is_a_protocol_error(
-    scripted: Callable[..., Scripted], call: Caller
+    scripted: Callable[..., ScriptedServer], call: Caller
 ) -> None:
-    scripted(obliging(start={"action": "continue"}))
+    scripted(accept_all(start={"action": "continue"}))
     with pytest.raises(DebugProtocolError, match="call_id"):
         call(add, 1)
 
@@ -215,7 +216,7 @@ def test_a_plain_function_that_gives_a_coroutine_ends_with_it(app: Application) 
         return aadd(a)
 
     assert awaited_later(later, 4) == 5
-    assert app.call("later")["result"]["text"] == "5"
+    assert app.read_call("later")["result"]["text"] == "5"
 
 
 # -- alias -----------------------------------------------------------------------------------------
@@ -224,7 +225,7 @@ def test_a_plain_function_that_gives_a_coroutine_ends_with_it(app: Application) 
 @pytest.mark.parametrize("call", [debug_call, awaited])
 def test_an_alias_names_the_call(app: Application, call: Caller) -> None:
     assert call("step_3", add, 4) == 5
-    [recorded] = app.calls()
+    [recorded] = app.list_calls()
     assert (recorded["method_name"], recorded["alias"]) == ("step_3", "step_3")
     assert recorded["qualname"] == "add"
 
@@ -233,7 +234,7 @@ def test_without_an_alias_the_function_names_it(app: Application) -> None:
     debug_call(add, 1)
     debug_call(Spy())
     debug_call(lambda: 1)
-    assert app.names() == ["add", "Spy.__call__", "<lambda>"]
+    assert app.list_names() == ["add", "Spy.__call__", "<lambda>"]
 
 
 @pytest.mark.parametrize("call", [debug_call, awaited])
@@ -255,17 +256,19 @@ def test_an_alias_needs_a_callable(call: Caller, rest: Any) -> None:
 
 def test_a_proxy_is_unwrapped(app: Application) -> None:
     assert debug_call(with_debug(add), 1) == 2
-    assert [(call["method_name"], call["call_type"]) for call in app.calls()] == [("add", "inline")]
+    assert [(call["method_name"], call["call_type"]) for call in app.list_calls()] == [
+        ("add", "inline")
+    ]
 
 
-def test_call_type_tells_inline_from_proxy(scripted: Callable[..., Scripted]) -> None:
+def test_call_type_tells_inline_from_proxy(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     debug_call(add, 1)
     with_debug(add)(1)
     assert [each["call_type"] for each in server.bodies("/api/call/start")] == ["inline", "proxy"]
 
 
-def test_a_function_is_registered_once(scripted: Callable[..., Scripted]) -> None:
+def test_a_function_is_registered_once(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     for _ in range(5):
         debug_call(add, 1)
@@ -274,7 +277,7 @@ def test_a_function_is_registered_once(scripted: Callable[..., Scripted]) -> Non
     assert registered["signature"] == "(a: 'int', b: 'int' = 1) -> 'int'"
 
 
-def test_registration_is_forgotten_when_off(scripted: Callable[..., Scripted]) -> None:
+def test_registration_is_forgotten_when_off(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     debug_call(add, 1)
     with_debug("OFF")
@@ -286,19 +289,19 @@ def test_registration_is_forgotten_when_off(scripted: Callable[..., Scripted]) -
 def test_registering_never_pauses(app: Application) -> None:
     app.break_on("*")
     with_debug(add)
-    assert len(app.has_registered("add")) == 1
+    assert len(app.find_registered("add")) == 1
     assert app.server.get("/api/holds")["holds"] == []
 
 
-def test_a_registration_that_fails_halts(scripted: Callable[..., Scripted]) -> None:
-    scripted(obliging(register=http({"error": {"message": "no"}}, 400)))
+def test_a_registration_that_fails_halts(scripted: Callable[..., ScriptedServer]) -> None:
+    scripted(accept_all(register=format_response({"error": {"message": "no"}}, 400)))
     spy = Spy()
     with pytest.raises(DebugProtocolError):
         debug_call(spy)
     assert spy.calls == []
 
 
-def test_the_stack_begins_with_the_caller(scripted: Callable[..., Scripted]) -> None:
+def test_the_stack_begins_with_the_caller(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     debug_call(add, 41)
     frame = server.bodies("/api/call/start")[0]["call_site"]["stack_trace"][0]
@@ -321,8 +324,8 @@ def test_nothing_is_left_of_a_call(app: Application) -> None:
     assert switch.recorder is not None
 
 
-def test_continue_is_two_requests(scripted: Callable[..., Scripted]) -> None:
-    server = scripted(obliging(start=CONTINUE))
+def test_continue_is_two_requests(scripted: Callable[..., ScriptedServer]) -> None:
+    server = scripted(accept_all(start=CONTINUE))
     debug_call(add, 1)
     before = len(server.requests)
     debug_call(add, 1)

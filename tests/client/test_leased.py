@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from applications import Application, started
+from application import Application
+from background import run_in_thread
 from harness import Server
 from holdfast import DebugServerError, async_debug_call, configure_debug, debug_call, with_debug
 from holdfast.client.lease_rules import LeaseRules, may_match_name
@@ -80,7 +81,7 @@ def leasing(server: Server) -> Iterator[Application]:
 
 def recorded(app: Application) -> list[Any]:
     lease().flush()
-    return app.calls()
+    return app.list_calls()
 
 
 def rows(app: Application) -> int:
@@ -127,7 +128,7 @@ def told(app: Application) -> list[Any]:
     """All that a call's record says but when it was, and which one."""
     shown = []
     ids: dict[str, int] = {}
-    for number, listed in enumerate(app.calls()):
+    for number, listed in enumerate(app.list_calls()):
         call = app.server.get(f"/api/calls/{listed['call_id']}")
         ids[call["call_id"]] = number
         assert call["duration_ns"] >= 0
@@ -162,7 +163,7 @@ def _is_under_way(value: Any) -> bool:
 def test_the_record_is_that_of_strict_mode(app: Application) -> None:
     records = []
     for mode in ("strict", "leased"):
-        app.again(mode=mode)
+        app.restart(mode=mode)
         everything()
         with_debug("OFF")
         records.append(without_addresses(told(app)))
@@ -193,10 +194,10 @@ def open_all(doors: list[Door], numbers: list[int], *, one: Door) -> None:
 def test_what_a_call_does_to_values_that_are_not_stored_is_seen(app: Application) -> None:
     found = []
     for mode in ("strict", "leased"):
-        app.again(mode=mode, max_value_bytes=500, on_unpicklable="placeholder")
+        app.restart(mode=mode, max_value_bytes=500, on_unpicklable="placeholder")
         with_debug(open_all)([Door()], list(range(1000)), one=Door())
         with_debug("OFF")
-        changed = app.call("open_all")["changed"]
+        changed = app.read_call("open_all")["changed"]
         found.append({part: sorted(each) for part, each in changed.items()})
     assert found == [{"args": ["0", "1"], "kwargs": ["one"]}] * 2
 
@@ -215,7 +216,7 @@ def test_a_plain_value_is_recorded_as_what_it_is(leasing: Application, value: An
     [call] = recorded(leasing)
     whole = leasing.server.get(f"/api/calls/{call['call_id']}")
     for cid in (whole["args"][0]["cid"], whole["result"]["cid"]):
-        restored = pickle.loads(leasing.stored(cid))
+        restored = pickle.loads(leasing.read_content(cid))
         assert pickle.dumps(restored, 5) == pickle.dumps(value, 5)  # -0.0 is not 0.0, nor 1 True
         used = leasing.server.get(f"/api/cid/{cid}/calls")["calls"]
         assert used[0]["call_id"] == call["call_id"]
@@ -229,7 +230,7 @@ def test_values_are_found_by_their_ids(leasing: Application) -> None:
 
     for call in (small, large):
         cid = call["args"][0]["cid"]
-        assert leasing.stored(cid)
+        assert leasing.read_content(cid)
         assert leasing.server.get(f"/api/cid/{cid}/preview")["type"] in ("int", "list")
         found = leasing.server.get(f"/api/cid/{cid}/calls")["calls"]
         assert call["call_id"] in [each["call_id"] for each in found]
@@ -255,7 +256,7 @@ def test_every_call_of_many_threads_is_recorded(leasing: Application) -> None:
         for each in range(2000):
             assert ledger.add(each, number) == each + number
 
-    running = [started(lambda number=number: work(number)) for number in range(4)]  # type: ignore[misc]
+    running = [run_in_thread(lambda number=number: work(number)) for number in range(4)]  # type: ignore[misc]
     for each in running:
         each.result(60)
     lease().flush()
@@ -282,7 +283,7 @@ def test_no_call_escapes_a_breakpoint(leasing: Application) -> None:
             if before == state[0] and (found == -1) != bool(before % 2) and before >= 0:
                 escaped.append(f"{found} in {before}")
 
-    running = [started(lambda number=number: work(number)) for number in range(4)]  # type: ignore[misc]
+    running = [run_in_thread(lambda number=number: work(number)) for number in range(4)]  # type: ignore[misc]
     skip = {"action": "skip", "fake_result": {"value": -1}}
     settled = 0
     for _ in range(5):
@@ -324,11 +325,13 @@ def test_sending_does_not_wait_for_calls_that_other_threads_go_on_making(
 
     def reported(batch: Callable[[], bytes]) -> None:
         report(batch)
-        started(lambda: ledger.add(2)).result(30)  # for every call that is sent, one more is made
+        run_in_thread(lambda: ledger.add(2)).result(
+            30
+        )  # for every call that is sent, one more is made
 
     monkeypatch.setattr(switch.recorder, "report", reported)
     ledger.add(1)
-    started(lease().flush).result(30)
+    run_in_thread(lease().flush).result(30)
 
     monkeypatch.undo()
     lease().flush()
@@ -341,7 +344,7 @@ def test_a_held_call_is_decided_as_in_strict_mode(leasing: Application) -> None:
     leasing.break_on("add", condition="args[0] > 5")
 
     assert ledger.add(2) == 2
-    assert leasing.decided(lambda: ledger.add(7), "skip", fake_result={"value": 70}) == 70
+    assert leasing.run_and_decide(lambda: ledger.add(7), "skip", fake_result={"value": 70}) == 70
     assert [call["status"] for call in recorded(leasing)] == ["success"] * 3
 
 
@@ -353,11 +356,11 @@ def test_a_breakpoint_that_comes_during_a_call_still_gets_its_end(leasing: Appli
         assert go.wait(30)
         return number
 
-    running = started(lambda: debug_call("slow", slow, 3))
+    running = run_in_thread(lambda: debug_call("slow", slow, 3))
     assert entered.wait(30)
     leasing.break_on("slow", when="after")
     go.set()
-    leasing.decide(leasing.hold(), "skip", fake_result={"value": 30})
+    leasing.decide(leasing.wait_for_hold(), "skip", fake_result={"value": 30})
 
     assert running.result(30) == 30
     [call] = recorded(leasing)
@@ -491,7 +494,7 @@ def test_off_sends_what_is_left(server: Server) -> None:
         for number in range(100):
             ledger.add(number)
         with_debug("OFF")
-        assert len(app.calls()) == 100
+        assert len(app.list_calls()) == 100
     finally:
         app.stop()
 
@@ -518,7 +521,7 @@ def test_a_session_that_was_deleted_is_begun_anew(leasing: Application) -> None:
     ledger.add(2)
     lease().flush()
     leasing.session_id = leasing.info.session_id()
-    assert [call["args"][0]["json"] for call in leasing.calls()] == [2]
+    assert [call["args"][0]["json"] for call in leasing.list_calls()] == [2]
 
 
 def post(app: Application, data: bytes) -> Any:
@@ -544,10 +547,10 @@ def test_a_batch_is_kept_whole_or_not_at_all(leasing: Application) -> None:
     for wrong in (whole[:-1], whole + b"!", whole[:60], b"", unknown):
         answer = post(leasing, wrong)
         assert answer.status_code == 400, answer.text
-    assert leasing.calls() == []
+    assert leasing.list_calls() == []
     assert post(leasing, whole).json() == {"status": "ok", "taken": 3}
     assert post(leasing, whole).json() == {"status": "ok", "taken": 0}
-    assert len(leasing.calls()) == 3
+    assert len(leasing.list_calls()) == 3
 
 
 def test_only_batches_may_come_as_octets(leasing: Application) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from applications import Application
+from application import Application
 from holdfast import with_debug
 
 
@@ -59,7 +59,7 @@ def test_numpy_functions_are_calls(app: Application) -> None:
     out = with_debug(np.zeros(3))
     assert np.add(ARRAY, 1, out=out) is not out
     assert list(out) == [1, 2, 3]
-    assert app.names()[:3] == ["__array_ufunc__", "__array_function__", "__array_ufunc__"]
+    assert app.list_names()[:3] == ["__array_ufunc__", "__array_function__", "__array_ufunc__"]
 
 
 def matched(subject: Any) -> Any:
@@ -95,7 +95,7 @@ def test_a_wrapped_dataclass_is_one(app: Application) -> None:
     assert dataclasses.asdict(proxy) == {"x": 1, "y": 2}
     assert dataclasses.astuple(proxy) == (1, 2)
     assert dataclasses.replace(proxy, x=5) == Point(5)
-    assert app.names() == []
+    assert app.list_names() == []
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from typing import Any
 import dill
 import pytest
 
-from applications import Application
+from application import Application
 from holdfast import AsyncDebugProxy, DebugProxy, configure_debug, with_debug
 
 
@@ -155,7 +155,7 @@ def fib(n: int) -> int:
 def test_proxy_intercepts_method_calls(app: Application) -> None:
     box = with_debug(Box())
     assert box.put("hat", at=0) == 1
-    [call] = app.calls()
+    [call] = app.list_calls()
     assert (call["method_name"], call["call_type"], call["status"]) == ("put", "proxy", "success")
 
 
@@ -170,7 +170,7 @@ def test_proxy_passes_through_attributes(app: Application) -> None:
     assert box.items is target.items
     with pytest.raises(AttributeError, match="'Box' object has no attribute 'lid'"):
         _ = box.lid
-    assert app.calls() == []
+    assert app.list_calls() == []
 
 
 def test_proxy_handles_properties(app: Application) -> None:
@@ -179,23 +179,23 @@ def test_proxy_handles_properties(app: Application) -> None:
     box.size = 2
     assert box.first == 1
     assert box.items == [1, 2]
-    assert app.calls() == []
+    assert app.list_calls() == []
 
 
 def test_proxy_handles_class_methods(app: Application) -> None:
     made = with_debug(Box()).of(4)
     assert type(made) is Box
-    assert app.names() == ["of"]
+    assert app.list_names() == ["of"]
 
 
 def test_proxy_handles_static_methods(app: Application) -> None:
     assert with_debug(Box()).volume(2, 3, 4) == 24
-    assert app.names() == ["volume"]
+    assert app.list_names() == ["volume"]
 
 
 def test_callables_of_the_instance_are_intercepted(app: Application) -> None:
     assert with_debug(Box()).callback(3, 4) == 4
-    assert app.names() == ["callback"]
+    assert app.list_names() == ["callback"]
 
 
 def test_a_method_replaced_on_the_instance_is_the_one_called(app: Application) -> None:
@@ -214,7 +214,7 @@ def test_a_generator_is_delivered_untouched(app: Application) -> None:
     made = with_debug(Box(1, 2)).each()
     assert isinstance(made, types.GeneratorType)
     assert list(made) == [1, 2]
-    assert app.call("each")["marker"] == "generator"
+    assert app.read_call("each")["marker"] == "generator"
 
 
 # -- special methods -----------------------------------------------------------------------------
@@ -222,63 +222,63 @@ def test_a_generator_is_delivered_untouched(app: Application) -> None:
 
 def test_proxy_intercepts_str(app: Application) -> None:
     assert str(with_debug(Box(1))) == "a box of 1"
-    assert app.names() == ["__str__"]
+    assert app.list_names() == ["__str__"]
 
 
 def test_proxy_intercepts_repr(app: Application) -> None:
     assert repr(with_debug(Box(1, 2))) == "Box(1, 2)"
-    assert app.names() == ["__repr__"]
+    assert app.list_names() == ["__repr__"]
 
 
 def test_proxy_intercepts_format(app: Application) -> None:
     assert f"{with_debug(Box(1))}" == "a box of 1"
-    assert app.names() == ["__format__"]
+    assert app.list_names() == ["__format__"]
 
 
 def test_proxy_intercepts_iter(app: Application) -> None:
     assert list(with_debug(Box(1, 2))) == [1, 2]
-    assert "__iter__" in app.names()
+    assert "__iter__" in app.list_names()
 
 
 def test_proxy_intercepts_len(app: Application) -> None:
     assert len(with_debug(Box(1, 2))) == 2
-    assert app.names() == ["__len__"]
+    assert app.list_names() == ["__len__"]
 
 
 def test_proxy_intercepts_getitem(app: Application) -> None:
     assert with_debug(Box(5))[0] == 5
-    assert app.names() == ["__getitem__"]
+    assert app.list_names() == ["__getitem__"]
 
 
 def test_proxy_intercepts_setitem(app: Application) -> None:
     target = Box(5)
     with_debug(target)[0] = 6
     assert target.items == [6]
-    assert app.names() == ["__setitem__"]
+    assert app.list_names() == ["__setitem__"]
 
 
 def test_proxy_intercepts_delitem(app: Application) -> None:
     target = Box(5)
     del with_debug(target)[0]
     assert target.items == []
-    assert app.names() == ["__delitem__"]
+    assert app.list_names() == ["__delitem__"]
 
 
 def test_proxy_intercepts_contains(app: Application) -> None:
     assert 5 in with_debug(Box(5))
-    assert app.names() == ["__contains__"]
+    assert app.list_names() == ["__contains__"]
 
 
 def test_proxy_intercepts_call(app: Application) -> None:
     assert with_debug(Box(5))(2) == [5, 5]
-    assert app.names() == ["__call__"]
+    assert app.list_names() == ["__call__"]
 
 
 def test_proxy_handles_context_manager(app: Application) -> None:
     target = Box()
     with with_debug(target) as entered:
         assert entered is target
-    assert app.names() == ["__enter__", "__exit__"]
+    assert app.list_names() == ["__enter__", "__exit__"]
     with with_debug(target):
         raise KeyError("swallowed")
     with pytest.raises(ValueError, match="not swallowed"), with_debug(target):
@@ -301,7 +301,7 @@ def test_in_place_operators_keep_the_proxy(app: Application) -> None:
     box += [2]
     assert issubclass(type(box), DebugProxy)
     assert target.items == [1, 2]
-    assert app.names() == ["__iadd__"]
+    assert app.list_names() == ["__iadd__"]
 
 
 def test_a_type_without_special_methods_gets_none(app: Application) -> None:
@@ -314,7 +314,7 @@ def test_a_type_without_special_methods_gets_none(app: Application) -> None:
     with pytest.raises(TypeError):
         len(plain)
     assert plain
-    assert app.calls() == []
+    assert app.list_calls() == []
 
 
 def test_iteration_over_an_iterator(app: Application) -> None:
@@ -323,7 +323,9 @@ def test_iteration_over_an_iterator(app: Application) -> None:
     assert next(numbers) == 2
     with pytest.raises(StopIteration):
         next(numbers)
-    assert [call["status"] for call in app.calls("__next__")] == ["success"] * 2 + ["exception"]
+    assert [call["status"] for call in app.list_calls("__next__")] == ["success"] * 2 + [
+        "exception"
+    ]
 
 
 # -- what it says it is --------------------------------------------------------------------------
@@ -398,7 +400,7 @@ def test_a_pickled_proxy_is_its_target(app: Application, module: Any, value: Any
     made = module.loads(module.dumps({"held": with_debug(("it", value))}))["held"]
     assert type(made) is type(value)
     assert made == value
-    assert app.calls() == []
+    assert app.list_calls() == []
 
 
 # -- classes, modules, bound methods -------------------------------------------------------------
@@ -410,7 +412,7 @@ def test_a_wrapped_class_makes_instances(app: Application) -> None:
     assert type(made) is Point
     assert isinstance(made, wrapped)
     assert issubclass(Point, wrapped)
-    assert app.names() == ["Point"]
+    assert app.list_names() == ["Point"]
 
     class Further(wrapped):  # type: ignore[misc,valid-type]
         pass
@@ -422,7 +424,7 @@ def test_wrapped_modules_and_bound_methods(app: Application) -> None:
     assert with_debug(json).dumps([1]) == "[1]"
     target = Box()
     assert with_debug(target.put)("hat") == 1
-    assert app.names() == ["dumps", "put"]
+    assert app.list_names() == ["dumps", "put"]
     assert with_debug(Colour.RED).value == 1
 
 
@@ -435,7 +437,7 @@ def test_a_wrapped_function_in_a_class_is_a_method(app: Application) -> None:
             return f"{word}, {self.name}"
 
     assert Greeter().greet("Hello") == "Hello, you"
-    assert app.names() == ["greet"]
+    assert app.list_names() == ["greet"]
 
 
 def test_a_wrapped_function_keeps_its_face(app: Application) -> None:
@@ -467,10 +469,10 @@ def test_proxy_thread_safety(app: Application) -> None:
     for thread in threads:
         thread.join(60)
     assert problems == []
-    calls = app.calls()
+    calls = app.list_calls()
     assert len(calls) == 160
     assert len({call["call_id"] for call in calls}) == 160
-    assert app.call("__setitem__")["thread"]["name"].startswith("worker ")
+    assert app.read_call("__setitem__")["thread"]["name"].startswith("worker ")
 
 
 def test_proxy_internal_error_propagates(app: Application, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -502,6 +504,6 @@ def test_the_proxys_own_work_is_not_intercepted(app: Application) -> None:
     app.break_on("__repr__")
     app.break_on("__iter__")
     assert with_debug(Box()).put(Outer()) == 1
-    assert app.names() == ["put"]
-    shown = app.call("put")["args"][0]["text"]
+    assert app.list_names() == ["put"]
+    shown = app.read_call("put")["args"][0]["text"]
     assert shown == "Outer(Box(1,), 1)"

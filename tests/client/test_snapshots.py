@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from applications import Application
+from application import Application
 from harness import Server
 from holdfast import (
     DebugCIDMismatchError,
@@ -31,7 +31,7 @@ from holdfast.client import equality, references
 from holdfast.client.definitions import Stored, all_needed
 from holdfast.client.recorder import MAX_SENT, Sent
 from holdfast.client.snapshots import Snapshot, Snapshots, cid_of, restore
-from scripted import CONTINUE, Scripted, http, obliging
+from scripted_server import CONTINUE, ScriptedServer, accept_all, format_response
 
 
 class Thing:
@@ -277,18 +277,18 @@ def test_what_has_something_under_way_in_it_is_marked(make: Callable[[], Any], m
 def test_a_context_manager_is_a_result_and_no_error(app: Application) -> None:
     with with_debug(_opened)() as found:
         assert found == 1
-    assert app.call("_opened")["marker"] == "generator"
+    assert app.read_call("_opened")["marker"] == "generator"
     assert len(with_debug(lambda: [_steps()])()) == 1
     with pytest.raises(DebugSerializationError, match="there is a generator in it"):
         with_debug(keep)([_steps()])
 
 
 def test_previews_are_those_of_the_value_itself(app: Application) -> None:
-    app.again(max_value_bytes=1000)
+    app.restart(max_value_bytes=1000)
     wrapped = with_debug(keep)
     wrapped("a" * 2000)
     wrapped("b" * 2000)
-    assert app.call("keep")["args"][0]["text"].startswith("'bbb")
+    assert app.read_call("keep")["args"][0]["text"].startswith("'bbb")
 
 
 def test_the_cap_stops_a_pickler_that_would_go_on_for_ever() -> None:
@@ -491,7 +491,7 @@ def test_arguments_are_captured_before_and_after(app: Application) -> None:
         table["b"] = 2
 
     with_debug(spoil)([1], table={"a": 1})
-    call = app.call("spoil")
+    call = app.read_call("spoil")
     assert call["args"][0]["text"] == "[1]"
     assert call["kwargs"]["table"]["text"] == "{'a': 1}"
     assert call["changed"]["args"]["0"]["text"] == "[1, 2]"
@@ -502,18 +502,18 @@ def test_the_targets_state_is_captured_before_and_after(app: Application) -> Non
     numbers = with_debug([1])
     before = numbers._cid
     numbers.append(2)
-    call = app.call("append")
+    call = app.read_call("append")
     assert call["target_cid"] == before
     assert call["changed"]["target"]["text"] == "[1, 2]"
     assert numbers._cid == call["changed"]["target"]["cid"]
     len(numbers)
-    assert not app.call("__len__")["changed"]
+    assert not app.read_call("__len__")["changed"]
 
 
 # -- how values travel -----------------------------------------------------------------------------
 
 
-def test_cid_deduplication_first_send(scripted: Callable[..., Scripted]) -> None:
+def test_cid_deduplication_first_send(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     with_debug(keep)([1, 2])
     [item] = server.bodies("/api/call/start")[0]["args"]
@@ -521,7 +521,7 @@ def test_cid_deduplication_first_send(scripted: Callable[..., Scripted]) -> None
     assert item["preview"] == {"text": "[1, 2]", "type": "list", "length": 2, "json": [1, 2]}
 
 
-def test_cid_deduplication_subsequent_send(scripted: Callable[..., Scripted]) -> None:
+def test_cid_deduplication_subsequent_send(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     function = with_debug(keep)
     function([1, 2])
@@ -542,8 +542,8 @@ def test_cid_lru_cache_eviction() -> None:
     assert len(sent) == MAX_SENT == 10_000
 
 
-def test_cid_cache_miss_resend(scripted: Callable[..., Scripted]) -> None:
-    server = scripted(obliging(start=_forgetful(times=1)))
+def test_cid_cache_miss_resend(scripted: Callable[..., ScriptedServer]) -> None:
+    server = scripted(accept_all(start=_forgetful(times=1)))
     assert with_debug(keep)([1]) == [1]
     first, second = server.bodies("/api/call/start")
     assert "data" in second["args"][0]
@@ -560,7 +560,7 @@ def _forgetful(times: int) -> Callable[[Any], Any]:
         left[0] -= 1
         missing = [item["cid"] for item in body["args"]]
         error = {"error": "cid_not_found", "missing_cids": missing, "message": "Resend"}
-        return http(error, 404)
+        return format_response(error, 404)
 
     return start
 
@@ -576,15 +576,15 @@ def test_cid_server_verification(app: Application) -> None:
     assert app.server.post("/api/call/start", body, expect=400)["error"] == "cid_mismatch"
 
 
-def test_cid_mismatch_raises_error(scripted: Callable[..., Scripted]) -> None:
+def test_cid_mismatch_raises_error(scripted: Callable[..., ScriptedServer]) -> None:
     refusal = {"error": "cid_mismatch", "cid": "1" * 64, "message": "not what it says"}
-    scripted(obliging(start=http(refusal, 400)))
+    scripted(accept_all(start=format_response(refusal, 400)))
     with pytest.raises(DebugCIDMismatchError, match="not what it says"):
         with_debug(keep)(1)
 
 
-def test_cid_not_found_raises_error(scripted: Callable[..., Scripted]) -> None:
-    server = scripted(obliging(start=_forgetful(times=99)))
+def test_cid_not_found_raises_error(scripted: Callable[..., ScriptedServer]) -> None:
+    server = scripted(accept_all(start=_forgetful(times=99)))
     with pytest.raises(DebugCIDNotFoundError, match="does not have"):
         with_debug(keep)(1)
     assert len(server.bodies("/api/call/start")) == 2
@@ -598,10 +598,10 @@ def test_cid_recovery_after_not_found(app: Application) -> None:
     assert recorder is not None
     recorder.sent.add([recorder.snapshots.take(value).cid])
     assert function(value) == value
-    assert app.call("keep")["args"][0]["text"] == repr(value)
+    assert app.read_call("keep")["args"][0]["text"] == repr(value)
 
 
-def test_definitions_travel_with_what_needs_them(scripted: Callable[..., Scripted]) -> None:
+def test_definitions_travel_with_what_needs_them(scripted: Callable[..., ScriptedServer]) -> None:
     class Local:
         pass
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from applications import Application
+from application import Application
 from holdfast import DebugInfo, DebugProxy, DebugServerError, configure_debug, with_debug
-from scripted import Scripted
+from scripted_server import ScriptedServer
 
 
 class Counter:
@@ -102,7 +102,7 @@ def test_with_debug_off_affects_all_threads(app: Application) -> None:
     assert elsewhere(lambda: with_debug(counter)) is counter
 
 
-def test_with_debug_on_requires_server(scripted: Callable[..., Scripted]) -> None:
+def test_with_debug_on_requires_server(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted(on=False)
     server.close()
     with pytest.raises(DebugServerError, match="no server answers"):
@@ -173,7 +173,7 @@ def test_with_debug_obj_proxy_has_same_methods(app: Application) -> None:
 
 def test_with_debug_obj_proxy_method_calls_intercepted(app: Application) -> None:
     with_debug(Counter()).count(3)
-    assert app.names() == ["count"]
+    assert app.list_names() == ["count"]
 
 
 def test_with_debug_obj_proxy_preserves_return_values(app: Application) -> None:
@@ -187,7 +187,7 @@ def test_with_debug_obj_proxy_preserves_exceptions(app: Application) -> None:
 
 def test_with_debug_obj_proxy_preserves_attributes(app: Application) -> None:
     assert with_debug(Counter(7)).step == 7
-    assert app.calls() == []
+    assert app.list_calls() == []
 
 
 def test_with_debug_obj_can_wrap_class_instances(app: Application) -> None:
@@ -196,19 +196,19 @@ def test_with_debug_obj_can_wrap_class_instances(app: Application) -> None:
 
 def test_with_debug_obj_can_wrap_functions(app: Application) -> None:
     assert with_debug(double)(4) == 8
-    assert app.names() == ["double"]
+    assert app.list_names() == ["double"]
 
 
 def test_with_debug_obj_can_wrap_lambdas(app: Application) -> None:
     assert with_debug(lambda x: x + 1)(4) == 5
-    assert app.names() == ["<lambda>"]
+    assert app.list_names() == ["<lambda>"]
 
 
 def test_with_debug_obj_nested_wrapping(app: Application) -> None:
     proxy = with_debug(Counter())
     assert with_debug(proxy) is proxy
     with_debug(with_debug(proxy)).count()
-    assert app.names() == ["count"]
+    assert app.list_names() == ["count"]
 
 
 def test_with_debug_obj_computes_cid(app: Application) -> None:
@@ -236,7 +236,7 @@ def test_with_debug_none_proxy_works(app: Application) -> None:
 def test_a_name_may_be_given_to_anything(app: Application) -> None:
     text = with_debug(("motto", "hold fast"))
     assert text.upper() == "HOLD FAST"
-    [call] = app.calls()
+    [call] = app.list_calls()
     assert (call["method_name"], call["alias"]) == ("upper", "motto")
 
 
@@ -275,7 +275,7 @@ def test_with_debug_obj_noop_proxy_not_equal_original(app: Application) -> None:
     assert (proxy == counter) is False
 
 
-def test_with_debug_obj_no_network_when_off(scripted: Callable[..., Scripted]) -> None:
+def test_with_debug_obj_no_network_when_off(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     proxy, function = with_debug(Counter()), with_debug(double)
     with_debug("OFF")
@@ -290,7 +290,7 @@ def test_with_debug_obj_no_logging_when_off(app: Application) -> None:
     proxy = with_debug(Counter())
     with_debug("OFF")
     proxy.count()
-    assert app.calls() == []
+    assert app.list_calls() == []
 
 
 def test_with_debug_obj_noop_proxy_minimal_overhead(app: Application) -> None:
@@ -314,12 +314,14 @@ def test_with_debug_obj_noop_proxy_minimal_overhead(app: Application) -> None:
 
 def test_off_and_on_again_revives_a_proxy(app: Application) -> None:
     proxy = with_debug(Counter())
-    app.again()
+    app.restart()
     proxy.count()
-    assert app.names() == ["count"]
+    assert app.list_names() == ["count"]
 
 
-def test_on_follows_a_new_address(app: Application, scripted: Callable[..., Scripted]) -> None:
+def test_on_follows_a_new_address(
+    app: Application, scripted: Callable[..., ScriptedServer]
+) -> None:
     other = scripted(on=False)
     configure_debug(server_url=other.url)
     assert with_debug("ON").server_url() == other.url

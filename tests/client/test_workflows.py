@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from applications import Application, started
+from application import Application
+from background import run_in_thread
 from holdfast import debug_call, with_debug
-from scripted import Scripted
+from scripted_server import ScriptedServer
 
 
 class Bank:
@@ -41,11 +42,11 @@ def test_full_workflow_debug_on(app: Application) -> None:
     with pytest.raises(ValueError, match="not enough"):
         bank.withdraw(100)
     assert bank.balance == 6
-    assert app.names() == ["deposit", "withdraw", "withdraw"]
-    assert app.calls()[-1]["exception_type"] == "ValueError"
+    assert app.list_names() == ["deposit", "withdraw", "withdraw"]
+    assert app.list_calls()[-1]["exception_type"] == "ValueError"
 
 
-def test_full_workflow_debug_off(scripted: Callable[..., Scripted]) -> None:
+def test_full_workflow_debug_off(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted(on=False)
     with_debug("OFF")
     bank = with_debug(Bank())
@@ -57,8 +58,8 @@ def test_full_workflow_debug_off(scripted: Callable[..., Scripted]) -> None:
 def test_breakpoint_pause_and_resume(app: Application) -> None:
     app.break_on("deposit")
     target = Bank()
-    running = started(lambda: with_debug(target).deposit(10))
-    hold = app.hold()
+    running = run_in_thread(lambda: with_debug(target).deposit(10))
+    hold = app.wait_for_hold()
     assert target.balance == 0
     shown = app.server.get(f"/api/holds/{hold}")
     assert shown["method_name"] == "deposit"
@@ -70,14 +71,14 @@ def test_breakpoint_modify_args(app: Application) -> None:
     app.break_on("deposit")
     bank = with_debug(Bank())
     more = {"modified_args": [{"value": 99}]}
-    assert app.decided(lambda: bank.deposit(1), "modify", **more) == 99
+    assert app.run_and_decide(lambda: bank.deposit(1), "modify", **more) == 99
 
 
 def test_breakpoint_skip_call(app: Application) -> None:
     app.break_on("deposit")
     target = Bank()
     bank = with_debug(target)
-    assert app.decided(lambda: bank.deposit(1), "skip", fake_result={"value": -1}) == -1
+    assert app.run_and_decide(lambda: bank.deposit(1), "skip", fake_result={"value": -1}) == -1
     assert target.balance == 0
 
 
@@ -85,7 +86,7 @@ def test_breakpoint_force_exception(app: Application) -> None:
     app.break_on("deposit")
     bank = with_debug(Bank())
     with pytest.raises(PermissionError, match="closed"):
-        app.decided(
+        app.run_and_decide(
             lambda: bank.deposit(1),
             "raise",
             exception_type="PermissionError",
@@ -97,14 +98,14 @@ def test_breakpoints_may_have_conditions(app: Application) -> None:
     app.break_on("deposit", condition="args[0] > 10")
     bank = with_debug(Bank())
     assert bank.deposit(10) == 10
-    assert app.decided(lambda: bank.deposit(11), "continue") == 21
+    assert app.run_and_decide(lambda: bank.deposit(11), "continue") == 21
 
 
 def test_multiple_objects_wrapped(app: Application) -> None:
     first, second = with_debug(("first", Bank())), with_debug(("second", Bank()))
     first.deposit(1)
     second.deposit(2)
-    assert [call["alias"] for call in app.calls()] == ["first", "second"]
+    assert [call["alias"] for call in app.list_calls()] == ["first", "second"]
 
 
 def test_nested_method_calls(app: Application) -> None:
@@ -116,16 +117,18 @@ def test_nested_method_calls(app: Application) -> None:
             return int(inner.withdraw(1))
 
     assert with_debug(Branch()).pay(5) == 4
-    assert app.names() == ["pay", "deposit", "withdraw"]
-    parent = app.call("pay")["call_id"]
-    assert app.call("deposit")["parent_call_id"] == parent
-    assert app.call("withdraw")["parent_call_id"] == parent
-    assert app.call("pay")["parent_call_id"] is None
+    assert app.list_names() == ["pay", "deposit", "withdraw"]
+    parent = app.read_call("pay")["call_id"]
+    assert app.read_call("deposit")["parent_call_id"] == parent
+    assert app.read_call("withdraw")["parent_call_id"] == parent
+    assert app.read_call("pay")["parent_call_id"] is None
 
 
 def test_recursive_method_calls(app: Application) -> None:
     assert debug_call(factorial, 5) == 120
-    calls = [app.server.get(f"/api/calls/{call['call_id']}") for call in app.calls("factorial")]
+    calls = [
+        app.server.get(f"/api/calls/{call['call_id']}") for call in app.list_calls("factorial")
+    ]
     assert [call["result"]["text"] for call in calls] == ["120", "24", "6", "2", "1"]
     assert [call["parent_call_id"] for call in calls[1:]] == [
         call["call_id"] for call in calls[:-1]
@@ -143,7 +146,7 @@ def test_concurrent_calls_multiple_threads(app: Application) -> None:
     for thread in threads:
         thread.join(60)
     assert [bank.balance for bank in banks] == [5] * 6
-    assert len(app.calls("deposit")) == 30
+    assert len(app.list_calls("deposit")) == 30
 
 
 def test_web_ui_integration(app: Application) -> None:
@@ -154,8 +157,8 @@ def test_web_ui_integration(app: Application) -> None:
     app.server.patch(path, {"enabled": False})
     assert bank.deposit(1) == 1
     app.server.patch(path, {"enabled": True})
-    running = started(lambda: bank.deposit(1))
-    app.hold()
+    running = run_in_thread(lambda: bank.deposit(1))
+    app.wait_for_hold()
     [shown] = app.server.get("/api/holds")["holds"]
     app.decide(shown["hold_id"], "continue")
     assert running.result(30) == 2
@@ -167,7 +170,7 @@ def test_cid_deduplication_across_calls(app: Application) -> None:
     bank = with_debug(Bank())
     bank.deposit(7, note="the same")
     bank.deposit(7, note="the same")
-    first, second = app.calls("deposit")
+    first, second = app.list_calls("deposit")
     assert first["args"][0]["cid"] == second["args"][0]["cid"]
     assert first["kwargs"]["note"]["cid"] == second["kwargs"]["note"]["cid"]
     uses = app.server.get(f"/api/cid/{first['kwargs']['note']['cid']}/calls")["calls"]
@@ -176,7 +179,7 @@ def test_cid_deduplication_across_calls(app: Application) -> None:
 
 def test_call_completion_on_success(app: Application) -> None:
     with_debug(Bank()).deposit(3)
-    call = app.call("deposit")
+    call = app.read_call("deposit")
     assert call["status"] == "success"
     assert call["result"]["text"] == "3"
     assert call["duration_ns"] > 0
@@ -185,7 +188,7 @@ def test_call_completion_on_success(app: Application) -> None:
 def test_call_completion_on_exception(app: Application) -> None:
     with pytest.raises(ValueError, match="not enough"):
         with_debug(Bank()).withdraw(1)
-    call = app.call("withdraw")
+    call = app.read_call("withdraw")
     assert call["status"] == "exception"
     assert (call["exception_type"], call["exception_message"]) == (
         "ValueError",
@@ -197,7 +200,7 @@ def test_call_completion_on_exception(app: Application) -> None:
 def test_call_completion_includes_timestamp(app: Application) -> None:
     before = time.time()
     with_debug(Bank()).deposit(3)
-    call = app.call("deposit")
+    call = app.read_call("deposit")
     assert before - 0.001 <= call["call_site"]["timestamp"] <= time.time()
     assert call["call_site"]["timestamp"] <= call["completed_at"] <= time.time()
 
@@ -206,35 +209,35 @@ def test_call_completion_result_cid(app: Application) -> None:
     import pickle
 
     with_debug(Bank()).deposit(3)
-    assert pickle.loads(app.stored(app.call("deposit")["result_cid"])) == 3
+    assert pickle.loads(app.read_content(app.read_call("deposit")["result_cid"])) == 3
 
 
 # -- what a start says -----------------------------------------------------------------------------
 
 
-def _started(scripted: Callable[..., Scripted]) -> Any:
+def _started(scripted: Callable[..., ScriptedServer]) -> Any:
     server = scripted()
     with_debug(Bank()).deposit(5, note="hi")
     return server.bodies("/api/call/start")[0]
 
 
-def test_call_sends_method_name(scripted: Callable[..., Scripted]) -> None:
+def test_call_sends_method_name(scripted: Callable[..., ScriptedServer]) -> None:
     assert _started(scripted)["method_name"] == "deposit"
 
 
-def test_call_sends_args_as_cid_and_data(scripted: Callable[..., Scripted]) -> None:
+def test_call_sends_args_as_cid_and_data(scripted: Callable[..., ScriptedServer]) -> None:
     [item] = _started(scripted)["args"]
     assert len(item["cid"]) == 64
     assert base64.b64decode(item["data"])
 
 
-def test_call_sends_kwargs_as_cid_and_data(scripted: Callable[..., Scripted]) -> None:
+def test_call_sends_kwargs_as_cid_and_data(scripted: Callable[..., ScriptedServer]) -> None:
     item = _started(scripted)["kwargs"]["note"]
     assert len(item["cid"]) == 64
     assert base64.b64decode(item["data"])
 
 
-def test_call_sends_full_stack_trace(scripted: Callable[..., Scripted]) -> None:
+def test_call_sends_full_stack_trace(scripted: Callable[..., ScriptedServer]) -> None:
     frames = _started(scripted)["call_site"]["stack_trace"]
     assert frames[0]["function"] == "_started"
     assert frames[0]["filename"] == __file__
@@ -244,17 +247,17 @@ def test_call_sends_full_stack_trace(scripted: Callable[..., Scripted]) -> None:
     assert all(frame["lineno"] for frame in frames)
 
 
-def test_call_sends_timestamp(scripted: Callable[..., Scripted]) -> None:
+def test_call_sends_timestamp(scripted: Callable[..., ScriptedServer]) -> None:
     before = time.time()
     assert before - 0.001 <= _started(scripted)["call_site"]["timestamp"] <= time.time() + 0.001
 
 
-def test_call_sends_target_cid(scripted: Callable[..., Scripted]) -> None:
+def test_call_sends_target_cid(scripted: Callable[..., ScriptedServer]) -> None:
     body = _started(scripted)
     assert body["target_cid"] == body["call_site"]["target_cid"] == body["target"]["cid"]
 
 
-def test_no_network_when_debug_off(scripted: Callable[..., Scripted]) -> None:
+def test_no_network_when_debug_off(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     bank = with_debug(Bank())
     with_debug("OFF")
@@ -271,7 +274,7 @@ def test_stacks_are_told_apart_by_their_lines(app: Application) -> None:
         bank.deposit(3)
     lines = [
         app.server.get(f"/api/calls/{call['call_id']}")["call_site"]["stack_trace"][0]["lineno"]
-        for call in app.calls("deposit")
+        for call in app.list_calls("deposit")
     ]
     assert len(set(lines)) == 3
     assert lines[2] == lines[3]

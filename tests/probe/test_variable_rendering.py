@@ -234,7 +234,7 @@ def test_references_stay_distinct_when_threads_ask_at_once() -> None:
 # -- every interpreter ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("interpreter", interpreters.found(), ids=str)
+@pytest.mark.parametrize("interpreter", interpreters.find_interpreters(), ids=str)
 def test_values_are_shown_alike_on_every_python(interpreter: interpreters.Interpreter) -> None:
     check = os.path.join(os.path.dirname(os.path.abspath(__file__)), "selfcheck_variables.py")
     done = subprocess.run(
@@ -246,7 +246,7 @@ def test_values_are_shown_alike_on_every_python(interpreter: interpreters.Interp
     assert (done.stdout, done.stderr) == ("ok\n", "")
 
 
-@pytest.mark.parametrize("interpreter", interpreters.found(), ids=str)
+@pytest.mark.parametrize("interpreter", interpreters.find_interpreters(), ids=str)
 def test_the_probe_brings_nothing_heavy_into_the_target(
     interpreter: interpreters.Interpreter,
 ) -> None:

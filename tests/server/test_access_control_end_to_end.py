@@ -248,7 +248,7 @@ def test_beyond_loopback_there_is_a_token_and_a_warning(tmp_path: Path) -> None:
     server = Server(tmp_path / "data", "--host", "0.0.0.0")
     try:
         token_file = tmp_path / "data" / "token"
-        said = server.say_more("WARNING")
+        said = server.wait_for_log("WARNING")
         assert "other machines" in said
         assert str(token_file) in said
         token = token_file.read_text().strip()

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from children import FAMILY, PATIENCE, heard, is_gone, plainly
+from child_processes import CHILD_STARTER, PATIENCE, is_gone, run_undebugged, wait_for_event
 from harness import Program, Server, Session
 
 LOOP = Program("loop.py")
@@ -45,20 +45,20 @@ def test_a_program_is_debugged_through_an_adapter(session: Session, python: str)
 
 
 def test_the_exit_code_comes_through_an_adapter(session: Session) -> None:
-    end = session.launch(FAMILY, args=["child", "x"], route="adapter")
+    end = session.launch(CHILD_STARTER, args=["child", "x"], route="adapter")
 
     assert (end["status"], end["exit_code"]) == ("terminated", 7)
-    assert session.output() == plainly(sys.executable, "child", "x")[0]
+    assert session.output() == run_undebugged(sys.executable, "child", "x")[0]
 
 
 def test_children_are_left_alone_behind_an_adapter(session: Session) -> None:
-    session.break_at(FAMILY, "work")
+    session.break_at(CHILD_STARTER, "work")
     ways = ["popen", "fork_exits", "spawn_process"]
 
-    end = session.launch(FAMILY, args=ways, route="adapter")
+    end = session.launch(CHILD_STARTER, args=ways, route="adapter")
 
     assert (end["status"], end["exit_code"]) == ("terminated", 0)
-    assert session.output() == plainly(sys.executable, *ways)[0]
+    assert session.output() == run_undebugged(sys.executable, *ways)[0]
 
 
 def test_a_program_that_our_probe_cannot_start_is_started_by_the_adapter(
@@ -115,6 +115,6 @@ def test_nothing_is_left_of_an_adapter(server: Server, victim: str) -> None:
         members = {"adapter": adapter, "launcher": launcher, "program": program}
         if victim in members:
             members[victim].kill()
-            heard(session, "terminated")
+            wait_for_event(session, "terminated")
 
     assert [each.pid for each in members.values() if not is_gone(each.pid)] == []

@@ -12,26 +12,26 @@ from typing import Any
 
 import pytest
 
+from agent_process import AgentView, agent_view
 from harness import Server
 from holdfast.recording import command_sender
-from told_agents import Seen, seen
 
 
 @pytest.fixture
-def looper(server: Server) -> Iterator[Seen]:
-    with seen(server) as found:
+def looper(server: Server) -> Iterator[AgentView]:
+    with agent_view(server) as found:
         yield found
 
 
 @pytest.fixture
-def held(looper: Seen) -> Any:
+def held(looper: AgentView) -> Any:
     """Held before `double(1)`."""
     looper.break_on("double")
-    looper.agent.tell("turn 1")
-    return looper.held()
+    looper.agent.send("turn 1")
+    return looper.wait_for_hold()
 
 
-def test_a_hold_says_what_is_held(looper: Seen, held: Any) -> None:
+def test_a_hold_says_what_is_held(looper: AgentView, held: Any) -> None:
     [listed] = [h for h in looper.server.get("/api/holds")["holds"] if h["kind"] == "agent"]
     assert listed["hold_id"] == held["hold_id"]
     assert (held["session_id"], held["open"]) == (looper.agent.id, True)
@@ -55,28 +55,28 @@ def test_a_hold_says_what_is_held(looper: Seen, held: Any) -> None:
     ],
 )
 def test_a_decision_does_what_it_says(
-    looper: Seen, held: Any, action: str, options: dict[str, Any], said: str
+    looper: AgentView, held: Any, action: str, options: dict[str, Any], said: str
 ) -> None:
     answer = looper.decide(held, action, by="ann", **options)
     assert (answer["hold_id"], answer["action"]) == (held["hold_id"], action)
     assert answer["stop"] == held["stop"]
-    assert looper.agent.said() == said
+    assert looper.agent.read_reply() == said
     assert looper.server.get(f"/api/holds/{held['hold_id']}")["by"] == "ann"
 
 
-def test_a_cancelled_tool_raises_in_the_loop(looper: Seen, held: Any) -> None:
+def test_a_cancelled_tool_raises_in_the_loop(looper: AgentView, held: Any) -> None:
     looper.decide(held, "cancel")
-    assert looper.agent.said().startswith("ToolCancelled")
+    assert looper.agent.read_reply().startswith("ToolCancelled")
 
 
-def test_a_message_is_injected_where_a_model_is_held(looper: Seen) -> None:
+def test_a_message_is_injected_where_a_model_is_held(looper: AgentView) -> None:
     looper.command("breakpoint", action="add", on="model")
-    looper.agent.tell("turn 1")
-    hold = looper.held()
+    looper.agent.send("turn 1")
+    hold = looper.wait_for_hold()
     assert (hold["at"], "inject" in hold["allows"]) == ("model", True)
     looper.decide(hold, "inject", role="user", content="hurry")
-    assert looper.agent.said() == "it is 2"
-    assert looper.await_event("message_injected")["data"]["content"] == "hurry"
+    assert looper.agent.read_reply() == "it is 2"
+    assert looper.wait_for_event("message_injected")["data"]["content"] == "hurry"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_message_is_injected_where_a_model_is_held(looper: Seen) -> None:
     ],
 )
 def test_a_mistake_leaves_the_hold_open(
-    looper: Seen, held: Any, body: dict[str, Any], field: str
+    looper: AgentView, held: Any, body: dict[str, Any], field: str
 ) -> None:
     path = f"/api/holds/{held['hold_id']}"
     error = looper.server.post(f"{path}/decision", body, expect=400)["error"]
@@ -103,7 +103,7 @@ def test_a_mistake_leaves_the_hold_open(
     looper.decide(held, "continue")
 
 
-def test_what_a_hold_does_not_allow_is_refused(looper: Seen, held: Any) -> None:
+def test_what_a_hold_does_not_allow_is_refused(looper: AgentView, held: Any) -> None:
     error = looper.decide(held, "inject", expect=409, role="user", content="x")["error"]
     assert error["details"]["possible"] == held["allows"]
     error = looper.decide(held, "step-into", expect=409)["error"]
@@ -111,14 +111,14 @@ def test_what_a_hold_does_not_allow_is_refused(looper: Seen, held: Any) -> None:
     looper.decide(held, "continue")
 
 
-def test_whoever_comes_second_learns_who_was_first(looper: Seen, held: Any) -> None:
+def test_whoever_comes_second_learns_who_was_first(looper: AgentView, held: Any) -> None:
     looper.decide(held, "continue", by="ann")
     error = looper.decide(held, "skip", expect=409, result=1, by="bob")
     assert error["error_code"] == "already_decided"
     assert error["error"]["details"]["decided_by"] == "ann"
 
 
-def test_of_many_at_once_exactly_one_is_first(looper: Seen, held: Any) -> None:
+def test_of_many_at_once_exactly_one_is_first(looper: AgentView, held: Any) -> None:
     def decide(number: int) -> int:
         body = {"action": "skip", "result": number, "by": f"client {number}"}
         path = f"{looper.server.url}/api/holds/{held['hold_id']}/decision"
@@ -127,20 +127,20 @@ def test_of_many_at_once_exactly_one_is_first(looper: Seen, held: Any) -> None:
     with ThreadPoolExecutor(8) as pool:
         statuses = list(pool.map(decide, range(8)))
     assert sorted(statuses) == [200] + [409] * 7
-    assert looper.agent.said() == f"it is {statuses.index(200)}"
+    assert looper.agent.read_reply() == f"it is {statuses.index(200)}"
     resumed = looper.get("/events?types=resumed")["events"]
     assert [each["data"]["result"] for each in resumed] == [statuses.index(200)]
 
 
-def test_a_decision_by_file_settles_the_hold_too(looper: Seen, held: Any) -> None:
+def test_a_decision_by_file_settles_the_hold_too(looper: AgentView, held: Any) -> None:
     command_sender.send_command(looper.agent.home, "resume", {"stop": held["stop"], "by": "echo"})
-    looper.await_event("resumed")
+    looper.wait_for_event("resumed")
     error = looper.decide(held, "continue", expect=409)["error"]
     assert error["details"]["decided_by"] == "echo"
-    assert looper.agent.said() == "it is 2"
+    assert looper.agent.read_reply() == "it is 2"
 
 
-def test_an_agent_that_does_not_answer_stays_held(looper: Seen, held: Any) -> None:
+def test_an_agent_that_does_not_answer_stays_held(looper: AgentView, held: Any) -> None:
     os.kill(looper.agent.process.pid, signal.SIGSTOP)
     try:
         error = looper.decide(held, "continue", expect=504, timeout=0.3)
@@ -149,32 +149,32 @@ def test_an_agent_that_does_not_answer_stays_held(looper: Seen, held: Any) -> No
         assert looper.server.get(f"/api/holds/{held['hold_id']}")["open"]
     finally:
         os.kill(looper.agent.process.pid, signal.SIGCONT)
-    assert looper.agent.said() == "it is 2"
+    assert looper.agent.read_reply() == "it is 2"
 
 
-def test_the_command_line_decides_it_like_any_other(looper: Seen, held: Any) -> None:
+def test_the_command_line_decides_it_like_any_other(looper: AgentView, held: Any) -> None:
     words = ["holds", "decide", held["hold_id"], "modify", "--input", '{"number": 8}']
     for line in (["holds"], words):
         command = [sys.executable, "-m", "holdfast", *line, "--url", looper.server.url]
         said = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert said.returncode == 0, said.stderr
-    assert looper.agent.said() == "it is 16"
+    assert looper.agent.read_reply() == "it is 16"
 
 
 def test_everything_that_is_held_is_continued_at_once(server: Server) -> None:
-    with seen(server) as one, seen(server) as other:
+    with agent_view(server) as one, agent_view(server) as other:
         holds = []
         for looper in (one, other):
             looper.break_on("double")
-            looper.agent.tell("turn 1")
-            holds.append(looper.held()["hold_id"])
+            looper.agent.send("turn 1")
+            holds.append(looper.wait_for_hold()["hold_id"])
         body = {"session_id": one.agent.id}
         assert server.post("/api/holds/continue", body)["continued"] == holds[:1]
         assert holds[1] in server.post("/api/holds/continue")["continued"]
-        assert one.agent.said() == other.agent.said() == "it is 2"
+        assert one.agent.read_reply() == other.agent.read_reply() == "it is 2"
 
 
-def test_a_hold_of_an_agent_evaluates_nothing(looper: Seen, held: Any) -> None:
+def test_a_hold_of_an_agent_evaluates_nothing(looper: AgentView, held: Any) -> None:
     path = f"/api/holds/{held['hold_id']}/evaluate"
     error = looper.server.post(path, {"expression": "1"}, expect=409)["error"]
     assert error["details"]["kind"] == "agent"
@@ -184,30 +184,30 @@ def test_a_hold_of_an_agent_evaluates_nothing(looper: Seen, held: Any) -> None:
 # -- as programs are steered ----------------------------------------------------------------------
 
 
-def test_a_pause_takes_effect_before_the_next_model_call(looper: Seen) -> None:
+def test_a_pause_takes_effect_before_the_next_model_call(looper: AgentView) -> None:
     shown = looper.post("/pause", {"wait": 0})
     assert (shown["status"], shown["pause_pending"]) == ("running", True)
-    looper.agent.tell("turn 3")
+    looper.agent.send("turn 3")
     assert looper.get("/status?wait=20")["held"][0]["at"] == "model"
     assert looper.post("/pause")["status"] == "paused"
     stepped = looper.post("/step-over", {"wait": 20})
     assert (stepped["status"], stepped["reason"], stepped["iteration"]) == ("paused", "step", 2)
     looper.post("/continue")
-    assert looper.agent.said() == "it is 6"
+    assert looper.agent.read_reply() == "it is 6"
 
 
-def test_continue_waits_for_the_next_stop_when_asked(looper: Seen) -> None:
+def test_continue_waits_for_the_next_stop_when_asked(looper: AgentView) -> None:
     looper.break_on("double")
-    looper.agent.tell("turn 2")
-    first = looper.held()
+    looper.agent.send("turn 2")
+    first = looper.wait_for_hold()
     shown = looper.post("/continue", {"wait": 20})
     assert shown["status"] == "paused"
     assert shown["hold_id"] != first["hold_id"]
     looper.post("/continue")
-    assert looper.agent.said() == "it is 4"
+    assert looper.agent.read_reply() == "it is 4"
 
 
-def test_there_is_nothing_to_continue_while_nothing_is_held(looper: Seen) -> None:
+def test_there_is_nothing_to_continue_while_nothing_is_held(looper: AgentView) -> None:
     for path in ("/continue", "/step-over"):
         error = looper.post(path, {}, expect=409)["error"]
         assert "nothing is held" in error["message"]
@@ -217,7 +217,7 @@ def test_there_is_nothing_to_continue_while_nothing_is_held(looper: Seen) -> Non
 # -- commands -------------------------------------------------------------------------------------
 
 
-def test_a_command_is_answered_with_what_became_of_it(looper: Seen) -> None:
+def test_a_command_is_answered_with_what_became_of_it(looper: AgentView) -> None:
     made = looper.command("breakpoint", action="add", on="tool", name="dou*")
     assert (made["status"], made["type"]) == ("applied", "breakpoint")
     point = made["response"]["data"]["id"]
@@ -226,12 +226,12 @@ def test_a_command_is_answered_with_what_became_of_it(looper: Seen) -> None:
     assert looper.command("breakpoint", action="clear", id=point)["response"]["success"]
     assert looper.command("set_variable", key="step", value=7)["status"] == "accepted"
     assert looper.command("inject_message", role="user", content="hello")["status"] == "accepted"
-    assert looper.agent.do("turn 1") == "it is 2"
-    assert looper.agent.do("state") == "{'step': 7} 3"
+    assert looper.agent.ask("turn 1") == "it is 2"
+    assert looper.agent.ask("state") == "{'step': 7} 3"
     assert looper.command("resume")["note"] == "nothing is held"
 
 
-def test_the_state_is_what_the_agent_says_of_itself(looper: Seen) -> None:
+def test_the_state_is_what_the_agent_says_of_itself(looper: AgentView) -> None:
     shown = looper.get("/state")
     assert shown["status"] == "running"
     assert shown["state"]["messages"]["roles"] == {"user": 1}
@@ -241,7 +241,7 @@ def test_the_state_is_what_the_agent_says_of_itself(looper: Seen) -> None:
     assert error["error_code"] == "command_rejected"
 
 
-def test_a_command_that_is_none_is_refused(looper: Seen) -> None:
+def test_a_command_that_is_none_is_refused(looper: AgentView) -> None:
     error = looper.command("dance", expect=400)["error"]
     assert "pause" in error["hint"]
     error = looper.command("breakpoint", expect=400, action="add", on="pattern", regex="(")
@@ -253,9 +253,9 @@ def test_a_command_that_is_none_is_refused(looper: Seen) -> None:
     looper.post("/command", {"type": "pause", "data": []}, expect=400)
 
 
-def test_an_agent_that_is_over_takes_no_commands(looper: Seen) -> None:
-    looper.agent.do("close")
-    looper.await_event("session_end")
+def test_an_agent_that_is_over_takes_no_commands(looper: AgentView) -> None:
+    looper.agent.ask("close")
+    looper.wait_for_event("session_end")
     for error in (looper.command("pause", expect=409), looper.get("/state", expect=409)):
         assert error["error"]["details"]["state"] == "terminated"
         assert "delete" in error["error"]["details"]["possible"]

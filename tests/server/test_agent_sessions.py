@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
+from agent_process import AgentProcess, AgentView, agent_view, running_agent
 from harness import Server
 from holdfast.recording import liveness
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from holdfast.wire import agent_lines as wire
 from polling import wait_until
-from told_agents import Agent, Seen, agent, seen
 
 
 @pytest.fixture
-def looper(server: Server) -> Iterator[Seen]:
-    with seen(server) as found:
+def looper(server: Server) -> Iterator[AgentView]:
+    with agent_view(server) as found:
         yield found
 
 
@@ -46,9 +46,9 @@ def a_server_of_its_own(folder: Path) -> Iterator[Server]:
         running.stop()
 
 
-def test_a_session_is_listed_with_its_kind(looper: Seen) -> None:
-    looper.agent.do("turn 2")
-    looper.await_event("api_response", since=8)
+def test_a_session_is_listed_with_its_kind(looper: AgentView) -> None:
+    looper.agent.ask("turn 2")
+    looper.wait_for_event("api_response", since=8)
     shown = looper.get()
     for prefix in ("", "/api/v1"):
         every = looper.server.get(f"{prefix}/sessions")["sessions"]
@@ -61,17 +61,17 @@ def test_a_session_is_listed_with_its_kind(looper: Seen) -> None:
     assert (counters["input_tokens"], counters["output_tokens"]) == (20, 4)
 
 
-def test_a_session_that_ended_in_order_says_how(looper: Seen) -> None:
-    looper.agent.do("close")
-    looper.await_event("session_end")
+def test_a_session_that_ended_in_order_says_how(looper: AgentView) -> None:
+    looper.agent.ask("close")
+    looper.wait_for_event("session_end")
     shown = looper.get()
     assert (shown["status"], shown["reason"]) == ("terminated", "closed")
 
 
-def test_an_agent_that_was_killed_has_crashed_and_holds_nothing(looper: Seen) -> None:
+def test_an_agent_that_was_killed_has_crashed_and_holds_nothing(looper: AgentView) -> None:
     looper.break_on("double")
-    looper.agent.tell("turn 1")
-    hold = looper.held()
+    looper.agent.send("turn 1")
+    hold = looper.wait_for_hold()
     looper.agent.process.kill()
     shown = until_status(looper.server, looper.path, "terminated")
     assert (shown["reason"], shown["holds"]) == ("crashed", [])
@@ -81,19 +81,19 @@ def test_an_agent_that_was_killed_has_crashed_and_holds_nothing(looper: Seen) ->
     assert "crashed" in error["error"]["message"]
 
 
-def test_only_the_recording_of_an_agent_that_is_over_can_be_deleted(looper: Seen) -> None:
+def test_only_the_recording_of_an_agent_that_is_over_can_be_deleted(looper: AgentView) -> None:
     error = looper.server.delete(looper.path, expect=409)
     assert error["error"]["details"]["state"] == "running"
-    looper.agent.do("close")
-    looper.await_event("session_end")
+    looper.agent.ask("close")
+    looper.wait_for_event("session_end")
     looper.server.delete(looper.path)
     looper.get(expect=404)
     assert not looper.agent.home.path.exists()
 
 
 def test_a_recording_that_somebody_deleted_is_forgotten(server: Server) -> None:
-    with seen(server) as looper:
-        looper.agent.do("close")
+    with agent_view(server) as looper:
+        looper.agent.ask("close")
     for each in (*looper.agent.home.path.rglob("*"),):
         if each.is_file():
             each.unlink()
@@ -112,7 +112,7 @@ def test_a_recording_that_somebody_deleted_is_forgotten(server: Server) -> None:
     ],
 )
 def test_what_only_programs_can_do_names_the_kind(server: Server, method: str, path: str) -> None:
-    with seen(server) as looper:
+    with agent_view(server) as looper:
         body = {"expression": "1"} if path == "/evaluate" else {}
         error = server.ask(method, looper.path + path, body, expect=409)["error"]
         assert error["details"]["kind"] == "agent"
@@ -122,10 +122,10 @@ def test_what_only_programs_can_do_names_the_kind(server: Server, method: str, p
 # -- events ---------------------------------------------------------------------------------------
 
 
-def test_events_come_out_of_the_file_by_their_numbers(looper: Seen) -> None:
-    looper.agent.do("flood 5000")
-    looper.agent.do("turn 1")
-    looper.await_event("tool_call_end")
+def test_events_come_out_of_the_file_by_their_numbers(looper: AgentView) -> None:
+    looper.agent.ask("flood 5000")
+    looper.agent.ask("turn 1")
+    looper.wait_for_event("tool_call_end")
     last = looper.get()["last_event"]
     for since in (0, 1, 2, 100, 2500, last - 3, last - 1):
         found = looper.get(f"/events?since={since}&limit=3")
@@ -138,8 +138,8 @@ def test_events_come_out_of_the_file_by_their_numbers(looper: Seen) -> None:
     assert calls[0]["data"]["input"] == {"number": 1}
 
 
-def test_an_answer_is_no_larger_than_is_good_for_it(looper: Seen) -> None:
-    looper.agent.do("flood 30000")
+def test_an_answer_is_no_larger_than_is_good_for_it(looper: AgentView) -> None:
+    looper.agent.ask("flood 30000")
     found = looper.get("/events?limit=10000")
     assert len(found["events"]) == 10000
     seqs = [each["seq"] for each in found["events"]]
@@ -150,16 +150,16 @@ def test_an_answer_is_no_larger_than_is_good_for_it(looper: Seen) -> None:
     assert len(seqs) >= 30_000
 
 
-def test_events_are_waited_for(looper: Seen) -> None:
+def test_events_are_waited_for(looper: AgentView) -> None:
     last = looper.get()["last_event"]
-    looper.agent.tell("turn 1")
+    looper.agent.send("turn 1")
     found = looper.get(f"/events?since={last}&types=tool_result&wait=20")
     assert [each["data"]["result"] for each in found["events"]] == [2]
 
 
-def test_a_body_that_is_too_large_for_a_line_is_had_by_its_id(looper: Seen) -> None:
-    looper.agent.do("big")
-    result = looper.await_event("tool_result")["data"]["result"]
+def test_a_body_that_is_too_large_for_a_line_is_had_by_its_id(looper: AgentView) -> None:
+    looper.agent.ask("big")
+    result = looper.wait_for_event("tool_result")["data"]["result"]
     answer = looper.server.http.get(f"{looper.path}/contents/{result['$cid']}")
     assert answer.headers["content-type"] == "application/json"
     assert answer.json() == "x" * 200_000
@@ -167,7 +167,7 @@ def test_a_body_that_is_too_large_for_a_line_is_had_by_its_id(looper: Seen) -> N
         assert looper.server.http.get(f"{looper.path}/contents/{wrong}").status_code == 404
 
 
-def test_what_is_no_json_is_given_as_bytes_and_never_loaded(looper: Seen) -> None:
+def test_what_is_no_json_is_given_as_bytes_and_never_loaded(looper: AgentView) -> None:
     body = b"\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x04exit\x85R."
     cid = wire.content_id(body)
     looper.agent.home.contents.mkdir(exist_ok=True)
@@ -277,9 +277,9 @@ def test_nonsense_in_the_directory_disturbs_nobody(server: Server) -> None:
     piped.mkdir(exist_ok=True)
     os.mkfifo(piped / "events.jsonl")
     try:
-        with seen(server) as looper:
-            assert looper.agent.do("turn 1") == "it is 2"
-            assert looper.await_event("tool_result")["data"]["result"] == 2
+        with agent_view(server) as looper:
+            assert looper.agent.ask("turn 1") == "it is 2"
+            assert looper.wait_for_event("tool_result")["data"]["result"] == 2
     finally:
         (sessions / "empty" / "lock").unlink()
         (piped / "events.jsonl").unlink()
@@ -288,8 +288,8 @@ def test_nonsense_in_the_directory_disturbs_nobody(server: Server) -> None:
 def test_a_bell_that_was_taken_away_is_hung_up_again(server: Server) -> None:
     path = server.data_dir / "agents" / "server.bell"
     path.unlink()
-    with seen(server) as looper:
-        looper.await_event("run_start")
+    with agent_view(server) as looper:
+        looper.wait_for_event("run_start")
     wait_until(path.exists, "the bell")
 
 
@@ -297,27 +297,27 @@ def test_a_bell_that_was_taken_away_is_hung_up_again(server: Server) -> None:
 
 
 def test_the_next_server_reads_on(tmp_path: Path) -> None:
-    with a_server_of_its_own(tmp_path) as first, agent(first.data_dir) as running:
-        looper = Seen(first, running)
+    with a_server_of_its_own(tmp_path) as first, running_agent(first.data_dir) as running:
+        looper = AgentView(first, running)
         looper.break_on("double")
-        running.tell("turn 1")
-        looper.held()
+        running.send("turn 1")
+        looper.wait_for_hold()
         first.stop()
         with a_server_of_its_own(tmp_path) as second:
-            again = Seen(second, running)
-            hold = again.held()
+            again = AgentView(second, running)
+            hold = again.wait_for_hold()
             assert (hold["name"], hold["input"]) == ("double", {"number": 1})
             again.decide(hold, "skip", result=70)
-            assert running.said() == "it is 70"
+            assert running.read_reply() == "it is 70"
 
 
 def test_a_hold_is_found_at_the_end_of_a_long_recording(tmp_path: Path) -> None:
-    with a_server_of_its_own(tmp_path) as first, agent(first.data_dir) as running:
-        looper = Seen(first, running)
+    with a_server_of_its_own(tmp_path) as first, running_agent(first.data_dir) as running:
+        looper = AgentView(first, running)
         looper.break_on("double")
-        looper.agent.do("flood 20000")
-        running.tell("turn 1")
-        held = looper.held()
+        looper.agent.ask("flood 20000")
+        running.send("turn 1")
+        held = looper.wait_for_hold()
         seq = looper.get()["last_event"]
         first.stop()
         assert running.home.events.stat().st_size > 2 << 20
@@ -331,15 +331,15 @@ def test_a_hold_is_found_at_the_end_of_a_long_recording(tmp_path: Path) -> None:
             first_ones = second.get(f"/sessions/{running.id}/events?limit=2")["events"]
             assert [each["type"] for each in first_ones] == ["session_start", "run_start"]
             second.post(f"/api/holds/{hold['hold_id']}/decision", {"action": "continue"})
-            assert running.said() == "it is 2"
+            assert running.read_reply() == "it is 2"
 
 
 def test_recordings_are_there_after_their_agents_and_their_server(tmp_path: Path) -> None:
     with a_server_of_its_own(tmp_path) as first:
-        with seen(first) as looper:
-            looper.agent.do("turn 3")
-        with seen(first) as other:
-            other.agent.tell("crash")
+        with agent_view(first) as looper:
+            looper.agent.ask("turn 3")
+        with agent_view(first) as other:
+            other.agent.send("crash")
             other.agent.process.wait()
     with a_server_of_its_own(tmp_path) as second:
         listed = {each["session_id"]: each for each in second.get("/sessions")["sessions"]}
@@ -352,7 +352,7 @@ def test_recordings_are_there_after_their_agents_and_their_server(tmp_path: Path
         assert events[-1]["type"] == "session_end"
 
 
-def test_an_agent_that_stands_still_is_not_dead(looper: Seen) -> None:
+def test_an_agent_that_stands_still_is_not_dead(looper: AgentView) -> None:
     os.kill(looper.agent.process.pid, signal.SIGSTOP)
     try:
         looper.server.get("/api/events?types=no_such_type&wait=0.6")  # two looks
@@ -365,14 +365,14 @@ def test_an_agent_that_stands_still_is_not_dead(looper: Seen) -> None:
 
 
 def test_an_agent_elsewhere_makes_itself_known(server: Server, tmp_path: Path) -> None:
-    with agent(server.data_dir, str(tmp_path)) as running:
+    with running_agent(server.data_dir, str(tmp_path)) as running:
         shown = server.post("/api/agents", {"directory": str(running.home.path)})
         assert (shown["session_id"], shown["kind"]) == (running.id, "agent")
-        looper = Seen(server, running)
+        looper = AgentView(server, running)
         looper.break_on("double")
-        running.tell("turn 1")
-        looper.decide(looper.held(), "continue")
-        assert running.said() == "it is 2"
+        running.send("turn 1")
+        looper.decide(looper.wait_for_hold(), "continue")
+        assert running.read_reply() == "it is 2"
         server.post("/api/agents", {"directory": str(running.home.path)}, expect=201)
 
 
@@ -400,7 +400,7 @@ def test_what_is_no_session_of_ones_own_is_not_followed(server: Server, tmp_path
 
 
 def test_two_sessions_of_one_name_are_not_mixed_up(server: Server, tmp_path: Path) -> None:
-    with seen(server) as looper:
+    with agent_view(server) as looper:
         made = tmp_path / "sessions" / looper.agent.id
         made.mkdir(parents=True)
         SessionDirectory(made).write_metadata({"id": looper.agent.id})
@@ -409,9 +409,9 @@ def test_two_sessions_of_one_name_are_not_mixed_up(server: Server, tmp_path: Pat
 
 
 def test_two_agents_of_one_name_are_two_sessions(server: Server) -> None:
-    with seen(server) as one, seen(server) as other:
+    with agent_view(server) as one, agent_view(server) as other:
         assert one.agent.id != other.agent.id
-        assert one.agent.do("turn 1") == other.agent.do("turn 1")
+        assert one.agent.ask("turn 1") == other.agent.ask("turn 1")
         assert one.get()["name"] == other.get()["name"] == "looper"
 
 
@@ -419,8 +419,8 @@ def test_agents_are_found_where_the_environment_says(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     running = Server(tmp_path / "data", env={"HOLDFAST_AGENT_DIR": str(elsewhere)})
     try:
-        with agent(running.data_dir, str(elsewhere)) as loop:
-            assert isinstance(loop, Agent)
-            Seen(running, loop).await_event("run_start")
+        with running_agent(running.data_dir, str(elsewhere)) as loop:
+            assert isinstance(loop, AgentProcess)
+            AgentView(running, loop).wait_for_event("run_start")
     finally:
         running.stop()

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness import Program, Session
 
-TASKS = Program("tasks.py")
+ASYNCIO_TASKS = Program("asyncio_tasks.py")
 
 
 def by_name(session: Session) -> dict[str, dict[str, Any]]:
@@ -16,29 +16,45 @@ def by_name(session: Session) -> dict[str, dict[str, Any]]:
 def check_waiting(tasks: dict[str, dict[str, Any]]) -> None:
     def waits(name: str) -> tuple[str, int, dict[str, Any]]:
         task = tasks[name]
-        assert task["location"]["file"] == TASKS.path
+        assert task["location"]["file"] == ASYNCIO_TASKS.path
         return task["coroutine"], task["location"]["line"], task["waiting_for"]
 
     coroutine, line, why = waits("sleeping")
-    assert (coroutine, line, why["call"]) == ("sleeper", TASKS.line("sleep"), "asyncio.sleep")
+    assert (coroutine, line, why["call"]) == (
+        "sleeper",
+        ASYNCIO_TASKS.line("sleep"),
+        "asyncio.sleep",
+    )
     coroutine, line, why = waits("waits for a task")
-    assert (coroutine, line) == ("waits_for", TASKS.line("task"))
+    assert (coroutine, line) == ("waits_for", ASYNCIO_TASKS.line("task"))
     assert (why["kind"], why["task"]) == ("task", "sleeping")
     coroutine, line, why = waits("waits for a lock")
-    assert (coroutine, line, why["call"]) == ("locked", TASKS.line("lock"), "asyncio.Lock.acquire")
+    assert (coroutine, line, why["call"]) == (
+        "locked",
+        ASYNCIO_TASKS.line("lock"),
+        "asyncio.Lock.acquire",
+    )
     coroutine, line, why = waits("waits for a queue")
-    assert (coroutine, line, why["call"]) == ("gets", TASKS.line("queue"), "asyncio.Queue.get")
+    assert (coroutine, line, why["call"]) == (
+        "gets",
+        ASYNCIO_TASKS.line("queue"),
+        "asyncio.Queue.get",
+    )
     coroutine, line, why = waits("waits for several")
-    assert (coroutine, line, why["kind"]) == ("gathers", TASKS.line("gather"), "task")
+    assert (coroutine, line, why["kind"]) == ("gathers", ASYNCIO_TASKS.line("gather"), "task")
     assert set(why["task"].split(", ")) == {"sleeping", "other"}
 
 
 def test_a_stop_in_a_coroutine_shows_its_stack_its_locals_and_the_tasks(
     session: Session, python: str
 ) -> None:
-    session.break_at(TASKS, "add")
-    stop = session.launch(TASKS, python=python)
-    assert stop["location"] == {"file": TASKS.path, "line": TASKS.line("add"), "function": "adds"}
+    session.break_at(ASYNCIO_TASKS, "add")
+    stop = session.launch(ASYNCIO_TASKS, python=python)
+    assert stop["location"] == {
+        "file": ASYNCIO_TASKS.path,
+        "line": ASYNCIO_TASKS.line("add"),
+        "function": "adds",
+    }
     assert {v["name"]: v["value"] for v in stop["locals"]} == {"a": "2", "b": "3"}
     names = [each["name"] for each in session.get("/stacktrace")["frames"]]
     assert names[:2] == ["adds", "main"]
@@ -52,7 +68,7 @@ def test_a_stop_in_a_coroutine_shows_its_stack_its_locals_and_the_tasks(
     assert current["state"] == "running"
 
     step = session.post("/step-over")
-    assert step["location"]["line"] == TASKS.line("return")
+    assert step["location"]["line"] == ASYNCIO_TASKS.line("return")
     step = session.post("/step-over")
     assert step["location"]["function"] == "main"
     end = session.resume()
@@ -60,10 +76,10 @@ def test_a_stop_in_a_coroutine_shows_its_stack_its_locals_and_the_tasks(
 
 
 def test_tasks_are_seen_while_the_program_runs(session: Session, python: str) -> None:
-    session.launch(TASKS, wait=0, python=python, args=["stay"])
+    session.launch(ASYNCIO_TASKS, wait=0, python=python, args=["stay"])
     session.get("/output?wait=20")
     tasks = by_name(session)
-    while TASKS.line("stay") not in [t["location"]["line"] for t in tasks.values()]:
+    while ASYNCIO_TASKS.line("stay") not in [t["location"]["line"] for t in tasks.values()]:
         tasks = by_name(session)
     check_waiting(tasks)
     assert session.get("/status")["status"] == "running"

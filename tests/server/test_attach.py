@@ -15,11 +15,11 @@ from typing import Any
 import psutil
 import pytest
 
-from children import FAMILY, PATIENCE, born, is_gone, plainly
+from child_processes import CHILD_STARTER, PATIENCE, is_gone, run_undebugged, wait_for_children
 from harness import Program, Server, Session
 from polling import wait_until
 
-ENDLESS = Program("endless.py")
+ATTACH_TARGET = Program("attach_target.py")
 LOOP = Program("loop.py")
 Started = Callable[..., "Running"]
 
@@ -29,7 +29,7 @@ class Running:
 
     def __init__(self, folder: Path, argv: list[str]) -> None:
         self._answer = folder / "answer"
-        if argv[-1] == ENDLESS.path:
+        if argv[-1] == ATTACH_TARGET.path:
             argv = [*argv, str(self._answer)]
         self.process = subprocess.Popen(
             argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -83,8 +83,8 @@ def attached(session: Session, **body: Any) -> Any:
 def test_a_process_is_attached_to_looked_into_and_let_go(
     session: Session, running: Started, python: str
 ) -> None:
-    program = running(python, ENDLESS.path).ready()
-    [point] = session.break_at(ENDLESS, "turn", condition="state['rounds'] > 3")
+    program = running(python, ATTACH_TARGET.path).ready()
+    [point] = session.break_at(ATTACH_TARGET, "turn", condition="state['rounds'] > 3")
 
     stop = attached(session, pid=program.pid)
 
@@ -93,10 +93,10 @@ def test_a_process_is_attached_to_looked_into_and_let_go(
         "breakpoint",
         point,
     )
-    assert stop["location"]["line"] == ENDLESS.line("turn")
+    assert stop["location"]["line"] == ATTACH_TARGET.line("turn")
     assert int(session.evaluate("state['rounds']")) > 3
     step = session.post("/step-over", {"wait": PATIENCE})
-    assert step["location"]["line"] == ENDLESS.line("back")
+    assert step["location"]["line"] == ATTACH_TARGET.line("back")
     assert session.resume()["reason"] == "breakpoint"
     shown = session.get("")
     assert (shown["route"], shown["pid"], shown["attach"]["pid"]) == (
@@ -116,7 +116,7 @@ def test_a_process_is_attached_to_looked_into_and_let_go(
 
 
 def test_a_session_is_created_attached(server: Server, running: Started) -> None:
-    program = running(sys.executable, ENDLESS.path).ready()
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
 
     made = server.post("/sessions", {"mode": "attach", "pid": program.pid})
 
@@ -129,7 +129,7 @@ def test_a_session_is_created_attached(server: Server, running: Started) -> None
 
 
 def test_the_end_of_an_attached_process_is_seen(session: Session, running: Started) -> None:
-    program = running(sys.executable, ENDLESS.path).ready()
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
     attached(session, pid=program.pid, wait=0)
 
     program.process.kill()
@@ -141,7 +141,7 @@ def test_the_end_of_an_attached_process_is_seen(session: Session, running: Start
 def test_an_attached_process_ends_when_that_is_asked_for(
     session: Session, running: Started
 ) -> None:
-    program = running(sys.executable, ENDLESS.path).ready()
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
     attached(session, pid=program.pid, wait=0)
 
     assert session.post("/terminate")["reason"] == "terminated"
@@ -153,7 +153,7 @@ def test_what_was_launched_before_an_attach_is_not_restarted_after_it(
     session: Session, running: Started
 ) -> None:
     assert session.launch(LOOP)["exit_code"] == 0
-    program = running(sys.executable, ENDLESS.path).ready()
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
     attached(session, pid=program.pid, wait=0)
     shown = session.get("")
     assert (shown["launch"], shown["attach"]["pid"]) == (None, program.pid)
@@ -169,11 +169,11 @@ def test_what_was_launched_before_an_attach_is_not_restarted_after_it(
 def test_a_process_outlives_the_server_that_was_attached_to_it(
     tmp_path: Path, running: Started
 ) -> None:
-    program = running(sys.executable, ENDLESS.path).ready()
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
     server = Server(tmp_path / "data")
     try:
         with server.session() as session:
-            session.break_at(ENDLESS, "turn")
+            session.break_at(ATTACH_TARGET, "turn")
             assert attached(session, pid=program.pid)["status"] == "paused"
             server.process.kill()
             server.process.wait()
@@ -189,16 +189,16 @@ def test_a_process_outlives_the_server_that_was_attached_to_it(
 def test_children_of_an_attached_process_are_followed_when_asked(
     session: Session, running: Started
 ) -> None:
-    program = running(sys.executable, ENDLESS.path).ready()
-    session.break_at(FAMILY, "work")
-    session.break_at(ENDLESS, "turn")
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
+    session.break_at(CHILD_STARTER, "work")
+    session.break_at(ATTACH_TARGET, "turn")
     attached(session, pid=program.pid, debug_subprocesses=True)
-    code = f"__import__('subprocess').Popen([sys.executable, {FAMILY.path!r}, 'child'])"
+    code = f"__import__('subprocess').Popen([sys.executable, {CHILD_STARTER.path!r}, 'child'])"
     session.evaluate(code)
 
-    [child] = born(session)
+    [child] = wait_for_children(session)
 
-    assert child.get(f"/status?wait={PATIENCE}")["location"]["line"] == FAMILY.line("work")
+    assert child.get(f"/status?wait={PATIENCE}")["location"]["line"] == CHILD_STARTER.line("work")
     assert child.resume()["status"] == "terminated"
 
 
@@ -227,7 +227,7 @@ def test_the_server_does_not_attach_to_itself(session: Session) -> None:
 
 
 def test_a_process_has_one_debugger(server: Server, session: Session, running: Started) -> None:
-    program = running(sys.executable, ENDLESS.path).ready()
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
     attached(session, pid=program.pid, wait=0)
 
     with server.session() as second:
@@ -282,9 +282,11 @@ def listening(running: Started) -> Iterator[Callable[..., tuple[Running, int]]]:
 def test_a_debugpy_that_waits_for_its_client_is_attached_to(
     session: Session, listening: Callable[..., tuple[Running, int]]
 ) -> None:
-    program, port = listening("--wait-for-client", ENDLESS.path)
-    session.break_at(ENDLESS, "turn", condition="state['rounds'] == 5")
-    session.break_at(ENDLESS, "back", log_message="round {state['rounds']}", hit_condition="== 2")
+    program, port = listening("--wait-for-client", ATTACH_TARGET.path)
+    session.break_at(ATTACH_TARGET, "turn", condition="state['rounds'] == 5")
+    session.break_at(
+        ATTACH_TARGET, "back", log_message="round {state['rounds']}", hit_condition="== 2"
+    )
 
     stop = attached(session, host="127.0.0.1", port=port)
 
@@ -292,7 +294,7 @@ def test_a_debugpy_that_waits_for_its_client_is_attached_to(
     assert session.evaluate("state['rounds']") == "5"
     assert session.output("log") == "round 2\n"
     step = session.post("/step-over", {"wait": PATIENCE})
-    assert step["location"]["line"] == ENDLESS.line("back")
+    assert step["location"]["line"] == ATTACH_TARGET.line("back")
     shown = session.get("")
     assert (shown["route"], shown["pid"]) == ("adapter", program.pid)
 
@@ -306,7 +308,7 @@ def test_a_debugpy_that_waits_for_its_client_is_attached_to(
 def test_a_debugpy_that_listens_is_attached_to_while_its_program_runs(
     server: Server, listening: Callable[..., tuple[Running, int]]
 ) -> None:
-    program, port = listening(ENDLESS.path)
+    program, port = listening(ATTACH_TARGET.path)
     program.ready()
 
     made = server.post("/sessions", {"mode": "attach", "host": "localhost", "port": port})
@@ -321,15 +323,17 @@ def test_a_debugpy_that_listens_is_attached_to_while_its_program_runs(
 def test_children_of_a_program_behind_an_adapter_are_left_alone(
     session: Session, listening: Callable[..., tuple[Running, int]]
 ) -> None:
-    program, port = listening("--wait-for-client", FAMILY.path, "popen", "fork_exits", "at_once")
-    session.break_at(FAMILY, "work")
+    program, port = listening(
+        "--wait-for-client", CHILD_STARTER.path, "popen", "fork_exits", "at_once"
+    )
+    session.break_at(CHILD_STARTER, "work")
 
     end = attached(session, port=port)
 
     assert end["status"] == "terminated"
     said, _errors = program.process.communicate()
     assert program.process.returncode == 0
-    assert said == plainly(sys.executable, "popen", "fork_exits", "at_once")[0]
+    assert said == run_undebugged(sys.executable, "popen", "fork_exits", "at_once")[0]
 
 
 def test_where_nothing_listens_the_error_says_so(session: Session) -> None:

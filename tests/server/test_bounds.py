@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from harness import Program, Server, Session
-from lives import Asking, everyone_of
+from server_processes import PendingRequest, watch_processes
 
-HEAVY = Program("heavy.py")
+HEAVY_LOADS = Program("heavy_loads.py")
 LOOP = Program("loop.py")
 MEGABYTE = 1024 * 1024
 SESSIONS = int(os.environ.get("HOLDFAST_SESSIONS", "75"))
@@ -39,8 +39,8 @@ def memory(server: Server) -> int:
 
 
 def launch(session: Session, what: str, *markers: str, **options: Any) -> Any:
-    session.break_at(HEAVY, *markers)
-    return session.launch(HEAVY, args=[what], **options)
+    session.break_at(HEAVY_LOADS, *markers)
+    return session.launch(HEAVY_LOADS, args=[what], **options)
 
 
 # -- output --------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_a_flood_while_paused_disturbs_nobody(session: Session, bystander: Sessi
 
 def test_a_deep_stack_comes_in_pages(session: Session, python: str) -> None:
     stop = launch(session, "deep", "bottom", python=python)
-    assert stop["location"]["line"] == HEAVY.line("bottom")
+    assert stop["location"]["line"] == HEAVY_LOADS.line("bottom")
     page = session.get("/stacktrace?start=0&count=50")
     total = page["total"]
     assert total == 10_000 + 3
@@ -187,7 +187,7 @@ def test_a_paused_program_that_loses_its_debugger_is_paused_no_more(session: Ses
 
 
 def test_a_condition_may_end_the_program(session: Session, python: str) -> None:
-    session.break_at(HEAVY, "count", condition="number == 3 and os._exit(9)")
+    session.break_at(HEAVY_LOADS, "count", condition="number == 3 and os._exit(9)")
     end = launch(session, "counting", python=python)
     assert (end["status"], end["reason"], end["exit_code"]) == ("terminated", "target_exited", 9)
 
@@ -219,7 +219,7 @@ def test_a_program_that_blocks_signals_can_be_interrupted_and_is_not_hurt(
 def test_thirty_sessions_paused_at_once_each_answer_for_themselves(server: Server) -> None:
     def paused(number: int) -> Session:
         made = Session(server, server.post("/sessions", {"name": str(number)})["session_id"])
-        made.break_at(HEAVY, "count", condition=f"number == {number % 10}")
+        made.break_at(HEAVY_LOADS, "count", condition=f"number == {number % 10}")
         assert launch(made, "counting", env={"NUMBER": str(number)})["status"] == "paused"
         return made
 
@@ -238,10 +238,12 @@ def test_thirty_sessions_paused_at_once_each_answer_for_themselves(server: Serve
 def test_twenty_evaluations_at_once_are_all_answered(session: Session) -> None:
     launch(session, "counting", "count")
     asked = [
-        Asking(session.server, "POST", session.path("/evaluate"), {"expression": f"{n} * 7"})
+        PendingRequest(
+            session.server, "POST", session.path("/evaluate"), {"expression": f"{n} * 7"}
+        )
         for n in range(20)
     ]
-    answers = [each.answer().json()["result"] for each in asked]
+    answers = [each.wait().json()["result"] for each in asked]
     assert answers == [str(n * 7) for n in range(20)]
 
 
@@ -276,7 +278,7 @@ def test_sessions_that_come_and_go_leave_nothing_behind(tmp_path: Path) -> None:
         grown = memory(server) - small
         print(f"{SESSIONS} sessions: {small} bytes at first, {grown} more at the end")
         assert grown < 20 * MEGABYTE
-        everyone = everyone_of(server)
+        everyone = watch_processes(server)
     finally:
         assert server.stop() == 0
     for each in everyone:

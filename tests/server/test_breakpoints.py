@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from harness import Program, Server, Session
-from interpreters import found
+from interpreters import find_interpreters
 
-COUNTING = Program("counting.py")
-SPINNING = Program("spinning.py")
-DUMPING = Program("dumping.py")
+COUNTER = Program("counter.py")
+BUSY_LOOP = Program("busy_loop.py")
+JSON_DUMP = Program("json_dump.py")
 LATE = Program("late_import.py")
 
 
@@ -30,27 +30,27 @@ def listed(session: Session) -> dict[str, dict[str, Any]]:
 
 
 def test_a_breakpoint_before_launch_is_verified_and_stops(session: Session) -> None:
-    made = session.post("/breakpoints", at(COUNTING, "return"), expect=201)
+    made = session.post("/breakpoints", at(COUNTER, "return"), expect=201)
 
     assert made["verified"] is True
-    assert (made["file"], made["line"]) == (COUNTING.path, COUNTING.line("return"))
-    assert made["source"] == {"path": COUNTING.path}
+    assert (made["file"], made["line"]) == (COUNTER.path, COUNTER.line("return"))
+    assert made["source"] == {"path": COUNTER.path}
 
-    stop = session.launch(COUNTING)
+    stop = session.launch(COUNTER)
     assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
     assert stop["breakpoint_id"] == made["breakpoint_id"]
-    assert stop["location"]["line"] == COUNTING.line("return")
+    assert stop["location"]["line"] == COUNTER.line("return")
     assert stop["location"]["function"] == "count"
 
 
 def test_the_file_may_be_given_as_a_source(session: Session) -> None:
-    body = {"source": {"path": COUNTING.path}, "line": COUNTING.line("loop")}
+    body = {"source": {"path": COUNTER.path}, "line": COUNTER.line("loop")}
     made = session.post("/breakpoints", body)
-    assert (made["verified"], made["file"]) == (True, COUNTING.path)
+    assert (made["verified"], made["file"]) == (True, COUNTER.path)
 
 
 def test_several_come_as_a_list_or_under_their_name(session: Session) -> None:
-    some = [at(COUNTING, "loop"), at(COUNTING, "return")]
+    some = [at(COUNTER, "loop"), at(COUNTER, "return")]
 
     first = session.post("/breakpoints", some)
     second = session.post("/breakpoints", {"breakpoints": some})
@@ -61,7 +61,7 @@ def test_several_come_as_a_list_or_under_their_name(session: Session) -> None:
 
 
 def test_of_several_all_are_set_or_none(session: Session) -> None:
-    bad = [at(COUNTING, "loop"), {"file": COUNTING.path, "line": 9999}]
+    bad = [at(COUNTER, "loop"), {"file": COUNTER.path, "line": 9999}]
 
     refused = session.post("/breakpoints", bad, expect=400)
 
@@ -70,55 +70,55 @@ def test_of_several_all_are_set_or_none(session: Session) -> None:
 
 
 def test_relative_paths_start_at_the_sessions_directory(server: Server) -> None:
-    folder = str(Path(COUNTING.path).parent)
+    folder = str(Path(COUNTER.path).parent)
     with server.session(cwd=folder) as session:
-        made = session.post("/breakpoints", {"file": "counting.py", "line": COUNTING.line("call")})
-        assert (made["verified"], made["file"]) == (True, COUNTING.path)
+        made = session.post("/breakpoints", {"file": "counter.py", "line": COUNTER.line("call")})
+        assert (made["verified"], made["file"]) == (True, COUNTER.path)
         session.delete("/breakpoints")  # they are the project's, and outlive the session
 
 
 def test_a_relative_path_without_a_directory_waits_for_the_launch(session: Session) -> None:
-    line = COUNTING.line("call")
-    made = session.post("/breakpoints", {"file": "counting.py", "line": line})
+    line = COUNTER.line("call")
+    made = session.post("/breakpoints", {"file": "counter.py", "line": line})
     assert made["verified"] is False
 
-    stop = session.launch(COUNTING)
+    stop = session.launch(COUNTER)
 
     assert stop["breakpoint_id"] == made["breakpoint_id"]
     assert listed(session)[made["breakpoint_id"]]["verified"] is True
 
 
 def test_a_line_that_cannot_stop_says_so_and_names_one_that_can(session: Session) -> None:
-    comment = COUNTING.line("comment")
-    docstring = COUNTING.line("docstring")
+    comment = COUNTER.line("comment")
+    docstring = COUNTER.line("docstring")
     for line in (comment, comment + 1, docstring, docstring + 2):
-        made = session.post("/breakpoints", {"file": COUNTING.path, "line": line}, expect=201)
+        made = session.post("/breakpoints", {"file": COUNTER.path, "line": line}, expect=201)
         assert made["verified"] is False
         assert made["message"] == f"No executable code at line {line}"
         assert made["suggestion"]["line"] > line
 
-    assert session.launch(COUNTING)["status"] == "terminated"
+    assert session.launch(COUNTER)["status"] == "terminated"
 
 
 def test_a_line_past_the_end_is_refused(session: Session) -> None:
     for line in (9999, 0, -3):
-        refused = session.post("/breakpoints", {"file": COUNTING.path, "line": line}, expect=400)
+        refused = session.post("/breakpoints", {"file": COUNTER.path, "line": line}, expect=400)
         assert refused["error_code"] == "invalid_line"
         assert refused["error"]["code"] == "BREAKPOINT_INVALID_LINE"
         details = refused["error"]["details"]
         assert details["line"] == line
-        assert details["max_line"] == len(Path(COUNTING.path).read_text().splitlines())
+        assert details["max_line"] == len(Path(COUNTER.path).read_text().splitlines())
 
 
 def test_nonsense_is_refused_with_its_field(session: Session) -> None:
     for body in (
         {},
-        {"file": COUNTING.path},
+        {"file": COUNTER.path},
         {"line": 3},
         {"file": "", "line": 3},
-        {"file": COUNTING.path, "line": "three"},
-        {"file": COUNTING.path, "line": 3, "conditon": "x"},
-        {"file": COUNTING.path, "line": 3, "function": "count"},
+        {"file": COUNTER.path, "line": "three"},
+        {"file": COUNTER.path, "line": 3, "conditon": "x"},
+        {"file": COUNTER.path, "line": 3, "function": "count"},
         "file",
     ):
         refused = session.post("/breakpoints", body, expect=400)
@@ -153,7 +153,7 @@ def test_strict_refuses_a_missing_file(session: Session, tmp_path: Path) -> None
     assert refused["error_code"] == "file_not_found"
     assert refused["error"]["details"]["file"] == missing["file"]
 
-    some = [{**at(COUNTING, "loop"), "strict": True}, missing]
+    some = [{**at(COUNTER, "loop"), "strict": True}, missing]
     assert session.post("/breakpoints", some)["total"] == 2, "strict is said of each"
     several = {"breakpoints": [missing], "strict": True}
     assert session.post("/breakpoints", several, expect=400)["error_code"] == "file_not_found"
@@ -191,22 +191,22 @@ def test_a_file_edited_before_launch_is_looked_at_again(session: Session, tmp_pa
 
 
 def running(session: Session, python: str | None = None) -> None:
-    session.launch(SPINNING, wait=0, python=python)
+    session.launch(BUSY_LOOP, wait=0, python=python)
     session.get("/output?since=0&wait=20")
 
 
 def test_a_breakpoint_set_in_a_running_loop_takes_effect(session: Session, python: str) -> None:
     running(session, python)
 
-    made = session.post("/breakpoints", at(SPINNING, "tick"))
+    made = session.post("/breakpoints", at(BUSY_LOOP, "tick"))
     assert made["verified"] is True
     stop = session.get("/status?wait=20")
     assert (stop["status"], stop["breakpoint_id"]) == ("paused", made["breakpoint_id"])
-    assert session.resume()["location"]["line"] == SPINNING.line("tick")
+    assert session.resume()["location"]["line"] == BUSY_LOOP.line("tick")
 
     # In the module itself, whose frame never returns.
-    session.post("/breakpoints", at(SPINNING, "sleep"))
-    assert session.resume()["location"]["line"] == SPINNING.line("sleep")
+    session.post("/breakpoints", at(BUSY_LOOP, "sleep"))
+    assert session.resume()["location"]["line"] == BUSY_LOOP.line("sleep")
 
     session.delete("/breakpoints")
     session.evaluate("exec('stop = True', globals())")
@@ -214,12 +214,12 @@ def test_a_breakpoint_set_in_a_running_loop_takes_effect(session: Session, pytho
 
 
 def test_a_breakpoint_changes_while_paused_and_while_running(session: Session) -> None:
-    [point] = session.break_at(SPINNING, "tick")
-    session.launch(SPINNING)
+    [point] = session.break_at(BUSY_LOOP, "tick")
+    session.launch(BUSY_LOOP)
 
-    moved = session.patch(f"/breakpoints/{point}", {"line": SPINNING.line("ticked")})
-    assert (moved["line"], moved["verified"]) == (SPINNING.line("ticked"), True)
-    assert session.resume()["location"]["line"] == SPINNING.line("ticked")
+    moved = session.patch(f"/breakpoints/{point}", {"line": BUSY_LOOP.line("ticked")})
+    assert (moved["line"], moved["verified"]) == (BUSY_LOOP.line("ticked"), True)
+    assert session.resume()["location"]["line"] == BUSY_LOOP.line("ticked")
 
     session.patch(f"/breakpoints/{point}", {"condition": "ticks == 20"})
     session.resume()
@@ -236,8 +236,8 @@ def test_a_breakpoint_changes_while_paused_and_while_running(session: Session) -
 
 
 def test_a_removed_breakpoint_never_stops_again(session: Session) -> None:
-    one, other = session.break_at(SPINNING, "tick", "ticked")
-    session.launch(SPINNING)
+    one, other = session.break_at(BUSY_LOOP, "tick", "ticked")
+    session.launch(BUSY_LOOP)
 
     assert session.delete(f"/breakpoints/{one}")["deleted"] is True
     assert session.resume()["breakpoint_id"] == other
@@ -245,7 +245,7 @@ def test_a_removed_breakpoint_never_stops_again(session: Session) -> None:
     assert session.delete("/breakpoints") == {"deleted": 1}
     assert session.resume(wait=0.2)["status"] == "running"
 
-    session.break_at(SPINNING, "tick")
+    session.break_at(BUSY_LOOP, "tick")
     assert session.get("/status?wait=20")["status"] == "paused"
     session.resume(wait=0)
     session.delete("/breakpoints")
@@ -255,14 +255,14 @@ def test_a_removed_breakpoint_never_stops_again(session: Session) -> None:
 
 
 def test_a_disabled_breakpoint_does_not_stop(session: Session) -> None:
-    session.break_at(COUNTING, "loop", enabled=False)
-    assert session.launch(COUNTING)["status"] == "terminated"
+    session.break_at(COUNTER, "loop", enabled=False)
+    assert session.launch(COUNTER)["status"] == "terminated"
     [only] = listed(session).values()
     assert (only["enabled"], only["hits"]) == (False, 0)
 
 
 def test_changes_are_checked_like_new_ones(session: Session) -> None:
-    [point] = session.break_at(COUNTING, "loop")
+    [point] = session.break_at(COUNTER, "loop")
     path = f"/breakpoints/{point}"
     for body, code in (
         ({"line": 9999}, "invalid_line"),
@@ -273,7 +273,7 @@ def test_changes_are_checked_like_new_ones(session: Session) -> None:
     ):
         assert session.patch(path, body, expect=400)["error_code"] == code
     only = session.get(path)
-    assert (only["line"], "condition" in only) == (COUNTING.line("loop"), False)
+    assert (only["line"], "condition" in only) == (COUNTER.line("loop"), False)
     assert session.patch("/breakpoints/bp_99", {"enabled": True}, expect=404)["error"]["details"][
         "known"
     ] == [point]
@@ -284,12 +284,12 @@ def test_changes_are_checked_like_new_ones(session: Session) -> None:
 
 def test_the_listing_counts_hits(session: Session) -> None:
     loop, call, log, never = (
-        *session.break_at(COUNTING, "loop", condition="i >= 8"),
-        *session.break_at(COUNTING, "call"),
-        *session.break_at(COUNTING, "loop", log_message="{i}"),
-        *session.break_at(COUNTING, "return", condition="False"),
+        *session.break_at(COUNTER, "loop", condition="i >= 8"),
+        *session.break_at(COUNTER, "call"),
+        *session.break_at(COUNTER, "loop", log_message="{i}"),
+        *session.break_at(COUNTER, "return", condition="False"),
     )
-    session.launch(COUNTING)
+    session.launch(COUNTER)
     assert {k: v["hits"] for k, v in listed(session).items()} == {
         loop: 0,
         call: 1,
@@ -315,11 +315,11 @@ def test_the_listing_counts_hits(session: Session) -> None:
 
 def test_two_breakpoints_on_one_line_both_count(session: Session) -> None:
     even, large = (
-        *session.break_at(COUNTING, "loop", condition="i % 2 == 0"),
-        *session.break_at(COUNTING, "loop", condition="i >= 6"),
+        *session.break_at(COUNTER, "loop", condition="i % 2 == 0"),
+        *session.break_at(COUNTER, "loop", condition="i >= 6"),
     )
     stops = []
-    stop = session.launch(COUNTING)
+    stop = session.launch(COUNTER)
     while stop["status"] == "paused":
         stops.append((session.evaluate("i"), stop["breakpoint_ids"]))
         stop = session.resume()
@@ -336,8 +336,8 @@ def test_two_breakpoints_on_one_line_both_count(session: Session) -> None:
 
 
 def test_one_of_two_on_a_line_may_go(session: Session) -> None:
-    first, second = session.break_at(COUNTING, "return", "return")
-    assert session.launch(COUNTING)["breakpoint_ids"] == [first, second]
+    first, second = session.break_at(COUNTER, "return", "return")
+    assert session.launch(COUNTER)["breakpoint_ids"] == [first, second]
     session.delete(f"/breakpoints/{first}")
     again = session.post("/restart", {"wait": 20})
     assert again["breakpoint_ids"] == [second]
@@ -366,17 +366,17 @@ def test_a_breakpoint_in_a_library_stops(server: Server, python: str) -> None:
     text = Path(library).read_text().splitlines()
     line = next(n for n, each in enumerate(text, 1) if "return _default_encoder.encode" in each)
 
-    here = python == found()[-1].path
+    here = python == find_interpreters()[-1].path
     for only_mine in (False, True) if here else (True,):
         with server.session() as session:
             session.post("/breakpoints", {"file": library, "line": line})
-            stop = session.launch(DUMPING, python=python, just_my_code=only_mine)
+            stop = session.launch(JSON_DUMP, python=python, just_my_code=only_mine)
             assert stop["location"] == {"file": library, "line": line, "function": "dumps"}
             assert session.evaluate("obj") == "[1]"
             assert session.resume()["location"]["line"] == line
             assert session.evaluate("obj") == "[2]"
             step = session.post("/step-over")
-            assert (step["status"], step["location"]["file"]) == ("paused", DUMPING.path)
+            assert (step["status"], step["location"]["file"]) == ("paused", JSON_DUMP.path)
             assert session.resume()["status"] == "terminated"
             assert listed(session)["bp_1"]["hits"] == 2
 

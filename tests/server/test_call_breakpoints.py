@@ -10,23 +10,25 @@ from typing import Any
 
 import pytest
 
-from calling import Application, breakpoint_on, loaded
 from harness import Server
+from http_application import HttpApplication, decode_value, temporary_breakpoint
 
 
 @pytest.fixture
-def app(server: Server) -> Iterator[Application]:
+def app(server: Server) -> Iterator[HttpApplication]:
     server.delete("/api/breakpoints")
-    yield Application(server, name="breakpoints")
+    yield HttpApplication(server, name="breakpoints")
     server.delete("/api/breakpoints")
     server.post("/api/holds/continue", {})
 
 
-def held(app: Application, method: str, *args: Any, **more: Any) -> bool:
+def held(app: HttpApplication, method: str, *args: Any, **more: Any) -> bool:
     return bool(app.start(method, *args, **more)["action"] == "poll")
 
 
-def test_a_breakpoint_is_made_listed_changed_and_removed(server: Server, app: Application) -> None:
+def test_a_breakpoint_is_made_listed_changed_and_removed(
+    server: Server, app: HttpApplication
+) -> None:
     made = server.post(
         "/api/breakpoints", {"function": "f", "condition": "args[0] > 1"}, expect=201
     )
@@ -44,7 +46,7 @@ def test_a_breakpoint_is_made_listed_changed_and_removed(server: Server, app: Ap
     assert error["error_code"] == "breakpoint_not_found"
 
 
-def test_all_are_cleared_at_once(server: Server, app: Application) -> None:
+def test_all_are_cleared_at_once(server: Server, app: HttpApplication) -> None:
     for name in ("a", "b"):
         server.post("/api/breakpoints", {"function": name})
     assert server.delete("/api/breakpoints") == {"deleted": 2}
@@ -71,7 +73,7 @@ def test_all_are_cleared_at_once(server: Server, app: Application) -> None:
     ],
 )
 def test_a_bad_breakpoint_is_refused(
-    server: Server, app: Application, fields: Any, code: str, field: str | None
+    server: Server, app: HttpApplication, fields: Any, code: str, field: str | None
 ) -> None:
     error = server.post("/api/breakpoints", fields, expect=400)
     assert error["error_code"] == code
@@ -80,14 +82,16 @@ def test_a_bad_breakpoint_is_refused(
     assert server.get("/api/breakpoints")["total"] == 0
 
 
-def test_a_bad_condition_says_where(server: Server, app: Application) -> None:
+def test_a_bad_condition_says_where(server: Server, app: HttpApplication) -> None:
     body = {"function": "f", "condition": "args[0] == nobody"}
     error = server.post("/api/breakpoints", body, expect=400)
     assert error["error"]["details"]["offset"] == 12
 
 
-def test_conditions_see_the_values(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="add", condition="args[0] > 10 and kwargs.get('c') == 5"):
+def test_conditions_see_the_values(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(
+        server, function="add", condition="args[0] > 10 and kwargs.get('c') == 5"
+    ):
         assert held(app, "add", 11, kwargs={"c": 5})
         assert not held(app, "add", 11, kwargs={"c": 6})
         assert not held(app, "add", 10, kwargs={"c": 5})
@@ -95,10 +99,12 @@ def test_conditions_see_the_values(server: Server, app: Application) -> None:
         assert not held(app, "add")
 
 
-def test_conditions_see_values_that_came_earlier(server: Server, app: Application) -> None:
+def test_conditions_see_values_that_came_earlier(server: Server, app: HttpApplication) -> None:
     """After a restart of the server, too: previews are kept with the bytes."""
     app.start("warm", [3, 4])
-    with breakpoint_on(server, function="add", condition="args[0][1] == 4 and len(args[0]) == 2"):
+    with temporary_breakpoint(
+        server, function="add", condition="args[0][1] == 4 and len(args[0]) == 2"
+    ):
         assert held(app, "add", [3, 4])
 
 
@@ -113,40 +119,42 @@ def test_conditions_see_values_that_came_earlier(server: Server, app: Applicatio
     ],
 )
 def test_calls_are_matched_by_what_they_are(
-    server: Server, app: Application, fields: Any, call: Any
+    server: Server, app: HttpApplication, fields: Any, call: Any
 ) -> None:
-    with breakpoint_on(server, **fields):
+    with temporary_breakpoint(server, **fields):
         whole = {"qualname": "Store.get_item", "alias": "fetch", "call_type": "inline"}
         assert held(app, "get_item", **whole)
         assert not held(app, "put_item", qualname="Store.put_item")
 
 
-def test_a_breakpoint_can_be_of_one_session(server: Server, app: Application) -> None:
-    other = Application(server, name="other")
-    with breakpoint_on(server, function="f", session_id=app.session_id):
+def test_a_breakpoint_can_be_of_one_session(server: Server, app: HttpApplication) -> None:
+    other = HttpApplication(server, name="other")
+    with temporary_breakpoint(server, function="f", session_id=app.session_id):
         assert held(app, "f")
         assert not held(other, "f")
 
 
-def test_hits_are_counted_and_judged(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="f", hit_condition="% 3") as point:
+def test_hits_are_counted_and_judged(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="f", hit_condition="% 3") as point:
         assert [held(app, "f") for _ in range(6)] == [False, False, True] * 2
         assert server.get(f"/api/breakpoints/{point['id']}")["hits"] == 6
 
 
-def test_registering_never_pauses(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="*"):
+def test_registering_never_pauses(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="*"):
         body = {"session_id": app.session_id, "name": "f", "signature": "(a)"}
         assert server.post("/api/call/register", body) == {"status": "ok"}
     assert server.get("/api/holds")["total"] == 0
 
 
 def test_after_and_exception_breakpoints_hold_the_completion(
-    server: Server, app: Application
+    server: Server, app: HttpApplication
 ) -> None:
     with (
-        breakpoint_on(server, function="f", when="after", condition="result == 3"),
-        breakpoint_on(server, function="f", when="exception", condition="exception is not None"),
+        temporary_breakpoint(server, function="f", when="after", condition="result == 3"),
+        temporary_breakpoint(
+            server, function="f", when="exception", condition="exception is not None"
+        ),
     ):
         assert app.complete(app.start("f"), 2) == {"status": "ok"}
         done = app.complete(app.start("f"), 3)
@@ -161,10 +169,13 @@ def test_after_and_exception_breakpoints_hold_the_completion(
 @pytest.mark.parametrize(
     ("action", "check"),
     [
-        ({"action": "skip", "fake_result": {"value": [3]}}, lambda a: loaded(a, "fake_result")),
+        (
+            {"action": "skip", "fake_result": {"value": [3]}},
+            lambda a: decode_value(a, "fake_result"),
+        ),
         (
             {"action": "modify", "modified_args": [{"literal": "(1, {2})"}]},
-            lambda a: loaded(a["modified_args"][0]),
+            lambda a: decode_value(a["modified_args"][0]),
         ),
         (
             {"action": "raise", "exception_type": "ValueError", "exception_message": "no"},
@@ -173,10 +184,10 @@ def test_after_and_exception_breakpoints_hold_the_completion(
     ],
 )
 def test_a_decision_can_be_made_beforehand(
-    server: Server, app: Application, action: Any, check: Any
+    server: Server, app: HttpApplication, action: Any, check: Any
 ) -> None:
     expected = {"skip": [3], "modify": (1, {2}), "raise": "no"}[action["action"]]
-    with breakpoint_on(server, function="f", action=action) as point:
+    with temporary_breakpoint(server, function="f", action=action) as point:
         call = app.start("f", 1)
         assert call["action"] == action["action"]
         assert check(call) == expected
@@ -186,20 +197,20 @@ def test_a_decision_can_be_made_beforehand(
         assert server.get("/api/holds")["total"] == 0
 
 
-def register(server: Server, app: Application, **signatures: str) -> None:
+def register(server: Server, app: HttpApplication, **signatures: str) -> None:
     for name, signature in signatures.items():
         body = {"session_id": app.session_id, "name": name, "signature": signature}
         server.post("/api/call/register", body)
 
 
 def test_a_replacement_decided_beforehand_has_to_fit(server: Server) -> None:
-    app = Application(server, name="replacing")
+    app = HttpApplication(server, name="replacing")
     register(server, app, priced="(item)", twin="(item)", other="(x, y)")
     wrong = {"action": "replace", "function_name": "other"}
     error = server.post("/api/breakpoints", {"function": "priced", "action": wrong}, expect=400)
     assert error["error_code"] == "invalid_decision"
     assert error["error"]["details"]["signature"] == "(item)"
-    with breakpoint_on(
+    with temporary_breakpoint(
         server, function="priced", action={"action": "replace", "function_name": "twin"}
     ) as point:
         call = app.start("priced", 1, signature="(item)")
@@ -210,8 +221,8 @@ def test_a_replacement_decided_beforehand_has_to_fit(server: Server) -> None:
 def test_a_call_is_held_when_its_replacement_does_not_fit(server: Server) -> None:
     """A breakpoint may be set before the application has said what it has."""
     preset = {"action": "replace", "function_name": "later_twin"}
-    with breakpoint_on(server, function="early", action=preset) as point:
-        app = Application(server, name="late")
+    with temporary_breakpoint(server, function="early", action=preset) as point:
+        app = HttpApplication(server, name="late")
         register(server, app, early="(item)")
         call = app.start("early", 1, signature="(item)")
         assert call["action"] == "poll"
@@ -231,14 +242,14 @@ def test_breakpoints_outlive_the_server(tmp_path: Path) -> None:
     second = Server(tmp_path / "data")
     try:
         assert second.get("/api/breakpoints")["breakpoints"] == [made]
-        assert held(Application(second), "f", [1])
+        assert held(HttpApplication(second), "f", [1])
         assert second.post("/api/breakpoints", {"function": "g"})["id"] != made["id"]
     finally:
         second.stop()
 
 
-def test_a_session_hears_of_breakpoints(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="f"):
+def test_a_session_hears_of_breakpoints(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="f"):
         pass
     events = server.get(f"/sessions/{app.session_id}/events")["events"]
     assert [event["event"] for event in events][:3] == [
@@ -262,8 +273,8 @@ def test_a_session_hears_of_breakpoints(server: Server, app: Application) -> Non
 def test_a_condition_holds_for_values_that_have_no_json(
     server: Server, condition: str, value: Any
 ) -> None:
-    app = Application(server, name="plain")
-    with breakpoint_on(server, function="typed", condition=condition) as made:
+    app = HttpApplication(server, name="plain")
+    with temporary_breakpoint(server, function="typed", condition=condition) as made:
         assert app.start("typed", value)["action"] == "poll"
         assert app.start("typed", None)["action"] == "continue"
         assert server.get(f"/api/breakpoints/{made['id']}")["undecided"] == 0
@@ -273,9 +284,9 @@ def test_a_condition_holds_for_values_that_have_no_json(
 
 
 def test_what_a_condition_cannot_tell_is_counted(server: Server) -> None:
-    app = Application(server, name="undecided")
-    with breakpoint_on(server, function="typed", condition="args[0] == 3"):
-        assert app.start("typed", Application)["action"] == "continue"
+    app = HttpApplication(server, name="undecided")
+    with temporary_breakpoint(server, function="typed", condition="args[0] == 3"):
+        assert app.start("typed", HttpApplication)["action"] == "continue"
         assert app.start("typed", 3)["action"] == "poll"
         [shown] = server.get("/api/breakpoints")["breakpoints"]
     assert (shown["hits"], shown["undecided"]) == (1, 1)
@@ -285,7 +296,7 @@ def test_what_a_condition_cannot_tell_is_counted(server: Server) -> None:
     assert (found["count"], found["undecided"]) == (1, 1)
 
 
-def test_a_call_type_is_one_of_two(server: Server, app: Application) -> None:
+def test_a_call_type_is_one_of_two(server: Server, app: HttpApplication) -> None:
     body = {"function": "f", "call_type": "other"}
     error = server.post("/api/breakpoints", body, expect=400)
     assert error["error"]["details"]["field"] == "call_type"

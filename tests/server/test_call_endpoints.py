@@ -10,13 +10,22 @@ from typing import Any
 import dill
 import pytest
 
-from calling import Application, breakpoint_on, cid, decide, item, loaded, site, stored
 from harness import Server
+from http_application import (
+    HttpApplication,
+    build_call_site,
+    compute_cid,
+    decide,
+    decode_value,
+    encode_bytes,
+    encode_value,
+    temporary_breakpoint,
+)
 
 
 @pytest.fixture
-def app(server: Server) -> Application:
-    return Application(server)
+def app(server: Server) -> HttpApplication:
+    return HttpApplication(server)
 
 
 class Opens:
@@ -37,62 +46,62 @@ def test_endpoint_call_start_exists(server: Server) -> None:
     assert server.http.post("/api/v1/call/start", json={"method_name": "f"}).status_code == 200
 
 
-def test_endpoint_call_start_accepts_dill_data(app: Application) -> None:
+def test_endpoint_call_start_accepts_dill_data(app: HttpApplication) -> None:
     def local(x: int) -> int:
         return x + 1
 
     assert app.start("f", {"a": [1, (2,)]}, local, lambda: 3)["action"] == "continue"
 
 
-def test_endpoint_call_start_returns_action(app: Application) -> None:
+def test_endpoint_call_start_returns_action(app: HttpApplication) -> None:
     assert app.start("f", 1)["action"] == "continue"
 
 
-def test_endpoint_call_start_returns_call_id(app: Application) -> None:
+def test_endpoint_call_start_returns_call_id(app: HttpApplication) -> None:
     first, second = app.start("f")["call_id"], app.start("f")["call_id"]
     assert first < second
 
 
-def test_call_id_format_is_timestamp_based(app: Application) -> None:
-    before = site()["timestamp"]
+def test_call_id_format_is_timestamp_based(app: HttpApplication) -> None:
+    before = build_call_site()["timestamp"]
     found = re.fullmatch(r"(\d+\.\d{6})-(\d{3,})", app.start("f")["call_id"])
     assert found
-    assert before - 1 < float(found[1]) <= site()["timestamp"]
+    assert before - 1 < float(found[1]) <= build_call_site()["timestamp"]
 
 
-def test_endpoint_call_start_stores_cid_data(server: Server, app: Application) -> None:
+def test_endpoint_call_start_stores_cid_data(server: Server, app: HttpApplication) -> None:
     value = {"stored": ["with", "start"]}
     app.start("f", value)
-    kept = server.http.get(f"/api/cid/{cid(value)}")
+    kept = server.http.get(f"/api/cid/{compute_cid(value)}")
     assert kept.headers["content-type"] == "application/octet-stream"
     assert kept.content == dill.dumps(value)
-    assert app.start("f", args=[{"cid": cid(value)}])["action"] == "continue"
+    assert app.start("f", args=[{"cid": compute_cid(value)}])["action"] == "continue"
 
 
 # -- poll ----------------------------------------------------------------------------------------
 
 
-def test_endpoint_poll_exists(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="polled"):
+def test_endpoint_poll_exists(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="polled"):
         call = app.start("polled")
         assert call["poll_url"] == f"/api/poll/{call['call_id']}"
         assert server.http.get(call["poll_url"]).status_code == 200
 
 
-def test_endpoint_poll_returns_status(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="polled"):
+def test_endpoint_poll_returns_status(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="polled"):
         assert app.poll(app.start("polled"))["status"] == "waiting"
 
 
-def test_endpoint_poll_waiting(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="polled"):
+def test_endpoint_poll_waiting(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="polled"):
         call = app.start("polled")
         assert [app.poll(call) for _ in range(3)] == [{"status": "waiting"}] * 3
         assert app.poll(call, wait=0.05) == {"status": "waiting"}
 
 
-def test_endpoint_poll_ready(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="polled"):
+def test_endpoint_poll_ready(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="polled"):
         call = app.start("polled")
         decide(server, call, "continue")
         ready = {"status": "ready", "action": {"action": "continue"}}
@@ -106,8 +115,8 @@ def test_endpoint_poll_not_found(server: Server) -> None:
         assert answer["error"] == "call_not_found"
 
 
-def test_endpoint_breakpoint_triggers_poll(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="polled"):
+def test_endpoint_breakpoint_triggers_poll(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="polled"):
         call = app.start("polled", 1)
         assert call["action"] == "poll"
         assert call["poll_interval_ms"] == 100
@@ -116,8 +125,8 @@ def test_endpoint_breakpoint_triggers_poll(server: Server, app: Application) -> 
 
 
 def test_an_application_that_waits_in_its_requests_may_wait_long(server: Server) -> None:
-    with breakpoint_on(server, function="polled"):
-        assert Application(server, name="patient").start("polled")["timeout_ms"] == 3_600_000
+    with temporary_breakpoint(server, function="polled"):
+        assert HttpApplication(server, name="patient").start("polled")["timeout_ms"] == 3_600_000
 
 
 # -- complete ------------------------------------------------------------------------------------
@@ -128,11 +137,11 @@ def test_endpoint_call_complete_exists(server: Server) -> None:
     assert server.post("/api/call/complete", body, expect=404)["error"] == "call_not_found"
 
 
-def test_endpoint_call_complete_success(app: Application) -> None:
+def test_endpoint_call_complete_success(app: HttpApplication) -> None:
     assert app.complete(app.start("f"), 3) == {"status": "ok"}
 
 
-def test_endpoint_call_complete_exception(server: Server, app: Application) -> None:
+def test_endpoint_call_complete_exception(server: Server, app: HttpApplication) -> None:
     call = app.start("f")
     assert app.fail(call, ValueError("invalid input")) == {"status": "ok"}
     shown = server.get(f"/api/calls/{call['call_id']}")
@@ -142,17 +151,17 @@ def test_endpoint_call_complete_exception(server: Server, app: Application) -> N
     assert shown["result"] is None
 
 
-def test_endpoint_call_complete_stores_result(server: Server, app: Application) -> None:
+def test_endpoint_call_complete_stores_result(server: Server, app: HttpApplication) -> None:
     call = app.start("f")
     app.complete(call, ["the", "result"])
     shown = server.get(f"/api/calls/{call['call_id']}")
-    assert shown["result_cid"] == cid(["the", "result"])
+    assert shown["result_cid"] == compute_cid(["the", "result"])
     assert server.http.get(f"/api/cid/{shown['result_cid']}").content == dill.dumps(
         ["the", "result"]
     )
 
 
-def test_a_call_is_completed_once(server: Server, app: Application) -> None:
+def test_a_call_is_completed_once(server: Server, app: HttpApplication) -> None:
     call = app.start("f")
     app.complete(call, 1)
     error = app.complete(call, 2, expect=409)
@@ -165,10 +174,14 @@ def test_a_call_is_completed_once(server: Server, app: Application) -> None:
 # -- contents ------------------------------------------------------------------------------------
 
 
-def test_endpoint_cid_not_found_response(server: Server, app: Application) -> None:
-    unknown = [cid("never sent"), cid("nor this")]
+def test_endpoint_cid_not_found_response(server: Server, app: HttpApplication) -> None:
+    unknown = [compute_cid("never sent"), compute_cid("nor this")]
     answer = app.start(
-        "f", expect=404, args=[item(1), {"cid": unknown[0]}], kwargs={}, needs=[{"cid": unknown[1]}]
+        "f",
+        expect=404,
+        args=[encode_value(1), {"cid": unknown[0]}],
+        kwargs={},
+        needs=[{"cid": unknown[1]}],
     )
     assert answer == {
         "error": "cid_not_found",
@@ -181,43 +194,43 @@ def test_endpoint_cid_not_found_response(server: Server, app: Application) -> No
     assert app.complete(call, "never sent") == {"status": "ok"}
 
 
-def test_endpoint_cid_verification(server: Server, app: Application) -> None:
-    wrong = {"cid": cid("one thing"), "data": item("another")["data"]}
+def test_endpoint_cid_verification(server: Server, app: HttpApplication) -> None:
+    wrong = {"cid": compute_cid("one thing"), "data": encode_value("another")["data"]}
     answer = app.start("f", expect=400, args=[wrong])
     assert (answer["error"], answer["cid"]) == ("cid_mismatch", wrong["cid"])
     assert server.http.get(f"/api/cid/{wrong['cid']}").status_code == 404
 
 
-def test_a_target_need_not_be_known(app: Application) -> None:
-    assert app.start("f", target_cid=cid("never sent at all"))["action"] == "continue"
+def test_a_target_need_not_be_known(app: HttpApplication) -> None:
+    assert app.start("f", target_cid=compute_cid("never sent at all"))["action"] == "continue"
 
 
-def test_a_value_may_come_twice_in_one_request(app: Application) -> None:
-    value = item("twice in one request")
+def test_a_value_may_come_twice_in_one_request(app: HttpApplication) -> None:
+    value = encode_value("twice in one request")
     args = [{"cid": value["cid"]}, value]
     assert app.start("f", args=args)["action"] == "continue"
 
 
 def test_a_preview_of_the_application_is_kept_within_bounds(server: Server) -> None:
-    value = item("previewed")
+    value = encode_value("previewed")
     preview = {"text": "x" * 100_000, "type": "str", "length": 9, "json": "previewed", "more": 1}
-    Application(server).start("f", args=[{**value, "preview": preview}])
+    HttpApplication(server).start("f", args=[{**value, "preview": preview}])
     shown = server.get(f"/api/cid/{value['cid']}/preview")
     assert set(shown) == {"cid", "text", "type", "length", "json"}
     assert len(shown["text"]) < 20_000
 
 
-def test_without_a_preview_one_is_made_from_the_bytes(server: Server, app: Application) -> None:
+def test_without_a_preview_one_is_made_from_the_bytes(server: Server, app: HttpApplication) -> None:
     app.start("f", {"made": [1]})
-    shown = server.get(f"/api/cid/{cid({'made': [1]})}/preview")
+    shown = server.get(f"/api/cid/{compute_cid({'made': [1]})}/preview")
     assert shown["text"] == "{'made': [1]}"
     assert shown["json"] == {"made": [1]}
 
 
 def test_a_malicious_pickle_is_kept_and_never_loaded(server: Server, tmp_path: Path) -> None:
-    app = Application(server)
-    evil = stored(pickle.dumps(Opens(tmp_path / "made")))
-    with breakpoint_on(server, function="evil", condition="args[0] == 1"):
+    app = HttpApplication(server)
+    evil = encode_bytes(pickle.dumps(Opens(tmp_path / "made")))
+    with temporary_breakpoint(server, function="evil", condition="args[0] == 1"):
         call = app.start("evil", args=[evil])
     app.complete(call, result_cid=evil["cid"], result_data=evil["data"])
     shown = server.get(f"/api/calls/{call['call_id']}")
@@ -233,7 +246,7 @@ def test_a_value_has_a_largest_size(tmp_path: Path) -> None:
     running = Server(tmp_path / "data")
     try:
         running.patch("/config", {"call_max_value_bytes": 1000})
-        app = Application(running)
+        app = HttpApplication(running)
         assert app.start("f", "x" * 2000, expect=413)["error_code"] == "body_too_large"
         assert app.start("f", "x" * 500)["action"] == "continue"
     finally:
@@ -304,13 +317,13 @@ def test_what_is_not_json_is_a_bad_body(server: Server) -> None:
 
 
 def test_everything_that_was_told_of_a_call_is_kept(server: Server) -> None:
-    app = Application(server, name="all")
+    app = HttpApplication(server, name="all")
     outer = app.start("outer")
     call = app.start(
         "inner",
         [1],
         kwargs={"key": "v"},
-        call_site=site("caller", "main"),
+        call_site=build_call_site("caller", "main"),
         call_type="inline",
         alias="named",
         signature="(items, key)",
@@ -319,7 +332,7 @@ def test_everything_that_was_told_of_a_call_is_kept(server: Server) -> None:
         task="Task-1",
         parent_call_id=outer["call_id"],
     )
-    app.complete(call, 5, duration_ns=1_500_000, changed={"args": {"0": item([1, 2])}})
+    app.complete(call, 5, duration_ns=1_500_000, changed={"args": {"0": encode_value([1, 2])}})
     shown = server.get(f"/api/calls/{call['call_id']}")
     assert shown["method_name"] == "inner"
     assert (shown["call_type"], shown["alias"], shown["qualname"]) == (
@@ -336,15 +349,15 @@ def test_everything_that_was_told_of_a_call_is_kept(server: Server) -> None:
     assert shown["signature"] == "(items, key)"
 
 
-def test_what_cannot_be_stored_leaves_a_marker(server: Server, app: Application) -> None:
+def test_what_cannot_be_stored_leaves_a_marker(server: Server, app: HttpApplication) -> None:
     call = app.start("f")
     app.complete(call, result_cid=None, result_data=None, marker="generator")
     assert server.get(f"/api/calls/{call['call_id']}")["marker"] == "generator"
 
 
-def test_skipping_gives_the_application_its_value(server: Server, app: Application) -> None:
-    with breakpoint_on(server, function="skipped"):
+def test_skipping_gives_the_application_its_value(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="skipped"):
         call = app.start("skipped")
-        decide(server, call, "skip", fake_result=item({"any": "value"}))
+        decide(server, call, "skip", fake_result=encode_value({"any": "value"}))
         action = app.poll(call)["action"]
-        assert loaded(action, "fake_result") == {"any": "value"}
+        assert decode_value(action, "fake_result") == {"any": "value"}

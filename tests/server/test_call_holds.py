@@ -10,17 +10,26 @@ from typing import Any
 
 import pytest
 
-from calling import Application, Json, breakpoint_on, cid, decide, item, loaded, meanwhile
 from harness import Server
+from http_application import (
+    HttpApplication,
+    Json,
+    background_call,
+    compute_cid,
+    decide,
+    decode_value,
+    encode_value,
+    temporary_breakpoint,
+)
 
 
 @pytest.fixture
-def app(server: Server) -> Iterator[Application]:
-    with breakpoint_on(server, function="held"):
-        yield Application(server, name="holds")
+def app(server: Server) -> Iterator[HttpApplication]:
+    with temporary_breakpoint(server, function="held"):
+        yield HttpApplication(server, name="holds")
 
 
-def test_a_held_call_is_seen_whole(server: Server, app: Application) -> None:
+def test_a_held_call_is_seen_whole(server: Server, app: HttpApplication) -> None:
     for name, signature in (("held", "(a, b=2)"), ("twin", "(a, b=2)"), ("other", "(x)")):
         body = {"session_id": app.session_id, "name": name, "signature": signature}
         server.post("/api/call/register", body)
@@ -39,7 +48,9 @@ def test_a_held_call_is_seen_whole(server: Server, app: Application) -> None:
     assert server.get(f"/sessions/{app.session_id}")["status"] == "paused"
 
 
-def action_after(server: Server, app: Application, call: Json, action: str, **more: Any) -> Json:
+def action_after(
+    server: Server, app: HttpApplication, call: Json, action: str, **more: Any
+) -> Json:
     decide(server, call, action, **more)
     found: Json = app.poll(call)["action"]
     return found
@@ -51,32 +62,38 @@ def action_after(server: Server, app: Application, call: Json, action: str, **mo
         ({"fake_result": {"value": {"a": [1, None, "x"]}}}, {"a": [1, None, "x"]}),
         ({"fake_result": {"value": None}}, None),
         ({"fake_result": {"literal": "{1, (2, b'3')}"}}, {1, (2, b"3")}),
-        ({"fake_result": {"cid": cid("known")}}, "known"),
-        ({"fake_result": item("sent now")}, "sent now"),
-        ({"fake_result_cid": cid("known")}, "known"),
-        ({"fake_result_cid": cid("flat"), "fake_result_data": item("flat")["data"]}, "flat"),
-        ({"fake_result_data": item("bytes only")["data"]}, "bytes only"),
+        ({"fake_result": {"cid": compute_cid("known")}}, "known"),
+        ({"fake_result": encode_value("sent now")}, "sent now"),
+        ({"fake_result_cid": compute_cid("known")}, "known"),
+        (
+            {
+                "fake_result_cid": compute_cid("flat"),
+                "fake_result_data": encode_value("flat")["data"],
+            },
+            "flat",
+        ),
+        ({"fake_result_data": encode_value("bytes only")["data"]}, "bytes only"),
     ],
 )
 def test_skip_takes_a_value_in_any_form(
-    server: Server, app: Application, given: Json, value: Any
+    server: Server, app: HttpApplication, given: Json, value: Any
 ) -> None:
     app.start("warm", "known")
     action = action_after(server, app, app.start("held"), "skip", **given)
     assert action["action"] == "skip"
-    assert loaded(action, "fake_result") == value
+    assert decode_value(action, "fake_result") == value
 
 
-def test_modify_replaces_some_and_keeps_the_rest(server: Server, app: Application) -> None:
+def test_modify_replaces_some_and_keeps_the_rest(server: Server, app: HttpApplication) -> None:
     given = {
         "modified_args": [None, {"value": 5}],
-        "modified_kwargs": {"new": {"literal": "(1,)"}, "known": {"cid": cid(1)}},
+        "modified_kwargs": {"new": {"literal": "(1,)"}, "known": {"cid": compute_cid(1)}},
     }
     call = app.start("held", 1, 2, 3)
     action = action_after(server, app, call, "modify", **given)
     first, second = action["modified_args"]
-    assert (first, loaded(second)) == (None, 5)
-    shown = {name: loaded(each) for name, each in action["modified_kwargs"].items()}
+    assert (first, decode_value(second)) == (None, 5)
+    shown = {name: decode_value(each) for name, each in action["modified_kwargs"].items()}
     assert shown == {"new": (1,), "known": 1}
     app.complete(call, 9)
     decision = server.get(f"/api/calls/{call['call_id']}")["decision"]
@@ -84,7 +101,7 @@ def test_modify_replaces_some_and_keeps_the_rest(server: Server, app: Applicatio
     assert "data" not in decision["modified_args"][1]
 
 
-def test_raise_names_a_class_or_carries_an_exception(server: Server, app: Application) -> None:
+def test_raise_names_a_class_or_carries_an_exception(server: Server, app: HttpApplication) -> None:
     action = action_after(
         server,
         app,
@@ -98,20 +115,20 @@ def test_raise_names_a_class_or_carries_an_exception(server: Server, app: Applic
         "exception_type": "app.errors.Late",
         "exception_message": "too late",
     }
-    sent = item(ValueError("pickled"))
+    sent = encode_value(ValueError("pickled"))
     given = {"exception_cid": sent["cid"], "exception_data": sent["data"]}
     action = action_after(server, app, app.start("held"), "raise", **given)
-    assert str(loaded(action, "exception")) == "pickled"
+    assert str(decode_value(action, "exception")) == "pickled"
 
 
 def test_replace_takes_what_was_registered_with_the_same_signature(
-    server: Server, app: Application
+    server: Server, app: HttpApplication
 ) -> None:
     for name, signature in (("held", "(a)"), ("twin", "(a)"), ("other", "(x, y)")):
         body = {"session_id": app.session_id, "name": name, "signature": signature}
         server.post("/api/call/register", body)
     app.call("method", 1, signature="(a)")
-    stranger = Application(server, name="stranger")
+    stranger = HttpApplication(server, name="stranger")
     body = {"session_id": stranger.session_id, "name": "theirs", "signature": "(a)"}
     server.post("/api/call/register", body)
     call = app.start("held", 1, signature="(a)")
@@ -152,7 +169,7 @@ def test_replace_takes_what_was_registered_with_the_same_signature(
     ],
 )
 def test_a_bad_decision_leaves_the_call_held(
-    server: Server, app: Application, action: str, given: Json, status: int, code: str
+    server: Server, app: HttpApplication, action: str, given: Json, status: int, code: str
 ) -> None:
     call = app.start("held")
     assert decide(server, call, action, expect=status, **given)["error_code"] == code
@@ -161,27 +178,27 @@ def test_a_bad_decision_leaves_the_call_held(
 
 
 def test_what_is_allowed_depends_on_the_moment(server: Server) -> None:
-    app = Application(server, name="moments")
-    with breakpoint_on(server, function="late", when="after"):
+    app = HttpApplication(server, name="moments")
+    with temporary_breakpoint(server, function="late", when="after"):
         done = app.complete(app.start("late"), 1)
         error = decide(server, done, "modify", expect=409, modified_args=[])
         assert error["error"]["details"]["possible"] == ["continue", "skip", "raise"]
         decide(server, done, "skip", fake_result={"value": 2})
-        assert loaded(app.poll(done)["action"], "fake_result") == 2
+        assert decode_value(app.poll(done)["action"], "fake_result") == 2
         shown = server.get(f"/api/calls/{done['poll_url'].rpartition('/')[2]}")
         assert (shown["result"]["json"], shown["decision"]["when"]) == (1, "after")
 
 
-def test_a_held_call_hears_of_its_decision_at_once(server: Server, app: Application) -> None:
+def test_a_held_call_hears_of_its_decision_at_once(server: Server, app: HttpApplication) -> None:
     """The poll would wait a minute: that it has answered when the thread ends is the decision."""
     call = app.start("held")
-    with meanwhile(app.poll, call, 60) as heard:
+    with background_call(app.poll, call, 60) as heard:
         decide(server, call, "continue")
     assert heard == [{"status": "ready", "action": {"action": "continue"}}]
 
 
 def test_of_many_deciders_one_wins_and_the_others_learn_who(
-    server: Server, app: Application
+    server: Server, app: HttpApplication
 ) -> None:
     call = app.start("held")
     path = f"/api/holds/{call['hold_id']}/decision"
@@ -200,8 +217,8 @@ def test_of_many_deciders_one_wins_and_the_others_learn_who(
     assert {each["details"]["decided_by"] for each in refused} == {by}
 
 
-def test_all_are_resumed_at_once(server: Server, app: Application) -> None:
-    other = Application(server, name="other")
+def test_all_are_resumed_at_once(server: Server, app: HttpApplication) -> None:
+    other = HttpApplication(server, name="other")
     mine, also, theirs = app.start("held"), app.start("held"), other.start("held")
     done = server.post("/api/holds/continue", {"session_id": app.session_id, "by": "me"})
     assert done == {"continued": [mine["hold_id"], also["hold_id"]], "total": 2}
@@ -211,7 +228,7 @@ def test_all_are_resumed_at_once(server: Server, app: Application) -> None:
     server.post("/api/holds/continue", {"session_id": "calls_ffffffff"}, expect=404)
 
 
-def test_the_session_tells_what_happened_to_its_holds(server: Server, app: Application) -> None:
+def test_the_session_tells_what_happened_to_its_holds(server: Server, app: HttpApplication) -> None:
     call = app.start("held")
     decide(server, call, "raise", exception_type="ValueError")
     events = server.get(f"/sessions/{app.session_id}/events")["events"]
@@ -223,7 +240,7 @@ def test_the_session_tells_what_happened_to_its_holds(server: Server, app: Appli
 # -- questions -----------------------------------------------------------------------------------
 
 
-def answer(app: Application, call: Json, **said: Any) -> Json:
+def answer(app: HttpApplication, call: Json, **said: Any) -> Json:
     """What an application does with a question: hear it, answer it."""
     asked = app.poll(call, wait=30)
     assert asked["status"] == "evaluate", asked
@@ -232,32 +249,32 @@ def answer(app: Application, call: Json, **said: Any) -> Json:
     return {**asked, **found}
 
 
-def test_a_question_is_answered_by_the_application(server: Server, app: Application) -> None:
+def test_a_question_is_answered_by_the_application(server: Server, app: HttpApplication) -> None:
     call = app.start("held", evaluates=True)
     said = {"result": {"text": "[1, 2]", "type": "list", "length": 2, "json": [1, 2]}}
-    with meanwhile(lambda: answer(app, call, **said)) as heard:
+    with background_call(lambda: answer(app, call, **said)) as heard:
         shown = server.post(f"/api/holds/{call['hold_id']}/evaluate", {"expression": "xs"})
     assert (shown["result"], shown["type"], shown["length"]) == ("[1, 2]", "list", 2)
     assert (heard[0]["expression"], heard[0]["status"]) == ("xs", "ok")
-    with meanwhile(lambda: answer(app, call, **said)):
+    with background_call(lambda: answer(app, call, **said)):
         path = f"/sessions/{app.session_id}/evaluate"
         assert server.post(path, {"expression": "xs"})["result"] == "[1, 2]"
     assert app.poll(call) == {"status": "waiting"}
 
 
 def test_an_expression_that_raises_is_an_error_of_the_expression(
-    server: Server, app: Application
+    server: Server, app: HttpApplication
 ) -> None:
     call = app.start("held", evaluates=True)
     said = {"error": {"type": "NameError", "message": "name 'x' is not defined"}}
-    with meanwhile(lambda: answer(app, call, **said)):
+    with background_call(lambda: answer(app, call, **said)):
         path = f"/api/holds/{call['hold_id']}/evaluate"
         error = server.post(path, {"expression": "x"}, expect=400)
     assert error["error_code"] == "evaluation_error"
     assert error["error"]["details"]["exception_type"] == "NameError"
 
 
-def test_a_question_that_nobody_answers_times_out(server: Server, app: Application) -> None:
+def test_a_question_that_nobody_answers_times_out(server: Server, app: HttpApplication) -> None:
     call = app.start("held", evaluates=True)
     path = f"/api/holds/{call['hold_id']}/evaluate"
     error = server.post(path, {"expression": "x", "timeout": 0.05}, expect=504)
@@ -268,20 +285,20 @@ def test_a_question_that_nobody_answers_times_out(server: Server, app: Applicati
     assert server.post(f"{call['poll_url']}/answer", body) == {"status": "late"}
 
 
-def test_a_decision_ends_the_questions(server: Server, app: Application) -> None:
+def test_a_decision_ends_the_questions(server: Server, app: HttpApplication) -> None:
     call = app.start("held", evaluates=True)
 
     def ask() -> Any:
         path = f"/api/holds/{call['hold_id']}/evaluate"
         return server.post(path, {"expression": "x", "timeout": 60}, expect=409)
 
-    with meanwhile(ask) as asked:
+    with background_call(ask) as asked:
         assert app.poll(call, wait=30)["status"] == "evaluate"
         decide(server, call, "continue")
     assert asked[0]["error_code"] == "wrong_state"
 
 
-def test_only_an_application_that_can_is_asked(server: Server, app: Application) -> None:
+def test_only_an_application_that_can_is_asked(server: Server, app: HttpApplication) -> None:
     call = app.start("held")
     path = f"/api/holds/{call['hold_id']}/evaluate"
     server.post(path, {"expression": "x"}, expect=409)
@@ -295,10 +312,10 @@ def test_only_an_application_that_can_is_asked(server: Server, app: Application)
 
 def test_the_holds_of_a_process_that_ended_are_withdrawn(server: Server) -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    with breakpoint_on(server, function="held"):
-        app = Application(server, pid=process.pid, argv=["x.py"])
+    with temporary_breakpoint(server, function="held"):
+        app = HttpApplication(server, pid=process.pid, argv=["x.py"])
         call = app.start("held")
-        with meanwhile(lambda: app.poll(call, wait=60, expect=409)) as heard:
+        with background_call(lambda: app.poll(call, wait=60, expect=409)) as heard:
             process.kill()
             process.communicate()
     assert "its process has ended" in heard[0]["message"]
@@ -309,7 +326,7 @@ def test_the_holds_of_a_process_that_ended_are_withdrawn(server: Server) -> None
     assert server.get(f"/api/calls/{call['call_id']}")["status"] == "lost"
 
 
-def test_a_session_that_is_ended_holds_nothing(server: Server, app: Application) -> None:
+def test_a_session_that_is_ended_holds_nothing(server: Server, app: HttpApplication) -> None:
     call = app.start("held")
     server.post("/api/call/session/end", {"session_id": app.session_id})
     assert server.get(f"/api/holds/{call['hold_id']}")["open"] is False
@@ -319,10 +336,10 @@ def test_a_session_that_is_ended_holds_nothing(server: Server, app: Application)
 
 @pytest.mark.parametrize("status", ["success", "exception"])
 def test_a_call_that_ended_while_it_was_held_is_held_no_more(
-    server: Server, app: Application, status: str
+    server: Server, app: HttpApplication, status: str
 ) -> None:
     call = app.start("held", evaluates=True)
-    with meanwhile(lambda: app.poll(call, wait=60, expect=409)) as heard:
+    with background_call(lambda: app.poll(call, wait=60, expect=409)) as heard:
         if status == "success":
             assert app.complete(call, 1) == {"status": "ok"}
         else:
@@ -344,10 +361,10 @@ def test_a_call_that_ended_while_it_was_held_is_held_no_more(
 
 
 def test_an_application_that_waits_no_longer_says_so(server: Server) -> None:
-    app = Application(server, name="impatient")
-    with breakpoint_on(server, function="f", when="after"):
+    app = HttpApplication(server, name="impatient")
+    with temporary_breakpoint(server, function="f", when="after"):
         call = app.complete(app.start("f"), 1)
-        with meanwhile(lambda: app.poll(call, wait=60, expect=409)) as heard:
+        with background_call(lambda: app.poll(call, wait=60, expect=409)) as heard:
             assert server.delete(call["poll_url"]) == {"status": "ok"}
         assert "its caller waits no longer" in heard[0]["message"]
         assert server.get(f"/api/holds/{call['hold_id']}")["outcome"] == "withdrawn"
@@ -362,10 +379,10 @@ def test_an_application_that_waits_no_longer_says_so(server: Server) -> None:
 
 def test_a_call_held_at_its_end_goes_with_its_process(server: Server) -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    with breakpoint_on(server, function="f", when="after"):
-        app = Application(server, pid=process.pid, argv=["x.py"])
+    with temporary_breakpoint(server, function="f", when="after"):
+        app = HttpApplication(server, pid=process.pid, argv=["x.py"])
         call = app.complete(app.start("f"), 1)
-        with meanwhile(lambda: app.poll(call, wait=60, expect=409)) as heard:
+        with background_call(lambda: app.poll(call, wait=60, expect=409)) as heard:
             process.kill()
             process.communicate()
     assert "its process has ended" in heard[0]["message"]
@@ -373,8 +390,8 @@ def test_a_call_held_at_its_end_goes_with_its_process(server: Server) -> None:
 
 
 def test_the_record_says_what_was_delivered_instead(server: Server) -> None:
-    app = Application(server, name="delivered")
-    with breakpoint_on(server, function="late", when="after"):
+    app = HttpApplication(server, name="delivered")
+    with temporary_breakpoint(server, function="late", when="after"):
         call = app.start("late")
         held = app.complete(call, 1)
         decide(server, held, "skip", fake_result={"value": 2})
@@ -382,7 +399,7 @@ def test_the_record_says_what_was_delivered_instead(server: Server) -> None:
     assert (shown["result"]["json"], shown["delivered"]["result"]["json"]) == (1, 2)
     [listed] = server.get(f"/api/calls?session={app.session_id}")["calls"]
     assert listed["delivered"] == shown["delivered"]
-    with breakpoint_on(server, function="late", when="exception"):
+    with temporary_breakpoint(server, function="late", when="exception"):
         call = app.start("late")
         held = app.fail(call, ValueError("mine"))
         decide(server, held, "raise", exception_type="KeyError", exception_message="theirs")

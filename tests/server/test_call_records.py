@@ -10,29 +10,29 @@ from urllib.parse import urlencode
 
 import pytest
 
-from calling import Application, Json, cid, item, site
 from harness import Server
+from http_application import HttpApplication, Json, build_call_site, compute_cid, encode_value
 
 
 @pytest.fixture
-def app(server: Server) -> Application:
-    return Application(server, name="records")
+def app(server: Server) -> HttpApplication:
+    return HttpApplication(server, name="records")
 
 
-def listed(server: Server, app: Application, **query: object) -> list[str]:
+def listed(server: Server, app: HttpApplication, **query: object) -> list[str]:
     """The ids, newest first."""
     asked = urlencode({"session": app.session_id, **query})
     return [each["call_id"] for each in server.get(f"/api/calls?{asked}")["calls"]]
 
 
-def test_calls_are_listed_newest_first(server: Server, app: Application) -> None:
+def test_calls_are_listed_newest_first(server: Server, app: HttpApplication) -> None:
     ids = [app.call("f", number) for number in range(5)]
     assert listed(server, app) == ids[::-1]
     assert listed(server, app, limit=2) == ids[:2:-1]
     assert server.get(f"/api/calls/{ids[0]}")["args"][0]["json"] == 0
 
 
-def test_a_call_under_way_is_listed(server: Server, app: Application) -> None:
+def test_a_call_under_way_is_listed(server: Server, app: HttpApplication) -> None:
     call = app.start("f")
     assert listed(server, app, status="running") == [call["call_id"]]
     app.complete(call)
@@ -41,7 +41,7 @@ def test_a_call_under_way_is_listed(server: Server, app: Application) -> None:
 
 
 def test_pages_follow_each_other_without_gap_or_repetition(
-    server: Server, app: Application
+    server: Server, app: HttpApplication
 ) -> None:
     ids = [app.call("f" if number % 2 else "g", number) for number in range(23)]
     for query, wanted in (
@@ -61,14 +61,14 @@ def test_pages_follow_each_other_without_gap_or_repetition(
         assert found == wanted[::-1]
 
 
-def test_a_pattern_may_mean_many_functions(server: Server, app: Application) -> None:
+def test_a_pattern_may_mean_many_functions(server: Server, app: HttpApplication) -> None:
     ids = [app.call(f"many_{number}") for number in range(80)]
     app.call("other")
     assert listed(server, app, function="many_*") == ids[::-1]
     assert listed(server, app, function="many_*", limit=3) == ids[:-4:-1]
 
 
-def test_lists_are_narrowed(server: Server, app: Application) -> None:
+def test_lists_are_narrowed(server: Server, app: HttpApplication) -> None:
     plain = app.call("f", 1, result=10)
     inline = app.call("f", 2, call_type="inline", alias="named", result=20)
     method = app.call("m", 3, qualname="Shop.m", result=30)
@@ -84,9 +84,9 @@ def test_lists_are_narrowed(server: Server, app: Application) -> None:
         ({"status": "exception"}, [wrong]),
         ({"status": "exception", "function": "f"}, [wrong]),
         ({"status": "exception", "function": "m"}, []),
-        ({"cid": cid(2)}, [inline]),
-        ({"cid": cid(30)}, [method]),
-        ({"cid": cid(30), "function": "f"}, []),
+        ({"cid": compute_cid(2)}, [inline]),
+        ({"cid": compute_cid(30)}, [method]),
+        ({"cid": compute_cid(30), "function": "f"}, []),
         ({"filter": "args[0] >= 2 and status == 'success'"}, [method, inline]),
         ({"filter": "'late' in exception['message']"}, [wrong]),
         ({"filter": "result == 10 or result == 30"}, [method, plain]),
@@ -128,7 +128,7 @@ def test_an_unknown_call_or_value_is_not_found(server: Server) -> None:
     assert server.get(f"/api/cid/{'0' * 64}/calls")["calls"] == []
 
 
-def test_a_tree_nests_what_was_called_within(server: Server, app: Application) -> None:
+def test_a_tree_nests_what_was_called_within(server: Server, app: HttpApplication) -> None:
     root = app.start("root")
     inner = app.start("inner", parent_call_id=root["call_id"])
     leaf = app.start("leaf", parent_call_id=inner["call_id"])
@@ -146,27 +146,27 @@ def test_a_tree_nests_what_was_called_within(server: Server, app: Application) -
     assert (bounded["total"], bounded["complete"]) == (2, False)
 
 
-def test_the_calls_that_used_a_value_are_found(server: Server, app: Application) -> None:
+def test_the_calls_that_used_a_value_are_found(server: Server, app: HttpApplication) -> None:
     value = ["a value", app.session_id]
     as_argument = app.call("f", value)
     as_result = app.call("g", result=value)
     by_name = app.call("h", kwargs={"x": value})
     changed = app.start("c", [1])
-    app.complete(changed, changed={"args": {"0": item(value)}})
+    app.complete(changed, changed={"args": {"0": encode_value(value)}})
     app.call("other", 1)
-    page = server.get(f"/api/cid/{cid(value)}/calls")
+    page = server.get(f"/api/cid/{compute_cid(value)}/calls")
     assert [each["call_id"] for each in page["calls"]] == [
         *(changed["call_id"], by_name, as_result, as_argument),
     ]
-    first = server.get(f"/api/cid/{cid(value)}/calls?limit=3")
-    rest = server.get(f"/api/cid/{cid(value)}/calls?limit=3&before={first['next']}")
+    first = server.get(f"/api/cid/{compute_cid(value)}/calls?limit=3")
+    rest = server.get(f"/api/cid/{compute_cid(value)}/calls?limit=3&before={first['next']}")
     assert [each["call_id"] for each in rest["calls"]] == [as_argument]
 
 
-def test_two_values_are_compared(server: Server, app: Application) -> None:
+def test_two_values_are_compared(server: Server, app: HttpApplication) -> None:
     before, after = {"a": [1, 2], "b": 1}, {"a": [1, 5], "c": 1}
     app.call("f", before, result=after)
-    shown = server.get(f"/api/diff?left={cid(before)}&right={cid(after)}")
+    shown = server.get(f"/api/diff?left={compute_cid(before)}&right={compute_cid(after)}")
     assert shown["equal"] is False
     assert shown["differences"] == [
         {"path": "['a'][1]", "change": "changed", "left": "2", "right": "5"},
@@ -174,14 +174,14 @@ def test_two_values_are_compared(server: Server, app: Application) -> None:
         {"path": "['c']", "change": "added", "right": "1"},
     ]
     assert shown["left"]["text"] == "{'a': [1, 2], 'b': 1}"
-    same = server.get(f"/api/diff?left={cid(after)}&right={cid(after)}")
+    same = server.get(f"/api/diff?left={compute_cid(after)}&right={compute_cid(after)}")
     assert (same["equal"], same["identical"], same["differences"]) == (True, True, [])
-    server.get(f"/api/diff?left={cid(after)}", expect=400)
-    server.get(f"/api/diff?left={cid(after)}&right={'0' * 64}", expect=404)
+    server.get(f"/api/diff?left={compute_cid(after)}", expect=400)
+    server.get(f"/api/diff?left={compute_cid(after)}&right={'0' * 64}", expect=404)
 
 
 def test_functions_are_listed_with_how_often_they_were_called(
-    server: Server, app: Application
+    server: Server, app: HttpApplication
 ) -> None:
     about = {"signature": "(a, b)", "module": "shop", "file": "/app/shop.py", "line": 7}
     body = {"session_id": app.session_id, "name": "counted", "qualname": "Shop.counted", **about}
@@ -199,7 +199,7 @@ def test_many_applications_at_once_lose_nothing(server: Server) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     def work(number: int) -> list[str]:
-        app = Application(server, name=f"many {number}")
+        app = HttpApplication(server, name=f"many {number}")
         return [app.call("many", number, each, result=each) for each in range(20)]
 
     with ThreadPoolExecutor(8) as pool:
@@ -222,21 +222,21 @@ def test_what_is_asked_for_must_exist(server: Server) -> None:
 def test_so_many_calls_are_kept_and_the_oldest_go(tmp_path: Path) -> None:
     running = Server(tmp_path / "data")
     try:
-        app = Application(running, name="much")
+        app = HttpApplication(running, name="much")
         calls = [app.call("f", f"value {number}", "shared") for number in range(30)]
         under_way = app.start("f", "value 0")
         running.patch("/config", {"calls_kept": 10})
         for _ in range(2000):
-            if running.http.get(f"/api/cid/{cid('value 20')}").status_code == 404:
+            if running.http.get(f"/api/cid/{compute_cid('value 20')}").status_code == 404:
                 break
         left = running.get("/api/calls")["calls"]
         assert [each["call_id"] for each in left] == [under_way["call_id"], *calls[:20:-1]]
-        assert running.get(f"/api/cid/{cid('shared')}/preview")["json"] == "shared"
-        assert running.get(f"/api/cid/{cid('value 0')}/preview")["json"] == "value 0"
-        running.get(f"/api/cid/{cid('value 1')}", expect=404)
+        assert running.get(f"/api/cid/{compute_cid('shared')}/preview")["json"] == "shared"
+        assert running.get(f"/api/cid/{compute_cid('value 0')}/preview")["json"] == "value 0"
+        running.get(f"/api/cid/{compute_cid('value 1')}", expect=404)
         # Who still counts on a value is asked for it, and the call is recorded.
-        asked = app.start("f", args=[{"cid": cid("value 1")}], expect=404)
-        assert asked["missing_cids"] == [cid("value 1")]
+        asked = app.start("f", args=[{"cid": compute_cid("value 1")}], expect=404)
+        assert asked["missing_cids"] == [compute_cid("value 1")]
         again = app.call("f", "value 1")
         assert running.get(f"/api/calls/{again}")["args"][0]["json"] == "value 1"
     finally:
@@ -252,9 +252,9 @@ def test_a_stack_goes_with_its_calls_and_comes_again_with_the_next(tmp_path: Pat
             return int(connection.execute("SELECT count(*) FROM stacks").fetchone()[0])
 
     try:
-        app = Application(running, name="much")
+        app = HttpApplication(running, name="much")
         for number in range(20):
-            app.call("f", call_site=site(f"caller_{number}"))
+            app.call("f", call_site=build_call_site(f"caller_{number}"))
         running.get("/api/calls")
         assert stacks() == 20
         running.patch("/config", {"calls_kept": 5})
@@ -262,7 +262,7 @@ def test_a_stack_goes_with_its_calls_and_comes_again_with_the_next(tmp_path: Pat
         while stacks() != 5:
             assert time.monotonic() < deadline
             running.get("/health")
-        again = app.call("f", call_site=site("caller_0"))
+        again = app.call("f", call_site=build_call_site("caller_0"))
         [frame] = running.get(f"/api/calls/{again}")["call_site"]["stack_trace"]
         assert frame["function"] == "caller_0"
     finally:

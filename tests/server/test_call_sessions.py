@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from calling import Application
 from harness import Server
+from http_application import HttpApplication
 
 
 def test_a_session_is_listed_with_its_kind(server: Server) -> None:
-    app = Application(server, pid=os.getpid(), argv=["/code/shop.py", "-v"], python="3.12.1")
+    app = HttpApplication(server, pid=os.getpid(), argv=["/code/shop.py", "-v"], python="3.12.1")
     app.call("f", 1)
     [listed] = [s for s in server.get("/sessions")["sessions"] if s["session_id"] == app.session_id]
     shown = server.get(f"/sessions/{app.session_id}")
@@ -32,7 +32,7 @@ def test_beginning_a_session_says_whom_one_speaks_to(server: Server) -> None:
 
 
 def test_who_names_no_session_shares_one(server: Server) -> None:
-    app = Application(server)
+    app = HttpApplication(server)
     call = app.call("unnamed")
     assert server.get(f"/api/calls/{call}")["session_id"] == "calls_00000000"
 
@@ -67,14 +67,14 @@ def test_an_unknown_session_is_not_found(server: Server) -> None:
     ],
 )
 def test_what_only_programs_can_do_names_the_kind(server: Server, method: str, path: str) -> None:
-    app = Application(server, name="no program")
+    app = HttpApplication(server, name="no program")
     error = server.ask(method, f"/sessions/{app.session_id}{path}", {}, expect=409)
     assert error["error"]["details"]["kind"] == "calls"
     assert "delete" in error["error"]["details"]["possible"]
 
 
 def test_events_are_waited_for(server: Server) -> None:
-    app = Application(server, name="waited")
+    app = HttpApplication(server, name="waited")
     path = f"/sessions/{app.session_id}/events"
     first = server.get(path)
     assert [event["event"] for event in first["events"]] == ["session_started"]
@@ -85,7 +85,7 @@ def test_events_are_waited_for(server: Server) -> None:
 
 
 def test_a_deleted_session_is_gone_with_its_calls(server: Server) -> None:
-    app = Application(server, name="deleted")
+    app = HttpApplication(server, name="deleted")
     call = app.call("f", ["its value"])
     value = server.get(f"/api/calls/{call}")["args"][0]["cid"]
     server.delete(f"/sessions/{app.session_id}")
@@ -98,7 +98,7 @@ def test_a_deleted_session_is_gone_with_its_calls(server: Server) -> None:
 
 def test_a_session_ends_with_its_process(server: Server) -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    app = Application(server, pid=process.pid)
+    app = HttpApplication(server, pid=process.pid)
     path = f"/sessions/{app.session_id}/events"
     since = server.get(path)["last_seq"]
     process.communicate(b"\n")
@@ -109,7 +109,7 @@ def test_a_session_ends_with_its_process(server: Server) -> None:
 def test_a_report_proves_that_its_application_lives(server: Server) -> None:
     """An application in a container says a pid that is somebody else's here, who may go."""
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    app = Application(server, pid=process.pid)
+    app = HttpApplication(server, pid=process.pid)
     path = f"/sessions/{app.session_id}"
     since = server.get(path)["last_event"]
     process.communicate(b"\n")
@@ -122,11 +122,11 @@ def test_of_sessions_that_are_over_only_so_many_are_shown(tmp_path: Path) -> Non
     running = Server(tmp_path / "data")
     try:
         running.patch("/config", {"max_sessions": 2})
-        apps = [Application(running, name=str(number)) for number in range(5)]
+        apps = [HttpApplication(running, name=str(number)) for number in range(5)]
         call = apps[0].call("f")
         for app in apps:
             running.post("/api/call/session/end", {"session_id": app.session_id})
-        newest = Application(running, name="newest")
+        newest = HttpApplication(running, name="newest")
         shown = [each["session_id"] for each in running.get("/sessions")["sessions"]]
         assert shown == [apps[3].session_id, apps[4].session_id, newest.session_id]
         assert running.get(f"/api/calls/{call}")["status"] == "success"
@@ -136,7 +136,7 @@ def test_of_sessions_that_are_over_only_so_many_are_shown(tmp_path: Path) -> Non
 
 def test_after_a_restart_the_calls_are_there_and_the_application_goes_on(tmp_path: Path) -> None:
     first = Server(tmp_path / "data")
-    app = Application(first, pid=os.getpid(), name="survivor")
+    app = HttpApplication(first, pid=os.getpid(), name="survivor")
     done = app.call("f", 1, result=2)
     begun = app.start("g", 3)
     first.stop()
@@ -163,7 +163,7 @@ def test_after_a_restart_the_calls_are_there_and_the_application_goes_on(tmp_pat
 
 def test_a_call_that_was_answered_is_kept_when_the_server_stops(tmp_path: Path) -> None:
     first = Server(tmp_path / "data")
-    app = Application(first)
+    app = HttpApplication(first)
     ids = [app.call("f", number, result=number) for number in range(50)]
     first.stop()
     second = Server(tmp_path / "data")
@@ -179,7 +179,7 @@ def test_what_a_killed_server_knew_is_known_to_the_next(tmp_path: Path) -> None:
     first = Server(tmp_path / "data")
     waits = [sys.executable, "-c", "input()"]
     lives, goes = (subprocess.Popen(waits, stdin=subprocess.PIPE) for _ in range(2))
-    living, gone = Application(first, pid=lives.pid), Application(first, pid=goes.pid)
+    living, gone = HttpApplication(first, pid=lives.pid), HttpApplication(first, pid=goes.pid)
     body = {"session_id": living.session_id, "name": "twin", "signature": "(a)"}
     first.post("/api/call/register", body)
     calls = {app: app.start("f", 1) for app in (living, gone)}

@@ -14,7 +14,17 @@ from typing import Any
 import psutil
 import pytest
 
-from children import FAMILY, PATIENCE, WAYS, born, heard, is_gone, plainly, told, without_pids
+from child_processes import (
+    CHILD_STARTER,
+    PATIENCE,
+    WAYS,
+    is_gone,
+    list_spawn_events,
+    mask_pids,
+    run_undebugged,
+    wait_for_children,
+    wait_for_event,
+)
 from harness import Server, Session
 
 
@@ -25,12 +35,12 @@ def stopped(child: Session) -> dict[str, Any]:
 
 def paused_child(session: Session, way: str, **options: Any) -> Session:
     """Launch, and wait for the one child to stop in `work`."""
-    session.break_at(FAMILY, "work")
-    session.launch(FAMILY, args=[way], debug_subprocesses=True, wait=0, **options)
-    [child] = born(session)
+    session.break_at(CHILD_STARTER, "work")
+    session.launch(CHILD_STARTER, args=[way], debug_subprocesses=True, wait=0, **options)
+    [child] = wait_for_children(session)
     stop = stopped(child)
     assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
-    assert stop["location"]["line"] == FAMILY.line("work")
+    assert stop["location"]["line"] == CHILD_STARTER.line("work")
     return child
 
 
@@ -52,13 +62,13 @@ def test_a_child_stops_and_is_looked_into_by_itself(session: Session, way: str) 
 
 @pytest.mark.slow
 def test_followed_children_run_as_without_a_debugger(session: Session, python: str) -> None:
-    end = session.launch(FAMILY, python=python, args=WAYS, debug_subprocesses=True, wait=60)
+    end = session.launch(CHILD_STARTER, python=python, args=WAYS, debug_subprocesses=True, wait=60)
 
-    stdout, stderr, code = plainly(python, *WAYS)
+    stdout, stderr, code = run_undebugged(python, *WAYS)
     assert (end["status"], end["exit_code"]) == ("terminated", code)
     assert session.output() == stdout
-    assert without_pids(session.output("stderr")) == without_pids(stderr)
-    followed = {each["how"] for each in told(session) if each["debuggable"]}
+    assert mask_pids(session.output("stderr")) == mask_pids(stderr)
+    followed = {each["how"] for each in list_spawn_events(session) if each["debuggable"]}
     assert followed == {"exec", "spawn", "fork"}
 
 
@@ -98,7 +108,7 @@ def test_a_restart_begins_with_no_children(session: Session) -> None:
 
     session.post("/restart")
 
-    [again] = born(session, 2)[1:]
+    [again] = wait_for_children(session, 2)[1:]
     assert stopped(again)["status"] == "paused"
     assert is_gone(pid)
     assert session.get("")["children"] == [again.id]
@@ -126,7 +136,7 @@ def test_a_child_that_is_killed_is_terminated_and_its_parent_goes_on(
 
     os.kill(pid, signal.SIGKILL)
 
-    assert heard(child, "terminated")["reason"] == "target_exited"
+    assert wait_for_event(child, "terminated")["reason"] == "target_exited"
     shown = child.get("/status")
     assert (shown["status"], shown["reason"]) == ("terminated", "target_exited")
     child.post("/evaluate", {"expression": "1"}, expect=409)
@@ -140,8 +150,8 @@ def test_a_program_that_becomes_a_daemon_is_followed_and_ends_with_its_session(
 ) -> None:
     """Forked twice, in a session of its own: the first process is over, the third is held."""
     with server.session() as session:
-        session.break_at(FAMILY, "work")
-        session.launch(FAMILY, args=["daemon"], debug_subprocesses=True, wait=0)
+        session.break_at(CHILD_STARTER, "work")
+        session.launch(CHILD_STARTER, args=["daemon"], debug_subprocesses=True, wait=0)
         [middle, daemon] = both_below(session)
         assert session.get(f"/status?wait={PATIENCE}")["status"] == "terminated"
         assert stopped(daemon)["status"] == "paused"
@@ -153,7 +163,7 @@ def test_a_program_that_becomes_a_daemon_is_followed_and_ends_with_its_session(
 
 def both_below(session: Session) -> list[Session]:
     """The first child, and the second: its child, or nobody's if it was over by then."""
-    [middle] = born(session)
+    [middle] = wait_for_children(session)
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         middle.get("/events?since=1000&wait=0.1")
@@ -166,7 +176,7 @@ def both_below(session: Session) -> list[Session]:
 
 def test_a_child_has_the_options_of_its_parents_launch(session: Session) -> None:
     session.launch(
-        FAMILY,
+        CHILD_STARTER,
         args=["popen"],
         debug_subprocesses=True,
         stop_on_exception=True,
@@ -174,7 +184,7 @@ def test_a_child_has_the_options_of_its_parents_launch(session: Session) -> None
         stop_all_threads=False,
         wait=0,
     )
-    [child] = born(session)
+    [child] = wait_for_children(session)
 
     stop = stopped(child)
 
@@ -190,62 +200,64 @@ def test_a_child_is_detached_and_goes_on_to_its_end(session: Session) -> None:
     assert child.post("/detach")["status"] == "terminated"
 
     session.get(f"/status?wait={PATIENCE}")
-    assert session.output() == plainly(sys.executable, "popen")[0]
+    assert session.output() == run_undebugged(sys.executable, "popen")[0]
 
 
 def test_children_may_be_gone_at_once_or_be_no_python(session: Session) -> None:
-    end = session.launch(FAMILY, args=["at_once", "shell"], debug_subprocesses=True)
+    end = session.launch(CHILD_STARTER, args=["at_once", "shell"], debug_subprocesses=True)
 
     assert (end["status"], end["exit_code"]) == ("terminated", 0)
-    empty, true, shell = told(session)
+    empty, true, shell = list_spawn_events(session)
     assert (empty["debuggable"], true["debuggable"], shell["debuggable"]) == (True, False, False)
     assert "not a Python" in true["message"]
-    [child] = born(session)
+    [child] = wait_for_children(session)
     shown = child.get(f"/status?wait={PATIENCE}")
     assert (shown["status"], shown["reason"]) == ("terminated", "target_exited")
 
 
 def test_a_grandchild_is_the_child_of_a_child(session: Session) -> None:
-    session.break_at(FAMILY, "work")
-    session.launch(FAMILY, args=["grandchild"], debug_subprocesses=True, wait=0)
-    [child] = born(session)
-    [grandchild] = born(child)
+    session.break_at(CHILD_STARTER, "work")
+    session.launch(CHILD_STARTER, args=["grandchild"], debug_subprocesses=True, wait=0)
+    [child] = wait_for_children(session)
+    [grandchild] = wait_for_children(child)
     assert stopped(grandchild)["status"] == "paused"
 
     assert grandchild.get("")["parent_id"] == child.id
     assert session.get("")["children"] == [child.id]
     grandchild.resume()
     assert session.get(f"/status?wait={PATIENCE}")["exit_code"] == 0
-    assert session.output() == plainly(sys.executable, "grandchild")[0]
+    assert session.output() == run_undebugged(sys.executable, "grandchild")[0]
 
 
 @pytest.mark.slow
 def test_ten_children_are_held_at_once(session: Session) -> None:
-    session.break_at(FAMILY, "work")
-    session.launch(FAMILY, args=["several"], debug_subprocesses=True, wait=0)
-    children = born(session, 10)
+    session.break_at(CHILD_STARTER, "work")
+    session.launch(CHILD_STARTER, args=["several"], debug_subprocesses=True, wait=0)
+    children = wait_for_children(session, 10)
 
     assert {stopped(child)["status"] for child in children} == {"paused"}
     for child in children:
         child.resume(wait=0)
     assert session.get(f"/status?wait={PATIENCE}")["exit_code"] == 0
-    assert session.output() == plainly(sys.executable, "several")[0]
+    assert session.output() == run_undebugged(sys.executable, "several")[0]
 
 
 def test_a_child_for_which_there_is_no_room_runs_on_by_itself(server: Server) -> None:
     most = server.get("/config")["max_sessions"]
     with server.session() as parent:
-        parent.break_at(FAMILY, "work")
+        parent.break_at(CHILD_STARTER, "work")
         count = server.get("/health")["sessions"]  # those of programs
         server.patch("/config", {"max_sessions": count})
         try:
-            end = parent.launch(FAMILY, args=["popen", "fork_exits"], debug_subprocesses=True)
+            end = parent.launch(
+                CHILD_STARTER, args=["popen", "fork_exits"], debug_subprocesses=True
+            )
         finally:
             server.patch("/config", {"max_sessions": most})
 
         assert (end["status"], end["exit_code"]) == ("terminated", 0)
         assert parent.get("")["children"] == []
-        assert parent.output() == plainly(sys.executable, "popen", "fork_exits")[0]
+        assert parent.output() == run_undebugged(sys.executable, "popen", "fork_exits")[0]
 
 
 # -- the door at which children report -----------------------------------------------------------
@@ -259,8 +271,8 @@ def doors(server: Server) -> list[int]:
 
 
 def test_a_stranger_who_says_nothing_keeps_no_child_waiting(session: Session) -> None:
-    session.break_at(FAMILY, "start", "work")
-    session.launch(FAMILY, args=["popen"], debug_subprocesses=True)
+    session.break_at(CHILD_STARTER, "start", "work")
+    session.launch(CHILD_STARTER, args=["popen"], debug_subprocesses=True)
     [port] = doors(session.server)
     with contextlib.ExitStack() as open_ones:
         for _ in range(5):
@@ -271,15 +283,15 @@ def test_a_stranger_who_says_nothing_keeps_no_child_waiting(session: Session) ->
 
         session.resume(wait=0)
 
-        [child] = born(session)
+        [child] = wait_for_children(session)
         assert stopped(child)["status"] == "paused"
         assert session.get("")["children"] == [child.id]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 def test_another_user_is_not_let_in(session: Session) -> None:
-    session.break_at(FAMILY, "start")
-    session.launch(FAMILY, args=["popen"], debug_subprocesses=True)
+    session.break_at(CHILD_STARTER, "start")
+    session.launch(CHILD_STARTER, args=["popen"], debug_subprocesses=True)
     [port] = doors(session.server)
     code = (
         "import encodings.idna, os, socket, sys; os.setuid(65534);"

@@ -8,7 +8,7 @@ import pytest
 
 from harness import Program, Session
 
-COUNTING = Program("counting.py")
+COUNTER = Program("counter.py")
 
 
 def seen(session: Session, stop: Any) -> list[int]:
@@ -23,9 +23,9 @@ def seen(session: Session, stop: Any) -> list[int]:
 
 def stops(session: Session, **options: Any) -> list[int]:
     session.delete("/breakpoints")
-    session.break_at(COUNTING, "loop", **options)
+    session.break_at(COUNTER, "loop", **options)
     if session.get()["status"] == "created":
-        return seen(session, session.launch(COUNTING))
+        return seen(session, session.launch(COUNTER))
     return seen(session, session.post("/restart", {"wait": 20}))
 
 
@@ -54,10 +54,10 @@ def test_each_stops_at_exactly_its_own_hits(session: Session, python: str) -> No
         ({"condition": "i % 2 == 1", "hit_condition": "== 3"}, [5]),
         ({"log_message": "i = {i}"}, []),
     ]
-    ids = [session.break_at(COUNTING, "loop", **options)[0] for options, _hits in expected]
+    ids = [session.break_at(COUNTER, "loop", **options)[0] for options, _hits in expected]
     found: dict[str, list[int]] = {each: [] for each in ids}
 
-    stop = session.launch(COUNTING, python=python)
+    stop = session.launch(COUNTER, python=python)
     while stop["status"] == "paused":
         value = int(next(v["value"] for v in stop["locals"] if v["name"] == "i"))
         for each in stop["breakpoint_ids"]:
@@ -81,7 +81,7 @@ def test_a_condition_stops_only_when_it_holds(session: Session) -> None:
 
 @pytest.mark.parametrize("condition", ["i >", "i = 3", "if i: pass", "i >> ) 3", "return"])
 def test_a_condition_that_is_no_expression_is_refused(session: Session, condition: str) -> None:
-    body = {"file": COUNTING.path, "line": COUNTING.line("loop"), "condition": condition}
+    body = {"file": COUNTER.path, "line": COUNTER.line("loop"), "condition": condition}
     refused = session.post("/breakpoints", body, expect=400)
 
     assert refused["error_code"] == "invalid_condition"
@@ -91,9 +91,9 @@ def test_a_condition_that_is_no_expression_is_refused(session: Session, conditio
 
 
 def test_a_condition_that_raises_does_not_stop_and_is_told(session: Session) -> None:
-    [point] = session.break_at(COUNTING, "loop", condition="10 / (i - 3) > 100 or missing")
+    [point] = session.break_at(COUNTER, "loop", condition="10 / (i - 3) > 100 or missing")
 
-    assert session.launch(COUNTING)["status"] == "terminated"
+    assert session.launch(COUNTER)["status"] == "terminated"
 
     told = [e for e in session.get("/events")["events"] if e["event"] == "breakpoint_error"]
     assert [each["breakpoint_id"] for each in told] == [point], "once, not for every hit"
@@ -105,18 +105,18 @@ def test_a_condition_that_raises_does_not_stop_and_is_told(session: Session) -> 
 
 
 def test_a_condition_cannot_end_the_program(session: Session) -> None:
-    session.break_at(COUNTING, "loop", condition="exit(3)")
-    end = session.launch(COUNTING)
+    session.break_at(COUNTER, "loop", condition="exit(3)")
+    end = session.launch(COUNTER)
     assert (end["status"], end["exit_code"]) == ("terminated", 0)
     assert "SystemExit: 3" in session.get("/breakpoints")["breakpoints"][0]["message"]
 
 
 def test_a_condition_newer_than_the_interpreter_is_told(session: Session) -> None:
     newer = "f'{'nested'}' == 'nested' and i == 5"  # a string the same quotes allow from 3.12 on
-    body = {"file": COUNTING.path, "line": COUNTING.line("loop"), "condition": newer}
+    body = {"file": COUNTER.path, "line": COUNTER.line("loop"), "condition": newer}
     answer = session.server.http.post(session.path("/breakpoints"), json=body)
     if answer.status_code == 201:
-        assert seen(session, session.launch(COUNTING)) in ([], [5])
+        assert seen(session, session.launch(COUNTER)) in ([], [5])
     else:
         assert answer.json()["error_code"] == "invalid_condition"
 
@@ -136,7 +136,7 @@ def test_hits_count_only_where_the_condition_holds(session: Session) -> None:
 
 @pytest.mark.parametrize("text", ["often", "% 0", "=> 3", "-1", "3.5", "", "1 2"])
 def test_a_bad_hit_condition_is_refused(session: Session, text: str) -> None:
-    body = {"file": COUNTING.path, "line": COUNTING.line("loop"), "hit_condition": text}
+    body = {"file": COUNTER.path, "line": COUNTER.line("loop"), "hit_condition": text}
     refused = session.post("/breakpoints", body, expect=400)
     assert refused["error_code"] == "invalid_hit_condition"
     assert ">= N" in refused["error"]["hint"]
@@ -150,16 +150,16 @@ def test_a_log_message_is_written_without_stopping(session: Session) -> None:
 
     entries = session.get("/output?type=log")["outputs"]
     assert [each["text"] for each in entries] == [f"i = {n}\n" for n in range(10)]
-    assert {each["line"] for each in entries} == {COUNTING.line("loop")}
-    assert {each["file"] for each in entries} == {COUNTING.path}
+    assert {each["line"] for each in entries} == {COUNTER.line("loop")}
+    assert {each["file"] for each in entries} == {COUNTER.path}
     assert session.output() == "10\n", "the program's own output is as it was"
 
 
 def test_a_failing_expression_shows_only_its_own_failure(session: Session) -> None:
     session.break_at(
-        COUNTING, "return", log_message="{len(numbers)} {nothing} {1 / 0:.2f} {numbers!s:.7} {{}}"
+        COUNTER, "return", log_message="{len(numbers)} {nothing} {1 / 0:.2f} {numbers!s:.7} {{}}"
     )
-    session.launch(COUNTING)
+    session.launch(COUNTER)
     assert logged(session) == [
         "10 <NameError: name 'nothing' is not defined> <ZeroDivisionError: division by zero>"
         " [0, 1,  {}\n"
@@ -173,13 +173,13 @@ def test_a_log_message_obeys_conditions(session: Session) -> None:
 
 @pytest.mark.parametrize("message", ["{", "i = {i", "{}", "{i +}", "}"])
 def test_a_bad_log_message_is_refused(session: Session, message: str) -> None:
-    body = {"file": COUNTING.path, "line": COUNTING.line("loop"), "log_message": message}
+    body = {"file": COUNTER.path, "line": COUNTER.line("loop"), "log_message": message}
     refused = session.post("/breakpoints", body, expect=400)
     assert refused["error_code"] == "invalid_log_message"
 
 
 def test_a_log_message_and_a_stop_share_a_line(session: Session) -> None:
-    session.break_at(COUNTING, "loop", log_message="at {i}")
-    session.break_at(COUNTING, "loop", condition="i == 2")
-    assert seen(session, session.launch(COUNTING)) == [2]
+    session.break_at(COUNTER, "loop", log_message="at {i}")
+    session.break_at(COUNTER, "loop", condition="i == 2")
+    assert seen(session, session.launch(COUNTER)) == [2]
     assert logged(session) == [f"at {n}\n" for n in range(10)]

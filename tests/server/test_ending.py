@@ -11,11 +11,11 @@ import pytest
 
 from harness import Program, Server, Session
 
-ENDINGS = Program("endings.py")
+EXIT_WAYS = Program("exit_ways.py")
 LOOP = Program("loop.py")
-STUBBORN = Program("stubborn.py")
-WORKER = Program("worker.py")
-SPINNING = Program("spinning.py")
+SIGTERM_IGNORER = Program("sigterm_ignorer.py")
+PIPE_WORKER = Program("pipe_worker.py")
+BUSY_LOOP = Program("busy_loop.py")
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ SPINNING = Program("spinning.py")
 )
 def test_a_program_ends_as_plain_python_would_end_it(session: Session, how: str) -> None:
     """Exit code, output, and the text of a traceback: no frame of ours is in it."""
-    end = session.launch(ENDINGS, args=[how])
+    end = session.launch(EXIT_WAYS, args=[how])
     plain = subprocess.run(
-        [sys.executable, ENDINGS.path, how], capture_output=True, text=True, check=False
+        [sys.executable, EXIT_WAYS.path, how], capture_output=True, text=True, check=False
     )
     assert (end["status"], end["reason"]) == ("terminated", "target_exited")
     assert end["exit_code"] == plain.returncode
@@ -38,12 +38,12 @@ def test_a_crash_is_plain_on_every_interpreter(server: Server, python: str) -> N
     codes = {}
     for how in ("raise", "interrupt"):
         with server.session() as session:
-            codes[how] = session.launch(ENDINGS, args=[how], python=python)["exit_code"]
+            codes[how] = session.launch(EXIT_WAYS, args=[how], python=python)["exit_code"]
             if how == "raise":
                 trace = session.output("stderr")
                 assert trace.startswith("Traceback (most recent call last):\n")
                 files = [line for line in trace.splitlines() if line.startswith("  File ")]
-                assert all(ENDINGS.path in line for line in files)
+                assert all(EXIT_WAYS.path in line for line in files)
                 assert len(files) == 3
                 assert session.output() == "a thread finished\nat exit\n"
     assert codes == {"raise": 1, "interrupt": -2}
@@ -64,7 +64,7 @@ def test_a_terminated_program_is_gone_and_its_session_stays(session: Session) ->
 
 
 def test_a_program_that_ignores_sigterm_ends_all_the_same(session: Session) -> None:
-    session.post("/launch", {"script": STUBBORN.path})
+    session.post("/launch", {"script": SIGTERM_IGNORER.path})
     session.get("/output?wait=20")
     end = session.post("/terminate")
     assert (end["status"], end["exit_code"]) == ("terminated", -9)
@@ -116,8 +116,8 @@ def test_a_detached_program_finishes_its_work_without_us(
     os.mkfifo(pipe)
     with server.session() as session:
         if paused:
-            session.break_at(WORKER, "ready")
-        session.launch(WORKER, wait=20 if paused else 0, args=[str(pipe), str(note)])
+            session.break_at(PIPE_WORKER, "ready")
+        session.launch(PIPE_WORKER, wait=20 if paused else 0, args=[str(pipe), str(note)])
         if not paused:
             session.get("/output?wait=20")
         pid = session.get("")["pid"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness import Server, Session
-from situations import LOOP, brought_to, said
+from session_states import LOOP, bring_to, check_error
 
 JSON = {"content-type": "application/json"}
 
@@ -49,7 +49,7 @@ BAD_BODIES = {
 @pytest.mark.parametrize("name", BAD_BODIES)
 def test_a_bad_body_is_400_and_names_the_field(server: Server, name: str) -> None:
     body, field = BAD_BODIES[name]
-    error = said(server.http.post("/sessions", content=body, headers=JSON), 400)
+    error = check_error(server.http.post("/sessions", content=body, headers=JSON), 400)
     assert error["details"]["field"] == field
 
 
@@ -99,7 +99,7 @@ def test_a_bad_body_is_400_and_names_the_field(server: Server, name: str) -> Non
 def test_every_route_names_the_field_that_is_wrong(
     session: Session, path: str, body: Any, field: str
 ) -> None:
-    error = said(session.server.http.post(session.path(path), json=body), 400)
+    error = check_error(session.server.http.post(session.path(path), json=body), 400)
     assert error["details"]["field"] == field
     assert session.get("/status")["status"] == "created"
 
@@ -120,7 +120,7 @@ def test_every_route_names_the_field_that_is_wrong(
     ],
 )
 def test_a_bad_query_is_400_too(session: Session, path: str, field: str) -> None:
-    error = said(session.server.http.get(session.path(path)), 400)
+    error = check_error(session.server.http.get(session.path(path)), 400)
     assert error["details"]["field"] == field
 
 
@@ -138,7 +138,7 @@ def test_a_body_that_is_nested_too_deeply_is_400_and_says_so(
 ) -> None:
     where = path if path.startswith("/sessions") else session.path(path)
     headers = {"Content-Type": "application/json"}
-    error = said(session.server.http.post(where, content=body, headers=headers), 400)
+    error = check_error(session.server.http.post(where, content=body, headers=headers), 400)
     assert (error["message"], error["details"]["field"]) == (
         "the body is nested too deeply",
         "body",
@@ -146,7 +146,7 @@ def test_a_body_that_is_nested_too_deeply_is_400_and_says_so(
 
 
 def test_a_body_that_is_not_declared_as_json_is_415(server: Server) -> None:
-    error = said(server.http.post("/sessions", content=b"{}"), 415)
+    error = check_error(server.http.post("/sessions", content=b"{}"), 415)
     assert error["short"] == "unsupported_media_type"
 
 
@@ -160,7 +160,7 @@ def test_a_route_that_needs_nothing_takes_no_body(server: Server, body: bytes) -
 def test_a_route_that_needs_a_body_says_so(session: Session) -> None:
     for content in (b"", b"null"):
         answer = session.server.http.post(session.path("/launch"), content=content, headers=JSON)
-        assert said(answer, 400)["details"]["field"] == "body"
+        assert check_error(answer, 400)["details"]["field"] == "body"
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ def test_a_route_that_needs_a_body_says_so(session: Session) -> None:
 )
 def test_what_was_not_exported_is_not_imported(server: Server, document: Any, field: str) -> None:
     before = server.get("/health")["sessions"]
-    error = said(server.http.post("/sessions/import", json=document), 400)
+    error = check_error(server.http.post("/sessions/import", json=document), 400)
     assert error["details"]["field"] == field
     assert server.get("/health")["sessions"] == before
 
 
 def test_an_imported_breakpoint_is_checked_like_any_other(server: Server) -> None:
     point = {"file": LOOP.path, "line": 1, "condition": "1 +"}
-    error = said(server.http.post("/sessions/import", json={"breakpoints": [point]}), 400)
+    error = check_error(server.http.post("/sessions/import", json={"breakpoints": [point]}), 400)
     assert error["short"] == "invalid_condition"
 
 
@@ -204,7 +204,7 @@ def test_an_unknown_session_is_404_for_every_route(server: Server) -> None:
         for method, operation in operations.items():
             body = _example(operation)
             answer = server.http.request(method, concrete, json=body)
-            error = said(answer, 404)
+            error = check_error(answer, 404)
             assert error["short"] == "session_not_found", (method, path)
             assert error["details"]["id"] == "nope"
             asked += 1
@@ -220,7 +220,7 @@ def _example(operation: dict[str, Any]) -> Any:
 @pytest.fixture(scope="module")
 def paused(server: Server) -> Iterator[Session]:
     with server.session() as session:
-        brought_to(session, "paused")
+        bring_to(session, "paused")
         yield session
 
 
@@ -252,7 +252,7 @@ def paused(server: Server) -> Iterator[Session]:
 def test_an_unknown_id_of_any_kind_is_404(
     paused: Session, method: str, path: str, body: Any, short: str
 ) -> None:
-    error = said(paused.server.http.request(method, paused.path(path), json=body), 404)
+    error = check_error(paused.server.http.request(method, paused.path(path), json=body), 404)
     assert error["short"] == short
     assert paused.get("/status")["status"] == "paused"
 
@@ -269,15 +269,15 @@ def test_an_unknown_id_of_any_kind_is_404(
     ],
 )
 def test_what_is_not_there_is_404(server: Server, method: str, path: str, short: str) -> None:
-    assert said(server.http.request(method, path), 404)["short"] == short
+    assert check_error(server.http.request(method, path), 404)["short"] == short
 
 
 def test_a_method_that_a_route_does_not_have_is_405(server: Server) -> None:
-    error = said(server.http.put("/sessions", json={}), 405)
+    error = check_error(server.http.put("/sessions", json={}), 405)
     assert error["short"] == "method_not_allowed"
     assert error["details"]["allowed"] == ["GET", "POST"]
     answer = server.http.put("/api/v1/breakpoints/cbp_1", json={})
-    assert said(answer, 405)["details"]["allowed"] == ["DELETE", "GET", "PATCH"]
+    assert check_error(answer, 405)["details"]["allowed"] == ["DELETE", "GET", "PATCH"]
     assert answer.headers["allow"] == "DELETE, GET, PATCH"
     assert "openapi.json" in error["hint"]
 
@@ -324,7 +324,7 @@ STATES = ("created", "running", "paused", "waiting_for_input", "terminated", "fa
 @pytest.fixture(scope="module", params=STATES)
 def somewhere(request: pytest.FixtureRequest, server: Server) -> Iterator[tuple[str, Session]]:
     with server.session() as session:
-        brought_to(session, request.param)
+        bring_to(session, request.param)
         yield request.param, session
 
 
@@ -336,7 +336,7 @@ def test_what_the_state_does_not_allow_is_409_and_says_what_is_possible(
     method, path, body, possible = OPERATIONS[operation]
     if state in possible:
         return
-    error = said(session.server.http.request(method, session.path(path), json=body), 409)
+    error = check_error(session.server.http.request(method, session.path(path), json=body), 409)
     assert error["short"] == "wrong_state"
     assert error["details"]["state"] == state
     allowed = error["details"]["possible"]
@@ -357,7 +357,7 @@ def test_a_syntax_error_says_where_and_leaves_the_session_created(
     script = tmp_path / "broken.py"
     script.write_text("x = 1\nif x == 1\n    print(x)\n")
     launch = {"script": str(script), "python": python, "wait": 20}
-    error = said(session.server.http.post(session.path("/launch"), json=launch), 400)
+    error = check_error(session.server.http.post(session.path("/launch"), json=launch), 400)
     assert error["short"] == "syntax_error"
     details = error["details"]
     assert (details["file"], details["line"]) == (str(script), 2)
@@ -379,7 +379,7 @@ def test_a_syntax_error_at_a_restart_leaves_something_to_restart(
     script.write_text("print('one')\n")
     assert session.launch(str(script))["status"] == "terminated"
     script.write_text("print('two'\n")
-    error = said(session.server.http.post(session.path("/restart"), json={"wait": 20}), 400)
+    error = check_error(session.server.http.post(session.path("/restart"), json={"wait": 20}), 400)
     assert error["short"] == "syntax_error"
     status = session.get("/status")
     assert (status["status"], status["reason"]) == ("terminated", "syntax_error")
@@ -390,7 +390,7 @@ def test_a_syntax_error_at_a_restart_leaves_something_to_restart(
 
 def test_code_with_a_syntax_error_says_where_too(session: Session) -> None:
     answer = session.server.http.post(session.path("/launch"), json={"code": "x = 1\ny ="})
-    details = said(answer, 400)["details"]
+    details = check_error(answer, 400)["details"]
     assert (details["line"], details["text"].strip()) == (2, "y =")
 
 
@@ -414,7 +414,7 @@ def test_what_is_missing_is_named_and_the_session_stays_created(
     session: Session, tmp_path: Path, launch: dict[str, str], short: str, field: str
 ) -> None:
     body = {key: value.replace("{tmp}", str(tmp_path)) for key, value in launch.items()}
-    error = said(session.server.http.post(session.path("/launch"), json=body), 400)
+    error = check_error(session.server.http.post(session.path("/launch"), json=body), 400)
     assert (error["short"], error["details"]["field"]) == (short, field)
     assert session.get("/status")["status"] == "created"
     assert session.launch(LOOP)["status"] == "terminated"
@@ -426,12 +426,12 @@ def test_a_script_that_may_not_be_read_is_named(session: Session, tmp_path: Path
     script.write_text("1")
     script.chmod(0)
     answer = session.server.http.post(session.path("/launch"), json={"script": str(script)})
-    assert "cannot read" in said(answer, 400)["message"]
+    assert "cannot read" in check_error(answer, 400)["message"]
 
 
 def test_an_interpreter_that_breaks_is_a_failed_launch_with_a_reference(session: Session) -> None:
     body = {"code": "1", "route": "direct", "env": {"PYTHONHOME": "/nowhere"}}
-    error = said(session.server.http.post(session.path("/launch"), json=body), 500)
+    error = check_error(session.server.http.post(session.path("/launch"), json=body), 500)
     assert error["short"] == "launch_failed"
     assert error["details"]["reference"]
     assert session.get("/status")["status"] == "failed"
@@ -451,10 +451,10 @@ def test_an_interpreter_that_breaks_is_a_failed_launch_with_a_reference(session:
 def test_there_is_nothing_to_attach_to(
     session: Session, body: Any, status: int, short: str
 ) -> None:
-    error = said(session.server.http.post(session.path("/attach"), json=body), status)
+    error = check_error(session.server.http.post(session.path("/attach"), json=body), status)
     assert error["short"] == short
     before = session.server.get("/health")["sessions"]
-    said(session.server.http.post("/sessions", json={"mode": "attach", **body}), status)
+    check_error(session.server.http.post("/sessions", json={"mode": "attach", **body}), status)
     assert session.server.get("/health")["sessions"] == before
 
 
@@ -462,9 +462,9 @@ def test_there_is_nothing_to_attach_to(
 
 
 def test_a_target_that_dies_while_it_is_asked_is_a_crashed_session(session: Session) -> None:
-    brought_to(session, "paused")
+    bring_to(session, "paused")
     body = {"expression": "__import__('os')._exit(7)"}
-    error = said(session.server.http.post(session.path("/evaluate"), json=body), 500)
+    error = check_error(session.server.http.post(session.path("/evaluate"), json=body), 500)
     assert error["short"] == "session_crashed"
     assert error["details"]["operation"] == "evaluate"
     assert error["details"]["reference"]
@@ -474,9 +474,9 @@ def test_a_target_that_dies_while_it_is_asked_is_a_crashed_session(session: Sess
 
 
 def test_an_expression_that_takes_too_long_is_504_and_says_what_to_do(session: Session) -> None:
-    brought_to(session, "paused")
+    bring_to(session, "paused")
     body = {"expression": "__import__('time').sleep(60)", "timeout": 0.2}
-    error = said(session.server.http.post(session.path("/evaluate"), json=body), 504)
+    error = check_error(session.server.http.post(session.path("/evaluate"), json=body), 504)
     assert error["short"] == "debugpy_timeout"
     assert error["details"]["operation"] == "evaluate"
     assert "longer timeout" in error["hint"]
@@ -484,9 +484,9 @@ def test_an_expression_that_takes_too_long_is_504_and_says_what_to_do(session: S
 
 
 def test_an_expression_that_raises_is_the_expressions_fault(session: Session) -> None:
-    brought_to(session, "paused")
+    bring_to(session, "paused")
     body = {"expression": "no_such_name"}
-    error = said(session.server.http.post(session.path("/evaluate"), json=body), 400)
+    error = check_error(session.server.http.post(session.path("/evaluate"), json=body), 400)
     assert error["short"] == "evaluation_error"
     assert "NameError" in error["message"] or "NameError" in json.dumps(error["details"])
 

@@ -9,8 +9,8 @@ import pytest
 
 from harness import Program, Server, Session
 
-PROGRAM = Program("evaluating.py")
-THINGS = Program("things.py")
+PROGRAM = Program("two_threads.py")
+VALUE_KINDS = Program("value_kinds.py")
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_what_it_prints_is_output(held: Session) -> None:
 def test_a_running_program_is_not_evaluated(session: Session) -> None:
     wrong = session.post("/evaluate", {"expression": "1"}, expect=409)
     assert wrong["error"]["details"]["state"] == "created"
-    session.launch(Program("spinning.py"), wait=0)
+    session.launch(Program("busy_loop.py"), wait=0)
     wrong = session.post("/evaluate", {"expression": "1"}, expect=409)
     assert wrong["error_code"] == "wrong_state"
     assert "pause" in wrong["error"]["details"]["possible"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from calling import Application
+from agent_process import agent_view
 from harness import Server
-from situations import LOOP
-from told_agents import seen
+from http_application import HttpApplication
+from session_states import LOOP
 
 
 def now(server: Server) -> str:
@@ -22,12 +22,12 @@ def of(server: Server, path: str) -> list[tuple[str, str]]:
 
 def test_events_of_every_kind_come_in_one_list(server: Server) -> None:
     cursor = now(server)
-    app = Application(server, name="heard")
+    app = HttpApplication(server, name="heard")
     app.call("f", 1)
-    with server.session() as session, seen(server) as looper:
+    with server.session() as session, agent_view(server) as looper:
         session.launch(LOOP)
-        looper.agent.do("turn 1")
-        looper.await_event("tool_call_end")
+        looper.agent.ask("turn 1")
+        looper.wait_for_event("tool_call_end")
         found = of(server, f"/api/events?cursor={cursor}")
         assert (app.session_id, "session_started") in found
         assert (session.id, "launching") in found
@@ -37,9 +37,9 @@ def test_events_of_every_kind_come_in_one_list(server: Server) -> None:
 
 def test_a_page_goes_on_where_the_last_one_ended(server: Server) -> None:
     cursor = now(server)
-    with seen(server) as looper:
-        looper.agent.do("flood 50")
-        looper.await_event("value_recorded", since=50)
+    with agent_view(server) as looper:
+        looper.agent.ask("flood 50")
+        looper.wait_for_event("value_recorded", since=50)
         numbers: list[int] = []
         has_more = True
         while has_more:
@@ -51,9 +51,9 @@ def test_a_page_goes_on_where_the_last_one_ended(server: Server) -> None:
 
 
 def test_without_a_cursor_the_newest_come(server: Server) -> None:
-    with seen(server) as looper:
-        looper.agent.do("flood 20")
-        looper.await_event("value_recorded", since=20)
+    with agent_view(server) as looper:
+        looper.agent.ask("flood 20")
+        looper.wait_for_event("value_recorded", since=20)
         page = server.get("/api/events?limit=5&types=value_recorded")
         assert [each["data"]["value"] for each in page["events"]] == [15, 16, 17, 18, 19]
         assert not page["has_more"]
@@ -61,7 +61,7 @@ def test_without_a_cursor_the_newest_come(server: Server) -> None:
 
 
 def test_what_is_not_there_yet_is_waited_for(server: Server) -> None:
-    with seen(server) as looper, ThreadPoolExecutor(1) as pool:
+    with agent_view(server) as looper, ThreadPoolExecutor(1) as pool:
         cursor = now(server)
 
         def ask() -> Any:
@@ -69,7 +69,7 @@ def test_what_is_not_there_yet_is_waited_for(server: Server) -> None:
             return server.http.get(path).json()
 
         waiting = pool.submit(ask)
-        looper.agent.do("turn 1")
+        looper.agent.ask("turn 1")
         assert [each["data"]["result"] for each in waiting.result()["events"]] == [2]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness import Program, Session
 
-RAISING = Program("raising.py")
+ERROR_KINDS = Program("error_kinds.py")
 
 
 def raised(session: Session, stop: Any) -> list[str]:
@@ -23,7 +23,7 @@ def raised(session: Session, stop: Any) -> list[str]:
 
 
 def run(session: Session, *args: str, **options: Any) -> list[str]:
-    return raised(session, session.launch(RAISING, args=list(args), **options))
+    return raised(session, session.launch(ERROR_KINDS, args=list(args), **options))
 
 
 def choose(session: Session, *filters: str, types: tuple[str, ...] = ()) -> None:
@@ -46,15 +46,18 @@ def test_raised_stops_once_at_each_raise(session: Session, python: str) -> None:
 def test_a_stop_says_which_exception_and_where(session: Session, python: str) -> None:
     choose(session, "uncaught")
 
-    stop = session.launch(RAISING, args=["crash"], python=python)
+    stop = session.launch(ERROR_KINDS, args=["crash"], python=python)
 
     assert (stop["status"], stop["reason"]) == ("paused", "exception")
     shown = stop["exception"]
     assert (shown["type"], shown["module"]) == ("TroubleError", "__main__")
     assert shown["message"] == "in trouble"
-    assert shown["location"]["line"] == RAISING.line("raise")
+    assert shown["location"]["line"] == ERROR_KINDS.line("raise")
     frames = session.get("/stacktrace")["frames"]
-    assert [each["line"] for each in frames] == [RAISING.line("raise"), RAISING.line("crash")]
+    assert [each["line"] for each in frames] == [
+        ERROR_KINDS.line("raise"),
+        ERROR_KINDS.line("crash"),
+    ]
     assert "TroubleError" in session.locals()["kind"]["value"]
     end = session.resume()
     assert (end["status"], end["exit_code"]) == ("terminated", 1)
@@ -68,9 +71,9 @@ def test_uncaught_leaves_caught_ones_and_exits_alone(session: Session) -> None:
 
 def test_uncaught_in_a_thread_stops_that_thread(session: Session, python: str) -> None:
     choose(session, "uncaught")
-    stop = session.launch(RAISING, args=["thread"], python=python)
+    stop = session.launch(ERROR_KINDS, args=["thread"], python=python)
     assert stop["exception"]["type"] == "TroubleError"
-    assert stop["location"]["line"] == RAISING.line("raise")
+    assert stop["location"]["line"] == ERROR_KINDS.line("raise")
     [held] = [t for t in session.get("/threads")["threads"] if t["id"] == stop["thread_id"]]
     assert held["name"] == "worker"
     assert raised(session, session.resume()) == []
@@ -110,7 +113,7 @@ def test_unhandled_by_the_users_code_stops_where_it_leaves_it(session: Session) 
 
 def test_filters_change_and_go_while_it_is_held(session: Session) -> None:
     choose(session, "raised", "uncaught")
-    stop = session.launch(RAISING, args=["crash"])
+    stop = session.launch(ERROR_KINDS, args=["crash"])
     assert stop["exception"]["type"] == "ValueError"
 
     choose(session, types=("DeepTroubleError",))

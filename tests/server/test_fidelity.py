@@ -1,7 +1,8 @@
 """A program under the debugger is the program: cold, warm, and as plain Python runs it.
 
-`observe.py` prints what it can see of its interpreter. The same is run by plain Python with the
-same pipes, by a cold start and by a warm interpreter; what may differ is written down here.
+`interpreter_state.py` prints what it can see of its interpreter. The same is run by plain Python
+with the same pipes, by a cold start and by a warm interpreter; what may differ is written down
+here.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ CODE = (
     "print('OBSERVED', json.dumps(seen))"
 )
 TARGETS: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "script": ({"script": "observe.py"}, ["observe.py"]),
-    "module": ({"module": "observe"}, ["-m", "observe"]),
+    "script": ({"script": "interpreter_state.py"}, ["interpreter_state.py"]),
+    "module": ({"module": "interpreter_state"}, ["-m", "interpreter_state"]),
     "code": ({"code": CODE}, ["-c", CODE]),
 }
 
 
 ARGS = ["one", "two words"]
-PYTEST = ["-qs", "-p", "no:cacheprovider", "test_observe.py::test_it"]
+PYTEST = ["-qs", "-p", "no:cacheprovider", "test_interpreter_state.py::test_it"]
 
 
 def _parsed(output: str) -> Observed:

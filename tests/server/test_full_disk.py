@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from harness import Program, Server, Session
-from situations import said
+from session_states import check_error
 
 LOOP = Program("loop.py")
 NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}  # half a file of it would stay
@@ -79,11 +79,11 @@ def test_what_must_be_kept_is_refused_and_leaves_nothing(own: Server) -> None:
         (kept.path("/clone"), {}),
         ("/breakpoint-profiles", {"name": "p", "breakpoints": [{"file": LOOP.path, "line": 1}]}),
     ]:
-        error = said(own.http.post(path, json=body), 507)
+        error = check_error(own.http.post(path, json=body), 507)
         assert error["short"] == "store_failed"
         assert "room" in error["hint"]
         assert error["details"]["reference"]
-    said(own.http.patch("/config", json={"step_wait": 3}), 507)
+    check_error(own.http.patch("/config", json={"step_wait": 3}), 507)
 
     assert [each["name"] for each in own.get("/sessions")["sessions"]] == ["kept"]
     assert own.get("/config")["step_wait"] == 5

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from harness import Server, Session
-from situations import LOOP, said
+from session_states import LOOP, check_error
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_of_many_deciders_one_wins_and_the_others_learn_who(server: Server, held
     [winner] = [name for name, answer in answers.items() if answer.status_code == 200]
     for name, answer in answers.items():
         if name != winner:
-            error = said(answer, 409)
+            error = check_error(answer, 409)
             assert error["short"] == "already_decided"
             assert error["details"]["decided_by"] == winner
             assert winner in error["message"]
@@ -78,16 +78,16 @@ def test_a_decision_by_an_older_route_settles_the_hold_too(server: Server, held:
     hold_id = hold_of(held)
     held.post("/continue", {"by": "a script", "wait": 20})
     answer = server.http.post(f"/api/holds/{hold_id}/decision", json={"action": "continue"})
-    assert said(answer, 409)["details"]["decided_by"] == "a script"
+    assert check_error(answer, 409)["details"]["decided_by"] == "a script"
 
 
 def test_an_action_that_a_hold_does_not_allow_leaves_it_open(server: Server, held: Session) -> None:
     hold_id = hold_of(held)
     answer = server.http.post(f"/api/holds/{hold_id}/decision", json={"action": "fake"})
-    error = said(answer, 400)
+    error = check_error(answer, 400)
     assert error["details"]["possible"] == ["continue", "step-over", "step-into", "step-out"]
     answer = server.http.post(f"/api/holds/{hold_id}/decision", json={"action": "modify"})
-    assert said(answer, 409)["details"]["possible"] == error["details"]["possible"]
+    assert check_error(answer, 409)["details"]["possible"] == error["details"]["possible"]
     assert server.get(f"/api/holds/{hold_id}")["open"] is True
     assert held.get("/status")["status"] == "paused"
 
@@ -101,11 +101,11 @@ def test_a_hold_whose_target_is_gone_is_withdrawn(server: Server, held: Session,
         held.post(f"/{end}")
     assert server.get(f"/api/holds/{hold_id}")["outcome"] == "withdrawn"
     answer = server.http.post(f"/api/holds/{hold_id}/decision", json={"action": "continue"})
-    error = said(answer, 409)
+    error = check_error(answer, 409)
     assert error["details"]["state"] == "withdrawn"
     assert error["details"]["session_id"] == held.id
 
 
 def test_a_decision_without_an_action_is_400(server: Server, held: Session) -> None:
     answer = server.http.post(f"/api/holds/{hold_of(held)}/decision", json={"by": "me"})
-    assert said(answer, 400)["details"]["field"] == "action"
+    assert check_error(answer, 400)["details"]["field"] == "action"

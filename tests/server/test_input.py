@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from harness import Program, Session
-from situations import said
+from session_states import check_error
 
-READS = Program("reads.py")
-IDLES = Program("idles.py")
+STDIN_READERS = Program("stdin_readers.py")
+IDLE = Program("idle.py")
 
 
 def asked(session: Session, how: str, prompt: str, **options: Any) -> None:
-    answer = session.launch(READS, args=[how], **options)
+    answer = session.launch(STDIN_READERS, args=[how], **options)
     assert (answer["status"], answer["prompt"]) == ("waiting_for_input", prompt)
 
 
@@ -46,7 +46,9 @@ def test_every_interpreter_tells_that_it_waits(session: Session, python: str) ->
 
 def test_answers_given_with_the_launch_are_found_there(session: Session, python: str) -> None:
     """It never waits, so nobody is told that it does."""
-    answer = session.launch(READS, args=["twice"], stdin_inputs=["one", "two\n"], python=python)
+    answer = session.launch(
+        STDIN_READERS, args=["twice"], stdin_inputs=["one", "two\n"], python=python
+    )
     assert (answer["status"], answer["exit_code"]) == ("terminated", 0)
     assert session.output().endswith("['one\\n', 'two']\n")
     kinds = [each["event"] for each in session.get("/events")["events"]]
@@ -99,7 +101,7 @@ def test_after_closing_there_is_nothing_more_to_give(session: Session) -> None:
 
 
 def test_a_lot_of_input_does_not_hold_up_the_server(session: Session) -> None:
-    session.launch(READS, args=["slowly"], wait=0)
+    session.launch(STDIN_READERS, args=["slowly"], wait=0)
     big = "x" * 1_000_000
     assert session.post("/input", {"input": big, "close": True})["bytes"] == 1_000_000
     assert session.server.get("/health")["status"] == "ok"
@@ -107,7 +109,7 @@ def test_a_lot_of_input_does_not_hold_up_the_server(session: Session) -> None:
 
 
 def test_input_that_is_not_read_does_not_pile_up_for_ever(session: Session) -> None:
-    session.launch(IDLES, wait=0)
+    session.launch(IDLE, wait=0)
     big = "x" * 15_000_000
     accepted = 0
     while (
@@ -115,12 +117,12 @@ def test_input_that_is_not_read_does_not_pile_up_for_ever(session: Session) -> N
     ).is_success:
         accepted += 1
     assert accepted == 2
-    assert said(answer, 409)["details"]["waiting_bytes"] > 29_000_000
+    assert check_error(answer, 409)["details"]["waiting_bytes"] > 29_000_000
     assert session.get("/status")["status"] == "running"
 
 
 def test_a_program_that_closed_its_stdin_is_not_ours_to_feed(session: Session) -> None:
-    session.launch(READS, args=["close"], wait=0)
+    session.launch(STDIN_READERS, args=["close"], wait=0)
     session.get("/output?wait=20")
     assert session.get("/status")["status"] == "running"
     session.post("/terminate")

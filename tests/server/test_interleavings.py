@@ -28,7 +28,7 @@ from hypothesis.stateful import (
 
 from harness import Program, Server
 
-PROGRAM = Program("machine.py")
+PROGRAM = Program("endless_calls.py")
 MARKERS = ("inner", "first", "body", "last", "loop")
 STEPS = ("step-over", "step-into", "step-out")
 LIVE = ("running", "paused")

@@ -12,9 +12,9 @@ import pytest
 
 from harness import PROGRAMS, Program, Server, Session
 
-REPORT = Program("report.py")
+LAUNCH_REPORT = Program("launch_report.py")
 STEPS = Program("steps.py")
-RAISES = Program("raises.py")
+LIBRARY_ERRORS = Program("library_errors.py")
 
 
 def reported(session: Session, **options: Any) -> dict[str, Any]:
@@ -25,8 +25,8 @@ def reported(session: Session, **options: Any) -> dict[str, Any]:
 
 
 def test_a_launch_answers_at_once_that_it_runs(session: Session) -> None:
-    session.break_at(REPORT, "print")
-    assert session.post("/launch", {"script": REPORT.path}) == {
+    session.break_at(LAUNCH_REPORT, "print")
+    assert session.post("/launch", {"script": LAUNCH_REPORT.path}) == {
         "session_id": session.id,
         "status": "running",
     }
@@ -34,14 +34,17 @@ def test_a_launch_answers_at_once_that_it_runs(session: Session) -> None:
 
 
 def test_a_relative_script_without_a_directory_is_found_from_the_servers(session: Session) -> None:
-    seen = reported(session, script=os.path.relpath(REPORT.path))
+    seen = reported(session, script=os.path.relpath(LAUNCH_REPORT.path))
     assert seen["cwd"] == str(PROGRAMS)
 
 
 def test_arguments_and_environment_reach_the_script(session: Session) -> None:
     args = ["--epochs", "10", "two words", "ünïcode", ""]
     seen = reported(
-        session, script=REPORT.path, args=args, env={"CUDA_VISIBLE_DEVICES": "0", "HOME": None}
+        session,
+        script=LAUNCH_REPORT.path,
+        args=args,
+        env={"CUDA_VISIBLE_DEVICES": "0", "HOME": None},
     )
     assert seen["argv"] == args
     assert seen["environment"]["CUDA_VISIBLE_DEVICES"] == "0"
@@ -51,18 +54,18 @@ def test_arguments_and_environment_reach_the_script(session: Session) -> None:
 
 
 def test_nothing_of_the_debugger_is_in_the_environment(session: Session) -> None:
-    seen = reported(session, script=REPORT.path)
+    seen = reported(session, script=LAUNCH_REPORT.path)
     assert not [name for name in seen["environment"] if "DEV" in name and name not in os.environ]
 
 
 def test_the_working_directory_is_the_scripts_unless_given(
     session: Session, server: Server, tmp_path: Path
 ) -> None:
-    assert reported(session, script=REPORT.path)["cwd"] == str(PROGRAMS)
+    assert reported(session, script=LAUNCH_REPORT.path)["cwd"] == str(PROGRAMS)
     with server.session() as other:
-        seen = reported(other, script=REPORT.path, cwd=str(tmp_path))
+        seen = reported(other, script=LAUNCH_REPORT.path, cwd=str(tmp_path))
         assert (seen["cwd"], seen["path"][0]) == (str(tmp_path), str(PROGRAMS))
-    (tmp_path / "here.py").write_text(Path(REPORT.path).read_text())
+    (tmp_path / "here.py").write_text(Path(LAUNCH_REPORT.path).read_text())
     with server.session(cwd=str(tmp_path)) as other:
         assert reported(other, script="here.py")["cwd"] == str(tmp_path)
 
@@ -122,14 +125,14 @@ def test_a_piece_of_code_is_run(session: Session) -> None:
 
 
 def test_the_named_interpreter_runs_the_program(session: Session, python: str) -> None:
-    seen = reported(session, script=REPORT.path, python_path=python)
+    seen = reported(session, script=LAUNCH_REPORT.path, python_path=python)
     assert os.path.realpath(seen["executable"]) == os.path.realpath(python)
 
 
 def test_an_environment_with_nothing_installed_is_enough(session: Session, tmp_path: Path) -> None:
     made = tmp_path / "env"
     venv.create(made, with_pip=False)
-    seen = reported(session, script=REPORT.path, venv=str(made), pythonpath=["/one", "/two"])
+    seen = reported(session, script=LAUNCH_REPORT.path, venv=str(made), pythonpath=["/one", "/two"])
     assert seen["prefix"] == str(made)
     assert seen["environment"]["VIRTUAL_ENV"] == str(made)
     assert seen["environment"]["PATH"].startswith(str(made / "bin"))
@@ -169,16 +172,16 @@ def test_a_syntax_error_is_told_with_its_place_and_can_be_mended(
     ("body", "code", "field"),
     [
         ({"script": "/no/such.py"}, "file_not_found", "script"),
-        ({"script": REPORT.path, "cwd": "/no/such"}, "file_not_found", "cwd"),
-        ({"script": REPORT.path, "python": "/no/python"}, "interpreter_not_found", None),
-        ({"script": REPORT.path, "venv": "/no/env"}, "interpreter_not_found", None),
+        ({"script": LAUNCH_REPORT.path, "cwd": "/no/such"}, "file_not_found", "cwd"),
+        ({"script": LAUNCH_REPORT.path, "python": "/no/python"}, "interpreter_not_found", None),
+        ({"script": LAUNCH_REPORT.path, "venv": "/no/env"}, "interpreter_not_found", None),
         ({}, "invalid_request", None),
-        ({"script": REPORT.path, "module": "json"}, "invalid_request", None),
-        ({"script": REPORT.path, "args": "one"}, "invalid_request", "args"),
-        ({"script": REPORT.path, "env": {"A": 1}}, "invalid_request", "env.A"),
-        ({"script": REPORT.path, "stop_on_exception": "often"}, "invalid_request", None),
-        ({"script": REPORT.path, "scripts": 1}, "invalid_request", "scripts"),
-        ({"script": REPORT.path, "include": ["weather"]}, "invalid_request", "include"),
+        ({"script": LAUNCH_REPORT.path, "module": "json"}, "invalid_request", None),
+        ({"script": LAUNCH_REPORT.path, "args": "one"}, "invalid_request", "args"),
+        ({"script": LAUNCH_REPORT.path, "env": {"A": 1}}, "invalid_request", "env.A"),
+        ({"script": LAUNCH_REPORT.path, "stop_on_exception": "often"}, "invalid_request", None),
+        ({"script": LAUNCH_REPORT.path, "scripts": 1}, "invalid_request", "scripts"),
+        ({"script": LAUNCH_REPORT.path, "include": ["weather"]}, "invalid_request", "include"),
     ],
 )
 def test_a_launch_that_cannot_be_leaves_the_session_as_it_was(
@@ -192,12 +195,12 @@ def test_a_launch_that_cannot_be_leaves_the_session_as_it_was(
 
 
 def test_a_session_runs_one_program_at_a_time(session: Session) -> None:
-    session.break_at(REPORT, "print")
-    session.launch(REPORT)
-    refused = session.post("/launch", {"script": REPORT.path}, expect=409)
+    session.break_at(LAUNCH_REPORT, "print")
+    session.launch(LAUNCH_REPORT)
+    refused = session.post("/launch", {"script": LAUNCH_REPORT.path}, expect=409)
     assert refused["error"]["details"]["state"] == "paused"
     session.resume()
-    assert session.launch(REPORT)["status"] == "paused"
+    assert session.launch(LAUNCH_REPORT)["status"] == "paused"
 
 
 # -- exceptions -----------------------------------------------------------------------------------
@@ -207,33 +210,35 @@ def thrown(stop: dict[str, Any]) -> tuple[str, str, int]:
     assert (stop["status"], stop["reason"]) == ("paused", "exception"), stop
     shown = stop["exception"]
     assert shown["location"] == stop["location"]
-    assert stop["location"]["file"] == RAISES.path
+    assert stop["location"]["file"] == LIBRARY_ERRORS.path
     return shown["type"], shown["message"], stop["location"]["line"]
 
 
 def test_it_stops_once_for_each_exception_raised_in_the_users_code(
     session: Session, python: str
 ) -> None:
-    stop = session.launch(RAISES, python=python, stop_on_exception=True, args=["crash"])
+    stop = session.launch(LIBRARY_ERRORS, python=python, stop_on_exception=True, args=["crash"])
     bad = "invalid literal for int() with base 10: 'x'"
-    assert thrown(stop) == ("ValueError", bad, RAISES.line("int"))
+    assert thrown(stop) == ("ValueError", bad, LIBRARY_ERRORS.line("int"))
     assert session.evaluate("text") == "'x'"
-    assert thrown(session.resume()) == ("KeyError", "'key'", RAISES.line("inner"))
-    assert thrown(session.resume()) == ("RuntimeError", "the end", RAISES.line("crash"))
+    assert thrown(session.resume()) == ("KeyError", "'key'", LIBRARY_ERRORS.line("inner"))
+    assert thrown(session.resume()) == ("RuntimeError", "the end", LIBRARY_ERRORS.line("crash"))
     end = session.resume()
     assert (end["status"], end["exit_code"]) == ("terminated", 1)
     assert session.output("stderr").count("Traceback") == 1
 
 
 def test_it_stops_only_where_nothing_catches(session: Session, python: str) -> None:
-    stop = session.launch(RAISES, python=python, stop_on_exception="uncaught", args=["crash"])
-    assert thrown(stop) == ("RuntimeError", "the end", RAISES.line("crash"))
+    stop = session.launch(
+        LIBRARY_ERRORS, python=python, stop_on_exception="uncaught", args=["crash"]
+    )
+    assert thrown(stop) == ("RuntimeError", "the end", LIBRARY_ERRORS.line("crash"))
     assert [each["name"] for each in session.get("/stacktrace")["frames"]] == ["main", "<module>"]
     assert session.resume()["exit_code"] == 1
 
 
 def test_a_crash_stops_nothing_unless_asked(session: Session) -> None:
-    end = session.launch(RAISES, args=["crash"])
+    end = session.launch(LIBRARY_ERRORS, args=["crash"])
     assert (end["status"], end["exit_code"]) == ("terminated", 1)
 
 

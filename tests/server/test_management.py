@@ -18,7 +18,7 @@ import pytest
 
 from harness import Server
 from holdfast.server.http_server import DEFAULT_PORT
-from situations import IDLES, brought_to, said
+from session_states import IDLE, bring_to, check_error
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_it_says_that_it_is_well_and_how_much_it_does(server: Server) -> None:
     before = server.get("/health")
     assert before["status"] == "ok"
     with server.session() as session:
-        brought_to(session, "paused")
+        bring_to(session, "paused")
         now = server.get("/health")
     assert now["sessions"] == before["sessions"] + 1
     assert now["active_sessions"] == before["active_sessions"] + 1
@@ -93,7 +93,7 @@ def test_a_setting_that_makes_no_sense_changes_nothing(
     before = server.get("/config")
     if isinstance(changes, dict):
         changes = {"warning_minutes": 3, **changes}
-    error = said(server.http.patch("/config", json=changes), 400)
+    error = check_error(server.http.patch("/config", json=changes), 400)
     assert (error["details"]["field"], error["short"]) == (field, short)
     assert server.get("/config") == before
 
@@ -106,7 +106,7 @@ def test_a_setting_is_a_number_and_nan_is_none(server: Server) -> None:
             content=f'{{"evaluate_timeout": {text}}}',
             headers={"content-type": "application/json"},
         )
-        assert said(answer, 400)["details"]["field"] == "evaluate_timeout"
+        assert check_error(answer, 400)["details"]["field"] == "evaluate_timeout"
     assert server.get("/config") == before
 
 
@@ -208,7 +208,7 @@ def test_the_default_port_when_taken_gives_way_to_a_free_one(tmp_path: Path) -> 
 
 def test_shutdown_answers_and_leaves_no_program_behind(own: Server) -> None:
     session = own.post("/sessions")["session_id"]
-    own.post(f"/sessions/{session}/launch", {"script": IDLES.path})
+    own.post(f"/sessions/{session}/launch", {"script": IDLE.path})
     program = psutil.Process(own.get(f"/sessions/{session}")["pid"])
     assert own.post("/shutdown") == {"status": "shutting_down"}
     assert own.process.wait(30) == 0
@@ -224,7 +224,7 @@ def test_a_signal_ends_it_in_order(own: Server, number: signal.Signals) -> None:
 
 def test_whoever_waits_when_it_ends_is_answered(own: Server) -> None:
     session = own.post("/sessions")["session_id"]
-    own.post(f"/sessions/{session}/launch", {"script": IDLES.path})
+    own.post(f"/sessions/{session}/launch", {"script": IDLE.path})
     own.get(f"/sessions/{session}/output?wait=20")
     with own.http.stream("GET", f"/sessions/{session}/output/stream") as stream:
         lines = stream.iter_lines()

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calling import Application, cid, decide
+from agent_process import agent_view
 from harness import Server, Session
 from holdfast.server.app import build_table
+from http_application import HttpApplication, compute_cid, decide
 from schemas import mistakes
-from situations import LOOP, brought_to
-from told_agents import seen
+from session_states import LOOP, bring_to
 
 Json = dict[str, Any]
 
@@ -115,9 +115,9 @@ def test_every_field_is_described_and_has_a_type(document: Json) -> None:
 def test_what_is_described_is_what_is_answered(server: Server, document: Json) -> None:
     """Every field of the answer to a read is described, with its type."""
     components = document["components"]["schemas"]
-    with server.session() as session, seen(server) as agent:
-        agent.agent.do("big")
-        large = agent.await_event("tool_result")["data"]["result"]["$cid"]
+    with server.session() as session, agent_view(server) as agent:
+        agent.agent.ask("big")
+        large = agent.wait_for_event("tool_result")["data"]["result"]["$cid"]
         session.break_at(LOOP, "add", condition="number >= 0")
         session.launch(LOOP)
         session.post("/watch", {"expression": "number"})
@@ -127,9 +127,9 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
         ids = {"session_id": session.id, "thread_id": thread, "frame_id": 0, "hold_id": hold}
         ids |= {"reference": reference, "breakpoint_id": "bp_1", "name": "shown"}
         point = server.post("/api/breakpoints", {"function": "shown", "condition": "args[0] == 1"})
-        app = Application(server, name="shown")
+        app = HttpApplication(server, name="shown")
         call = app.start("shown", 1)
-        ids |= {"call_id": call["call_id"], "cid": cid(1)}
+        ids |= {"call_id": call["call_id"], "cid": compute_cid(1)}
         problems: list[str] = []
         for method, path, operation in operations(document):
             if method != "GET" or path.endswith("/stream"):
@@ -140,7 +140,7 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
             if path.endswith("/source"):
                 concrete += "?frame_id=0"
             if path.endswith("/diff"):
-                concrete += f"?left={cid(1)}&right={cid(1)}"
+                concrete += f"?left={compute_cid(1)}&right={compute_cid(1)}"
             if path.endswith("/contents/{cid}"):
                 assert agent.get(f"/contents/{large}")
                 continue
@@ -242,7 +242,7 @@ def test_nothing_that_is_sent_makes_the_server_fail(
     apart: Server, document: Json, prefix: str
 ) -> None:
     with apart.session() as session:
-        brought_to(session, "paused")
+        bring_to(session, "paused")
         targets = [
             (method, path, operation)
             for method, path, operation in operations(document)

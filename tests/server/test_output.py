@@ -12,7 +12,7 @@ import httpx
 from harness import Program, Server, Session
 
 LOOP = Program("loop.py")
-TALKS = Program("talks.py")
+STREAM_WRITER = Program("stream_writer.py")
 
 
 def texts(page: dict[str, Any]) -> str:
@@ -20,7 +20,7 @@ def texts(page: dict[str, Any]) -> str:
 
 
 def test_both_streams_are_captured_with_times_in_order(session: Session, python: str) -> None:
-    session.launch(TALKS, python=python)
+    session.launch(STREAM_WRITER, python=python)
     assert session.output() == ("out 1\nout 2\ngrüße, 世界 🐍\nbad \\xff byte\n世\nno newline")
     assert session.output("stderr") == "err 1\n"
     page = session.get("/output")

@@ -15,18 +15,18 @@ import httpx
 import psutil
 import pytest
 
-from families import TIMEOUT, is_running
 from harness import Program, Server, Session
-from lives import (
-    Asking,
-    Fifo,
+from process_trees import TIMEOUT, is_running
+from server_processes import (
+    PendingRequest,
     Pidfd,
-    everyone_of,
-    family,
-    fifos,
-    launch_for_ever,
-    warden_of,
-    zombies_of,
+    PidFifo,
+    fifo_factory,
+    find_warden,
+    find_zombies,
+    launch_in_mode,
+    launch_never_ready,
+    watch_processes,
 )
 
 LOOP = Program("loop.py")
@@ -46,8 +46,8 @@ ENDINGS: dict[str, Ending] = {
 
 
 @pytest.fixture
-def line(tmp_path: Path) -> Iterator[Callable[[], Fifo]]:
-    with fifos(tmp_path) as make:
+def line(tmp_path: Path) -> Iterator[Callable[[], PidFifo]]:
+    with fifo_factory(tmp_path) as make:
         yield make
 
 
@@ -65,10 +65,12 @@ def created(server: Server) -> Session:
     return Session(server, server.post("/sessions")["session_id"])
 
 
-def continued(session: Session, **body: Any) -> Asking:
+def continued(session: Session, **body: Any) -> PendingRequest:
     """A client that waits for the next stop, and is known to wait."""
     seen = session.get()["last_event"]
-    asking = Asking(session.server, "POST", session.path("/continue"), {"wait": True, **body})
+    asking = PendingRequest(
+        session.server, "POST", session.path("/continue"), {"wait": True, **body}
+    )
     while not any(
         e["event"] == "continued" for e in session.get(f"/events?since={seen}")["events"]
     ):
@@ -76,13 +78,13 @@ def continued(session: Session, **body: Any) -> Asking:
     return asking
 
 
-def evaluating(session: Session, fifo: Fifo, seconds: int = 1000) -> Asking:
+def evaluating(session: Session, fifo: PidFifo, seconds: int = 1000) -> PendingRequest:
     """A client that waits for an expression, which is known to be under way."""
-    said = fifo.pids(1)
+    said = fifo.read_pids(1)
     slow = f"os.write(out, b'{said[0]}\\n') and __import__('time').sleep({seconds})"
     body = {"expression": slow, "timeout": 100}
-    asking = Asking(session.server, "POST", session.path("/evaluate"), body)
-    fifo.pids(len(said) + 1)
+    asking = PendingRequest(session.server, "POST", session.path("/evaluate"), body)
+    fifo.read_pids(len(said) + 1)
     return asking
 
 
@@ -91,92 +93,92 @@ def evaluating(session: Session, fifo: Fifo, seconds: int = 1000) -> Asking:
 
 @pytest.mark.parametrize("manner", MANNERS)
 def test_a_deleted_session_leaves_no_process(
-    server: Server, manner: str, line: Callable[[], Fifo]
+    server: Server, manner: str, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
     with server.session() as session:
-        family(session, fifo, manner)
+        launch_in_mode(session, fifo, manner)
 
         assert session.delete() == {"deleted": True, "session_id": session.id}
 
-        fifo.wait_until_all_are_gone()
+        fifo.wait_until_gone()
         session.get(expect=404)
-    assert zombies_of(server) == []
+    assert find_zombies(server) == []
 
 
 def test_a_session_may_be_deleted_while_it_launches(
-    server: Server, line: Callable[[], Fifo]
+    server: Server, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
     with server.session() as session:
-        launching = launch_for_ever(session, fifo)
+        launching = launch_never_ready(session, fifo)
 
         session.delete()
 
-        fifo.wait_until_all_are_gone()
-        answer = launching.answer()
+        fifo.wait_until_gone()
+        answer = launching.wait()
         assert (answer.status_code, answer.json()["error_code"]) == (409, "wrong_state")
         assert answer.json()["error"]["details"]["reason"] == "deleted"
 
 
 def test_a_launch_that_waits_its_turn_does_not_start_in_a_deleted_session(
-    server: Server, line: Callable[[], Fifo]
+    server: Server, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
     with server.session() as session:
-        first = launch_for_ever(session, fifo)
-        second = Asking(server, "POST", session.path("/restart"), {"wait": True})
+        first = launch_never_ready(session, fifo)
+        second = PendingRequest(server, "POST", session.path("/restart"), {"wait": True})
 
         session.delete()
 
-        assert first.answer().status_code == 409
+        assert first.wait().status_code == 409
         # It waited for the first, or it came when the session was gone already.
-        assert second.answer().status_code == 404
-        fifo.wait_until_all_are_gone()
+        assert second.wait().status_code == 404
+        fifo.wait_until_gone()
 
 
 def test_a_launch_can_be_terminated_and_tried_again(
-    server: Server, line: Callable[[], Fifo]
+    server: Server, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
     with server.session() as session:
-        launching = launch_for_ever(session, fifo)
+        launching = launch_never_ready(session, fifo)
 
         session.post("/terminate")
 
-        fifo.wait_until_all_are_gone()
-        assert launching.answer().status_code == 409
+        fifo.wait_until_gone()
+        assert launching.wait().status_code == 409
         shown = session.get("/status")
         assert (shown["status"], shown["reason"]) == ("terminated", "terminated")
         assert session.launch(LOOP)["exit_code"] == 0
 
 
 def test_a_client_that_waits_is_told_of_the_deletion(
-    server: Server, line: Callable[[], Fifo]
+    server: Server, line: Callable[[], PidFifo]
 ) -> None:
     with server.session() as session:
-        family(session, line(), "paused")
+        launch_in_mode(session, line(), "paused")
         waiting = continued(session)
 
         session.delete()
 
-        answer = waiting.answer().json()
+        answer = waiting.wait().json()
         assert (answer["status"], answer["reason"]) == ("terminated", "deleted")
 
 
 def test_what_a_program_left_behind_goes_with_its_session_not_before(
-    server: Server, line: Callable[[], Fifo]
+    server: Server, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
     with server.session() as session:
-        family(session, fifo, "orphaning")
+        launch_in_mode(session, fifo, "orphaning")
         assert session.get("/status?wait=20")["status"] == "terminated"
-        leader, *others = fifo.pids(4)
+        leader, *others = fifo.read_pids(4)
         assert [is_running(pid) for pid in others] == [True] * 3 or is_running(leader)
 
         session.delete()
 
-        fifo.wait_until_all_are_gone()
+        fifo.wait_until_gone()
 
 
 # -- the end of the server -----------------------------------------------------------------------
@@ -185,19 +187,19 @@ def test_what_a_program_left_behind_goes_with_its_session_not_before(
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ENDINGS.values(), ids=ENDINGS)
 def test_nothing_outlives_the_server_but_what_was_detached(
-    own: Server, end: Ending, line: Callable[[], Fifo]
+    own: Server, end: Ending, line: Callable[[], PidFifo]
 ) -> None:
     detached = line()
-    family(free := created(own), detached, "parent")
+    launch_in_mode(free := created(own), detached, "parent")
     free.post("/detach")
     lines = []
     for manner in MANNERS:
         lines.append(line())
-        family(created(own), lines[-1], manner)
+        launch_in_mode(created(own), lines[-1], manner)
     lines.append(line())
-    launching = launch_for_ever(created(own), lines[-1])
-    warden = warden_of(own)
-    everyone = everyone_of(own, but=detached.pids(4))
+    launching = launch_never_ready(created(own), lines[-1])
+    warden = find_warden(own)
+    everyone = watch_processes(own, but=detached.read_pids(4))
     assert warden in [each.pid for each in everyone]
 
     end(own)
@@ -205,15 +207,15 @@ def test_nothing_outlives_the_server_but_what_was_detached(
     for each in everyone:
         each.wait_until_gone()
     for fifo in lines:
-        fifo.wait_until_all_are_gone()
-    assert all(is_running(pid) for pid in detached.pids(4))
+        fifo.wait_until_gone()
+    assert all(is_running(pid) for pid in detached.read_pids(4))
     code = own.process.wait(TIMEOUT)
     if code == -signal.SIGKILL:
         with pytest.raises(AssertionError):
-            launching.answer()
+            launching.wait()
         return
     assert code == 0
-    assert launching.answer().status_code == 409
+    assert launching.wait().status_code == 409
     left_over(own)
 
 
@@ -227,12 +229,12 @@ def left_over(server: Server) -> None:
 
 
 def test_a_program_that_is_detached_while_paused_runs_on(
-    server: Server, line: Callable[[], Fifo]
+    server: Server, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
     with server.session() as session:
-        family(session, fifo, "paused")
-        [pid] = fifo.pids(1)
+        launch_in_mode(session, fifo, "paused")
+        [pid] = fifo.read_pids(1)
 
         session.post("/detach")
         session.delete()
@@ -242,12 +244,12 @@ def test_a_program_that_is_detached_while_paused_runs_on(
 
 @pytest.mark.parametrize("end", [ORDERLY["SIGTERM"], ORDERLY["SIGHUP"]], ids=["SIGTERM", "SIGHUP"])
 def test_whoever_waits_is_answered_when_the_server_stops(
-    own: Server, end: Ending, line: Callable[[], Fifo]
+    own: Server, end: Ending, line: Callable[[], PidFifo]
 ) -> None:
     first, second, third = created(own), created(own), created(own)
-    family(first, line(), "paused")
+    launch_in_mode(first, line(), "paused")
     running = continued(first)
-    family(second, fifo := line(), "paused")
+    launch_in_mode(second, fifo := line(), "paused")
     computing = evaluating(second, fifo)
     with (
         httpx.Client(base_url=own.url, timeout=60, trust_env=False) as client,
@@ -257,9 +259,9 @@ def test_whoever_waits_is_answered_when_the_server_stops(
         end(own)
         assert "event: end" in [*output.iter_lines()]
         assert "event: end" in [*nothing.iter_lines()]
-    answer = running.answer().json()
+    answer = running.wait().json()
     assert (answer["status"], answer["reason"]) == ("terminated", "server_stopped")
-    answer = computing.answer().json()
+    answer = computing.wait().json()
     assert answer["error_code"] == "session_crashed"
     assert own.process.wait(TIMEOUT) == 0
 
@@ -298,11 +300,11 @@ def test_a_stopped_server_says_why_its_sessions_ended(own: Server) -> None:
 
 
 def test_a_killed_warden_is_replaced_and_its_successor_does_its_work(
-    own: Server, line: Callable[[], Fifo]
+    own: Server, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
-    family(created(own), fifo, "parent")
-    first = Pidfd(warden_of(own))
+    launch_in_mode(created(own), fifo, "parent")
+    first = Pidfd(find_warden(own))
     os.kill(first.pid, signal.SIGKILL)
     first.wait_until_gone()
     while not (found := wardens(own)):
@@ -310,14 +312,14 @@ def test_a_killed_warden_is_replaced_and_its_successor_does_its_work(
 
     own.process.kill()
 
-    fifo.wait_until_all_are_gone()
+    fifo.wait_until_gone()
     assert own.process.wait() == -signal.SIGKILL
     assert found != [first.pid]
 
 
 def wardens(server: Server) -> list[int]:
     try:
-        return [warden_of(server)]
+        return [find_warden(server)]
     except (ValueError, psutil.Error):
         return []
 
@@ -405,23 +407,23 @@ KILLED = ("terminated", "target_exited", -9)
 
 
 def test_a_running_target_that_is_killed_is_terminated(
-    session: Session, line: Callable[[], Fifo]
+    session: Session, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
-    family(session, fifo, "plain")
-    waiting = Asking(session.server, "GET", session.path("/status?wait=true"))
-    os.kill(fifo.pids(1)[0], signal.SIGKILL)
-    assert ended(waiting.answer()) == KILLED
+    launch_in_mode(session, fifo, "plain")
+    waiting = PendingRequest(session.server, "GET", session.path("/status?wait=true"))
+    os.kill(fifo.read_pids(1)[0], signal.SIGKILL)
+    assert ended(waiting.wait()) == KILLED
 
 
 def test_a_paused_target_that_is_killed_is_terminated(
-    session: Session, line: Callable[[], Fifo]
+    session: Session, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
-    hold = family(session, fifo, "paused")["hold_id"]
+    hold = launch_in_mode(session, fifo, "paused")["hold_id"]
     seen = session.get()["last_event"]
 
-    os.kill(fifo.pids(1)[0], signal.SIGKILL)
+    os.kill(fifo.read_pids(1)[0], signal.SIGKILL)
 
     events = session.get(f"/events?since={seen}&wait=20")["events"]
     assert [each["event"] for each in events] == ["terminated"]
@@ -433,60 +435,60 @@ def test_a_paused_target_that_is_killed_is_terminated(
 
 
 def test_a_target_killed_during_a_step_answers_the_step(
-    session: Session, line: Callable[[], Fifo]
+    session: Session, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
-    family(session, fifo, "paused")
+    launch_in_mode(session, fifo, "paused")
     session.post("/step-over")
     session.post("/step-over")
     seen = session.get()["last_event"]
-    stepping = Asking(session.server, "POST", session.path("/step-over"), {"wait": True})
+    stepping = PendingRequest(session.server, "POST", session.path("/step-over"), {"wait": True})
     session.get(f"/events?since={seen}&wait=20")
 
-    os.kill(fifo.pids(1)[0], signal.SIGKILL)
+    os.kill(fifo.read_pids(1)[0], signal.SIGKILL)
 
-    assert ended(stepping.answer()) == KILLED
+    assert ended(stepping.wait()) == KILLED
 
 
 def test_a_target_killed_during_an_evaluation_answers_it(
-    session: Session, line: Callable[[], Fifo]
+    session: Session, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
-    family(session, fifo, "paused")
+    launch_in_mode(session, fifo, "paused")
     computing = evaluating(session, fifo)
 
-    os.kill(fifo.pids(1)[0], signal.SIGKILL)
+    os.kill(fifo.read_pids(1)[0], signal.SIGKILL)
 
-    answer = computing.answer()
+    answer = computing.wait()
     assert (answer.status_code, answer.json()["error_code"]) == (500, "session_crashed")
     shown = session.get("/status")
     assert (shown["status"], shown["reason"], shown["exit_code"]) == KILLED
 
 
 def test_a_target_killed_during_its_launch_fails_it(
-    session: Session, line: Callable[[], Fifo]
+    session: Session, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
-    launching = launch_for_ever(session, fifo)
+    launching = launch_never_ready(session, fifo)
 
-    os.kill(fifo.pids(1)[0], signal.SIGKILL)
+    os.kill(fifo.read_pids(1)[0], signal.SIGKILL)
 
-    answer = launching.answer()
+    answer = launching.wait()
     assert (answer.status_code, answer.json()["error_code"]) == (500, "launch_failed")
     assert answer.json()["error"]["details"]["exit_code"] == -9
     shown = session.get("/status")
     assert (shown["status"], shown["reason"]) == ("failed", "launch_failed")
     assert shown["exit_code"] == -9
-    fifo.wait_until_all_are_gone()  # it was not started again by other means
+    fifo.wait_until_gone()  # it was not started again by other means
 
 
 @pytest.mark.parametrize(
     ("expression", "code"), [("os._exit(7)", 7), ("os.kill(os.getpid(), 9)", -9)]
 )
 def test_an_expression_may_end_its_own_process(
-    session: Session, python: str, expression: str, code: int, line: Callable[[], Fifo]
+    session: Session, python: str, expression: str, code: int, line: Callable[[], PidFifo]
 ) -> None:
-    family(session, line(), "paused", python=python)
+    launch_in_mode(session, line(), "paused", python=python)
 
     answer = session.post("/evaluate", {"expression": expression}, expect=500)
 

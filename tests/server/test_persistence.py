@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from harness import Server, Session
-from situations import LOOP, brought_to
+from session_states import LOOP, bring_to
 
 Start = Callable[[], Server]
 
@@ -235,7 +235,7 @@ def test_a_damaged_database_is_kept_aside_and_said_so(start: Start, tmp_path: Pa
     assert kept.read_bytes().startswith(b"this is not a database")
     assert second.get("/sessions")["total"] == 0
     with second.session() as session:
-        brought_to(session, "paused")
+        bring_to(session, "paused")
 
 
 def test_one_session_that_cannot_be_restored_is_no_reason_to_lose_the_others(

@@ -8,9 +8,9 @@ import pytest
 
 from harness import Program, Server, Session
 
-COUNTING = Program("counting.py")
-LOOP = {"file": COUNTING.path, "line": COUNTING.line("loop"), "condition": "i == 4"}
-CALL = {"file": COUNTING.path, "line": COUNTING.line("call")}
+COUNTER = Program("counter.py")
+LOOP = {"file": COUNTER.path, "line": COUNTER.line("loop"), "condition": "i == 4"}
+CALL = {"file": COUNTER.path, "line": COUNTER.line("call")}
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def test_a_profile_is_listed_and_shown(server: Server, profile: str) -> None:
 def test_a_profile_is_applied_to_a_session(session: Session, profile: str) -> None:
     made = session.post("/breakpoints", {"profile": profile})
     assert made["total"] == 3
-    assert session.launch(COUNTING)["location"]["line"] == COUNTING.line("call")
+    assert session.launch(COUNTER)["location"]["line"] == COUNTER.line("call")
     assert session.resume()["location"]["function"] == "count"
-    assert session.resume()["location"]["line"] == COUNTING.line("loop")
+    assert session.resume()["location"]["line"] == COUNTER.line("loop")
     assert session.locals()["i"]["value"] == "4"
 
 

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from harness import Server, Session
-from situations import ASKS, IDLES, LOOP, brought_to
+from session_states import IDLE, INPUT_PROMPT, LOOP, bring_to
 
 
 def gone(pid: int) -> bool:
@@ -66,7 +66,7 @@ def test_the_list_names_every_session_with_its_status(server: Server, session: S
     "state", ["created", "running", "paused", "waiting_for_input", "terminated"]
 )
 def test_the_detail_says_all_that_the_status_says(session: Session, state: str) -> None:
-    brought_to(session, state)
+    bring_to(session, state)
     status, detail = session.get("/status"), session.get()
     assert status["status"] == detail["status"] == state
     assert status.items() <= detail.items()
@@ -82,7 +82,7 @@ def test_the_status_of_a_stop_names_its_threads(session: Session) -> None:
 
 
 def test_a_program_that_waits_for_input_says_what_it_asks(session: Session) -> None:
-    waiting = session.launch(ASKS)
+    waiting = session.launch(INPUT_PROMPT)
     assert (waiting["status"], waiting["prompt"]) == ("waiting_for_input", "name? ")
 
 
@@ -165,7 +165,7 @@ def test_an_attached_session_is_exported_too(server: Server) -> None:
 )
 def test_a_deleted_session_is_gone_with_its_program(server: Server, state: str) -> None:
     session = Session(server, server.post("/sessions")["session_id"])
-    brought_to(session, state)
+    bring_to(session, state)
     pid = session.get()["pid"]
     assert session.delete()["deleted"] is True
     assert pid is None or gone(pid)
@@ -177,7 +177,7 @@ def test_a_deleted_session_is_gone_with_its_program(server: Server, state: str) 
 
 def test_a_session_that_has_ended_can_be_given_another_program(session: Session) -> None:
     assert session.launch(LOOP)["status"] == "terminated"
-    assert session.launch(ASKS)["status"] == "waiting_for_input"
+    assert session.launch(INPUT_PROMPT)["status"] == "waiting_for_input"
     session.post("/input", {"input": "Ann\n"})
     assert session.get("/status?wait=20")["status"] == "terminated"
     assert "hello Ann" in session.output()
@@ -215,7 +215,7 @@ def test_sessions_created_and_deleted_by_many_clients_leave_nothing(server: Serv
 
 def test_a_session_deleted_twice_at_once_is_deleted_once(server: Server) -> None:
     session = Session(server, server.post("/sessions")["session_id"])
-    brought_to(session, "paused")
+    bring_to(session, "paused")
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(server.http.delete, session.path("")) for _ in range(4)]
         answers = sorted(each.result().status_code for each in asked)
@@ -225,7 +225,7 @@ def test_a_session_deleted_twice_at_once_is_deleted_once(server: Server) -> None
 
 
 def test_a_client_that_disappears_while_it_waits_does_no_harm(session: Session) -> None:
-    brought_to(session, "running")
+    bring_to(session, "running")
     url = urlsplit(session.server.url)
     with socket.create_connection((url.hostname, url.port or 0)) as client:
         path = session.path("/status?wait=60")
@@ -236,7 +236,7 @@ def test_a_client_that_disappears_while_it_waits_does_no_harm(session: Session) 
 
 
 def test_everybody_who_waits_hears_of_the_same_stop(session: Session) -> None:
-    brought_to(session, "running")
+    bring_to(session, "running")
     with ThreadPoolExecutor(5) as pool:
         waits = [pool.submit(session.get, "/status?wait=60") for _ in range(5)]
         session.post("/pause")
@@ -263,7 +263,7 @@ def test_an_idle_session_ends_says_so_once_and_is_gone(server: Server) -> None:
 def test_the_first_look_after_the_time_is_up_says_so(server: Server, look: str) -> None:
     session = Session(server, server.post("/sessions", {"timeout_minutes": BRIEF})["session_id"])
     with server.session() as other:  # meanwhile, somewhere else, something that takes longer
-        other.launch(IDLES, args=["1"])
+        other.launch(IDLE, args=["1"])
     end = session.get(look)
     assert (end["status"], end["reason"]) == ("terminated", "timeout")
     session.get(look, expect=404)
@@ -271,7 +271,7 @@ def test_the_first_look_after_the_time_is_up_says_so(server: Server, look: str) 
 
 def test_a_paused_program_ends_with_its_idle_session(server: Server) -> None:
     session = Session(server, server.post("/sessions")["session_id"])
-    brought_to(session, "paused")
+    bring_to(session, "paused")
     program = psutil.Process(session.get()["pid"])
     session.patch("", {"timeout_minutes": BRIEF})
     assert psutil.wait_procs([program], timeout=30)[1] == []
@@ -282,7 +282,7 @@ def test_a_paused_program_ends_with_its_idle_session(server: Server) -> None:
 
 def test_a_running_program_counts_as_activity(server: Server) -> None:
     session = Session(server, server.post("/sessions", {"timeout_minutes": BRIEF})["session_id"])
-    end = session.launch(IDLES, args=["1.5"])  # five times as long as the session may idle
+    end = session.launch(IDLE, args=["1.5"])  # five times as long as the session may idle
     assert (end["status"], end["reason"], end["exit_code"]) == ("terminated", "target_exited", 0)
     assert session.get("/status?wait=30")["status"] == "terminated"
 

@@ -142,7 +142,7 @@ def test_clients_that_vanish_as_they_wait_cost_nothing_and_are_no_error(tmp_path
             stop = session.post("/step-over")
             assert (stop["status"], stop["location"]["line"]) == ("paused", LOOP.line("return"))
         own.process.terminate()
-        assert own.rest_of_log() == ""
+        assert own.read_rest_of_log() == ""
     finally:
         assert own.stop() == 0
 

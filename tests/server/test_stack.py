@@ -6,10 +6,10 @@ import pytest
 
 from harness import Program, Server, Session
 
-DEEP = Program("deep.py")
+DEEP_RECURSION = Program("deep_recursion.py")
 FUNCTIONS = Program("functions.py")
 SHAPES = Program("helpers/shapes.py")
-THINGS = Program("things.py")
+VALUE_KINDS = Program("value_kinds.py")
 
 
 def test_the_stack_names_each_frame_with_file_and_line(session: Session) -> None:
@@ -42,13 +42,13 @@ def test_a_step_into_follows_into_an_imported_module(session: Session) -> None:
 
 
 def test_a_deep_stack_comes_in_pages(session: Session) -> None:
-    session.break_at(DEEP, "bottom")
-    session.launch(DEEP)
+    session.break_at(DEEP_RECURSION, "bottom")
+    session.launch(DEEP_RECURSION)
 
     first = session.get("/stacktrace?start=0&count=3")
     assert [each["id"] for each in first["frames"]] == [0, 1, 2]
     assert (first["total"], first["has_more"]) == (2001, True)
-    assert first["frames"][0]["line"] == DEEP.line("bottom")
+    assert first["frames"][0]["line"] == DEEP_RECURSION.line("bottom")
 
     last = session.get("/stacktrace?offset=1999&limit=50")
     assert [each["name"] for each in last["frames"]] == ["dive", "<module>"]
@@ -65,8 +65,8 @@ def test_a_deep_stack_comes_in_pages(session: Session) -> None:
 
 
 def test_how_deep_a_stack_is_shown_at_once_can_be_set(server: Server, session: Session) -> None:
-    session.break_at(DEEP, "bottom")
-    session.launch(DEEP)
+    session.break_at(DEEP_RECURSION, "bottom")
+    session.launch(DEEP_RECURSION)
     before = server.get("/config")["max_stack_depth"]
     try:
         server.patch("/config", {"max_stack_depth": 7})
@@ -84,7 +84,7 @@ def test_a_bad_page_is_refused(session: Session, query: str) -> None:
 def test_a_running_program_has_no_frames_to_look_into(session: Session) -> None:
     wrong = session.get("/stacktrace", expect=409)
     assert wrong["error"]["details"]["state"] == "created"
-    spinning = Program("spinning.py")
+    spinning = Program("busy_loop.py")
     session.launch(spinning, wait=0)
     session.get("/output?since=0&wait=20")
     for path in ("/stacktrace", "/frames/0/variables", "/frames/0/scopes", "/variables/1000"):
@@ -97,8 +97,8 @@ def test_a_running_program_has_no_frames_to_look_into(session: Session) -> None:
 
 
 def test_frame_ids_and_references_end_when_the_thread_runs(session: Session) -> None:
-    session.break_at(THINGS, "inspect", "outer_return")
-    session.launch(THINGS)
+    session.break_at(VALUE_KINDS, "inspect", "outer_return")
+    session.launch(VALUE_KINDS)
     old = session.locals()["mapping"]["variable_reference"]
     scope = session.get("/frames/0/scopes")["scopes"][0]["reference"]
 

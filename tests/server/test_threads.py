@@ -6,8 +6,8 @@ from typing import Any
 
 from harness import Program, Session
 
-WORKERS = Program("workers.py")
-SPINNING = Program("spinning.py")
+WORKER_THREADS = Program("worker_threads.py")
+BUSY_LOOP = Program("busy_loop.py")
 NAMES = {"worker-a", "worker-b", "worker-c"}
 
 
@@ -23,8 +23,8 @@ def stopped(answer: dict[str, Any], point: str | None = None) -> dict[str, int]:
 
 def all_at_the_breakpoint(session: Session, **options: Any) -> dict[str, int]:
     """All three workers, at the breakpoint that each of them hit."""
-    [point] = session.break_at(WORKERS, "work")
-    answer = session.launch(WORKERS, **options)
+    [point] = session.break_at(WORKER_THREADS, "work")
+    answer = session.launch(WORKER_THREADS, **options)
     seen = 0
     while NAMES - set(found := stopped(answer, point)):
         events = session.get(f"/events?since={seen}&wait=5")
@@ -34,11 +34,11 @@ def all_at_the_breakpoint(session: Session, **options: Any) -> dict[str, int]:
 
 
 def test_every_thread_at_a_breakpoint_is_told(session: Session, python: str) -> None:
-    session.break_at(WORKERS, "work")
-    answer = session.launch(WORKERS, python=python)
+    session.break_at(WORKER_THREADS, "work")
+    answer = session.launch(WORKER_THREADS, python=python)
     assert answer["reason"] == "breakpoint"
     top = next(t for t in answer["stopped_threads"] if t["thread_id"] == answer["thread_id"])
-    assert top["location"]["line"] == answer["location"]["line"] == WORKERS.line("work")
+    assert top["location"]["line"] == answer["location"]["line"] == WORKER_THREADS.line("work")
     assert top["breakpoint_id"] == answer["breakpoint_id"]
     every = {each["name"]: each["status"] for each in answer["all_threads"]}
     assert every["MainThread"] == "paused"
@@ -50,8 +50,8 @@ def test_no_breakpoint_is_lost_when_several_threads_reach_it_at_once(
     session: Session, python: str
 ) -> None:
     """Each of the three is seen at it: stopped there in its own right, or held there by another."""
-    [point] = session.break_at(WORKERS, "work")
-    answer = session.launch(WORKERS, python=python)
+    [point] = session.break_at(WORKER_THREADS, "work")
+    answer = session.launch(WORKER_THREADS, python=python)
     seen: set[str] = set()
     while answer["status"] == "paused":
         seen |= set(stopped(answer, point))
@@ -69,7 +69,7 @@ def test_each_thread_has_its_own_frames(session: Session, python: str) -> None:
         frames = session.get(f"/threads/{thread}/stacktrace")["frames"]
         top = frames[0]["id"]
         assert (top == 0) == (thread == current)
-        assert frames[0]["line"] == WORKERS.line("work")
+        assert frames[0]["line"] == WORKER_THREADS.line("work")
         assert not ids & {each["id"] for each in frames}
         ids |= {each["id"] for each in frames}
         assert session.locals(top)["name"]["value"] == repr(name[-1])
@@ -81,10 +81,13 @@ def test_each_thread_has_its_own_frames(session: Session, python: str) -> None:
 
 def test_one_thread_goes_on_and_the_others_stay(session: Session, python: str) -> None:
     found = all_at_the_breakpoint(session, python=python, stop_all_threads=False)
-    session.break_at(WORKERS, "done")
+    session.break_at(WORKER_THREADS, "done")
     for name, thread in found.items():
         answer = session.post(f"/threads/{thread}/continue", {"wait": 20})
-        assert (answer["thread_id"], answer["location"]["line"]) == (thread, WORKERS.line("done"))
+        assert (answer["thread_id"], answer["location"]["line"]) == (
+            thread,
+            WORKER_THREADS.line("done"),
+        )
         assert session.evaluate("mine") == repr(name[-1] * 2)
     assert session.get("/status")["status"] == "paused"
     end = session.resume()
@@ -106,8 +109,8 @@ def test_a_thread_let_go_from_a_stop_of_all_runs_by_itself(session: Session) -> 
 
 
 def test_the_stop_one_looks_at_is_not_replaced_by_another_threads(session: Session) -> None:
-    session.break_at(WORKERS, "work")
-    first = session.launch(WORKERS, stop_all_threads=False)
+    session.break_at(WORKER_THREADS, "work")
+    first = session.launch(WORKER_THREADS, stop_all_threads=False)
     while len(stopped(session.get("/status"))) < 3:
         pass
     now = session.get("/status")
@@ -115,8 +118,8 @@ def test_the_stop_one_looks_at_is_not_replaced_by_another_threads(session: Sessi
 
 
 def test_only_the_thread_that_hits_stops_if_so_asked(session: Session, python: str) -> None:
-    session.break_at(WORKERS, "work")
-    answer = session.launch(WORKERS, python=python, stop_all_threads=False, args=["spin"])
+    session.break_at(WORKER_THREADS, "work")
+    answer = session.launch(WORKER_THREADS, python=python, stop_all_threads=False, args=["spin"])
     states = {each["name"]: each["status"] for each in answer["all_threads"]}
     assert (states["MainThread"], states["ticker"]) == ("running", "running")
     cursor = session.get("/output")["cursor"]
@@ -129,8 +132,8 @@ def test_only_the_thread_that_hits_stops_if_so_asked(session: Session, python: s
 
 
 def test_all_threads_stop_together_by_default(session: Session) -> None:
-    session.break_at(WORKERS, "work")
-    session.launch(WORKERS, args=["spin"])
+    session.break_at(WORKER_THREADS, "work")
+    session.launch(WORKER_THREADS, args=["spin"])
     cursor = session.get("/output")["cursor"]
     assert session.get(f"/output?since={cursor}&wait=0.2")["outputs"] == []
     ticker = next(t for t in session.get("/threads")["threads"] if t["name"] == "ticker")
@@ -147,15 +150,15 @@ def test_a_thread_is_stepped_by_itself(session: Session, python: str) -> None:
     a, b, c = (found[name] for name in sorted(found))
     step = session.post(f"/threads/{b}/step-over")
     assert (step["thread_id"], step["reason"]) == (b, "step")
-    assert step["location"]["line"] == WORKERS.line("done")
+    assert step["location"]["line"] == WORKER_THREADS.line("done")
     assert set(stopped(step).values()) == {a, b, c}
     lines = {t["thread_id"]: t["location"]["line"] for t in step["stopped_threads"]}
-    assert lines[a] == lines[c] == WORKERS.line("work")
+    assert lines[a] == lines[c] == WORKER_THREADS.line("work")
 
 
 def test_an_unknown_thread_is_not_found(session: Session) -> None:
-    session.break_at(WORKERS, "end")
-    session.launch(WORKERS)
+    session.break_at(WORKER_THREADS, "end")
+    session.launch(WORKER_THREADS)
     for route in ("continue", "step-over", "step-into", "step-out"):
         refused = session.post(f"/threads/999/{route}", expect=404)
         assert refused["error_code"] == "thread_not_found"
@@ -165,7 +168,7 @@ def test_an_unknown_thread_is_not_found(session: Session) -> None:
 
 
 def test_one_thread_of_a_running_program_is_paused(session: Session) -> None:
-    session.launch(SPINNING, wait=0, stop_all_threads=False)
+    session.launch(BUSY_LOOP, wait=0, stop_all_threads=False)
     session.get("/output?wait=20")
     session.post("/threads/999/pause", expect=404)
     [main] = [each["thread_id"] for each in session.get("/threads")["threads"]]

@@ -10,18 +10,18 @@ import pytest
 
 from harness import Program, Server, Session
 
-THINGS = Program("things.py")
-CROWDED = Program("crowded.py")
+VALUE_KINDS = Program("value_kinds.py")
+MANY_VARIABLES = Program("many_variables.py")
 LOOP = Program("loop.py")
-SCIENCE = Program("science.py")
+LIBRARY_VALUES = Program("library_values.py")
 
 
 @pytest.fixture(scope="module")
 def held(server: Server) -> Iterator[Session]:
     """One program held among its values, for all the tests that only look."""
     with server.session() as session:
-        session.break_at(THINGS, "inspect")
-        session.launch(THINGS)
+        session.break_at(VALUE_KINDS, "inspect")
+        session.launch(VALUE_KINDS)
         yield session
 
 
@@ -169,8 +169,8 @@ def test_outer_frames_have_variables_too(held: Session) -> None:
 
 
 def test_more_locals_than_fit_a_page_are_all_there(session: Session) -> None:
-    session.break_at(CROWDED, "done")
-    stop = session.launch(CROWDED)
+    session.break_at(MANY_VARIABLES, "done")
+    stop = session.launch(MANY_VARIABLES)
     assert len(stop["locals"]) == 200
     assert stop["locals_total"] == 501
 
@@ -188,8 +188,8 @@ def test_more_locals_than_fit_a_page_are_all_there(session: Session) -> None:
 def test_arrays_tables_and_models_are_shown_by_what_they_are(session: Session) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pydantic")
-    session.break_at(SCIENCE, "look")
-    session.launch(SCIENCE)
+    session.break_at(LIBRARY_VALUES, "look")
+    session.launch(LIBRARY_VALUES)
     shown = session.locals()
 
     assert shown["array"]["shape"] == [1000, 3]
@@ -206,8 +206,8 @@ def test_arrays_tables_and_models_are_shown_by_what_they_are(session: Session) -
 
 
 def test_looking_imports_nothing_into_the_program(session: Session) -> None:
-    session.break_at(THINGS, "inspect")
-    session.launch(THINGS)
+    session.break_at(VALUE_KINDS, "inspect")
+    session.launch(VALUE_KINDS)
     session.locals()
     session.get("/frames/2/variables")
     loaded = session.evaluate(
@@ -241,8 +241,8 @@ def test_a_local_is_set_and_the_program_goes_on_with_it(session: Session, python
 
 
 def test_globals_items_attributes_and_nested_parts_are_set(session: Session) -> None:
-    session.break_at(THINGS, "inspect")
-    session.launch(THINGS)
+    session.break_at(VALUE_KINDS, "inspect")
+    session.launch(VALUE_KINDS)
     shown = session.locals()
     [_locals, names] = session.get("/frames/0/scopes")["scopes"]
 
@@ -264,8 +264,8 @@ def test_globals_items_attributes_and_nested_parts_are_set(session: Session) -> 
 
 
 def test_what_cannot_be_set_is_refused_and_nothing_changes(session: Session) -> None:
-    session.break_at(THINGS, "inspect")
-    session.launch(THINGS)
+    session.break_at(VALUE_KINDS, "inspect")
+    session.launch(VALUE_KINDS)
     shown = session.locals()
     scope = session.get("/frames/0/scopes")["scopes"][0]["reference"]
     for reference, name, value in (

@@ -8,7 +8,7 @@ import pytest
 
 from harness import Program, Server, Session
 
-GATES = Program("gates.py")
+STDIN_GATES = Program("stdin_gates.py")
 LOOP = Program("loop.py")
 SLEEPS = "import time\ntime.sleep(0.4)\nawake = True\ntime.sleep(60)\n"
 WRONG = ["soon", "-1", "nan", "inf", "1e999", [1], {"seconds": 1}]
@@ -16,8 +16,8 @@ ROUTES = ["launch", "continue", "step-over", "step-into", "step-out", "pause", "
 
 
 def waiting_at_gate(session: Session) -> dict[str, Any]:
-    session.break_at(GATES, "gate")
-    asked: dict[str, Any] = session.launch(GATES)
+    session.break_at(STDIN_GATES, "gate")
+    asked: dict[str, Any] = session.launch(STDIN_GATES)
     assert asked["status"] == "waiting_for_input"
     return asked
 
@@ -70,13 +70,13 @@ def test_when_time_is_up_it_runs_and_asking_again_loses_nothing(session: Session
     stop = session.get("/status?wait=20")
     assert (stop["status"], session.evaluate("number")) == ("paused", "0")
 
-    session.post("/breakpoints", {"file": GATES.path, "line": GATES.line("call")})
+    session.post("/breakpoints", {"file": STDIN_GATES.path, "line": STDIN_GATES.line("call")})
     late = session.post("/continue", {"wait": 0.001})
     assert late["status"] in ("running", "waiting_for_input")
     # What happens between two requests is there for the second one.
     session.post("/input", {"input": "\n"})
     stop = session.get("/status?wait=20")
-    assert (stop["reason"], stop["location"]["line"]) == ("breakpoint", GATES.line("call"))
+    assert (stop["reason"], stop["location"]["line"]) == ("breakpoint", STDIN_GATES.line("call"))
     assert session.get("/status?wait=20")["hold_id"] == stop["hold_id"]
 
 

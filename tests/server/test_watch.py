@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness import Program, Session
 
-COUNTING = Program("counting.py")
+COUNTER = Program("counter.py")
 
 
 def values(session: Session) -> list[tuple[str, str | None]]:
@@ -14,8 +14,8 @@ def values(session: Session) -> list[tuple[str, str | None]]:
 def test_a_watch_has_its_value_at_each_stop(session: Session) -> None:
     made = session.post("/watch", {"expression": "len(numbers)"}, expect=201)
     assert "result" not in made
-    session.break_at(COUNTING, "loop", "return")
-    session.launch(COUNTING)
+    session.break_at(COUNTER, "loop", "return")
+    session.launch(COUNTER)
     assert values(session) == [("len(numbers)", "0")]
     added = session.post("/watch", {"expression": "i * 100"})
     assert (added["result"], added["type"]) == ("0", "int")
@@ -33,8 +33,8 @@ def test_a_watch_has_its_value_at_each_stop(session: Session) -> None:
 def test_a_failing_watch_says_why_and_spoils_no_other(session: Session) -> None:
     for expression in ("nothing", "1 / 0", "limit"):
         session.post("/watch", {"expression": expression})
-    session.break_at(COUNTING, "loop")
-    session.launch(COUNTING)
+    session.break_at(COUNTER, "loop")
+    session.launch(COUNTER)
     first, second, third = session.get("/watch")["watches"]
     assert first["error"] == "NameError: name 'nothing' is not defined"
     assert second["error"] == "ZeroDivisionError: division by zero"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.recording.tail import Tail
-from holdfast.service.agents.event_log import EventCounts, EventLog, read_lines_backwards
+from holdfast.service.agents.event_log import EventLog, count_events, read_lines_backwards
 from holdfast.wire import agent_lines as wire
 
 GARBAGE = b"\xff\x00 no event\n"
@@ -109,6 +109,6 @@ def test_what_happened_is_counted(tmp_path: Path) -> None:
     usage = wire.encode_json({"usage": {"inputTokens": 3, "outputTokens": 4}})
     other = wire.encode_event(3, "strange", 1.0, "s", "{}")
     path.write_bytes(wire.encode_event(1, "api_response", 1.0, "s", usage) * 2 + other + GARBAGE)
-    counts = EventCounts.of(path, path.stat().st_size)
+    counts = count_events(path, path.stat().st_size)
     assert (counts.types["api_response"], counts.types["other"]) == (2, 1)
     assert (counts.input_tokens, counts.output_tokens) == (6, 8)

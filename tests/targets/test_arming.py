@@ -12,15 +12,13 @@ from typing import Any
 import pytest
 
 from holdfast.targets.program import launcher
-from holdfast.targets.program.dap_connection import body_of
 
 
 def _facts(python: str) -> dict[str, Any]:
     async def arm() -> dict[str, Any]:
         target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=None)
         try:
-            assert target.hello is not None
-            return body_of(await asyncio.wait_for(target.hello, 30), "hello")
+            return dict(await target.read_hello(30))
         finally:
             await target.kill()
 
@@ -46,10 +44,9 @@ def test_an_interpreter_that_nobody_speaks_to_any_more_ends_by_itself(python: st
     async def leave() -> int:
         target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=None)
         try:
-            assert target.hello is not None
-            await asyncio.wait_for(target.hello, 30)
+            await target.read_hello(30)
             target.connection.close()
-            return await asyncio.wait_for(target.process_of_ours().wait(), 30)
+            return await asyncio.wait_for(target.own_process().wait(), 30)
         finally:
             await target.kill()
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from holdfast.targets.program import launcher
-from holdfast.targets.program.dap_connection import body_of
 
 
 def _armed(cache: Path, largest: int = resource.RLIM_INFINITY) -> dict[str, Any]:
@@ -28,8 +27,7 @@ def _armed(cache: Path, largest: int = resource.RLIM_INFINITY) -> dict[str, Any]
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         try:
-            assert target.hello is not None
-            return body_of(await asyncio.wait_for(target.hello, 60), "hello")
+            return dict(await target.read_hello(60))
         finally:
             await target.kill()
 

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from families import is_running, run
 from holdfast.targets.program import interpreter_pool, launcher
-from holdfast.targets.program.dap_connection import body_of
 from holdfast.targets.program.interpreter_pool import Pool
 from holdfast.targets.program.target import Target
+from process_trees import is_running, run_limited
 
 
 class Log:
@@ -30,18 +29,17 @@ class Log:
 
     async def start(self, python: str) -> Target:
         target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=None)
-        assert target.hello is not None
         try:
-            target.introduce(body_of(await target.hello, "hello"))
+            await target.read_hello()
         except BaseException:
             await target.kill()
             raise
-        self.started.append(target.process_of_ours().pid)
+        self.started.append(target.own_process().pid)
         self._changed.set()
         return target
 
     def forget(self, target: Target) -> None:
-        self.forgotten.append(target.process_of_ours().pid)
+        self.forgotten.append(target.own_process().pid)
         self._changed.set()
 
     async def until(self, reached: Callable[[], bool]) -> None:
@@ -72,7 +70,7 @@ async def took(made: Pool, python: str) -> bool:
     target = made.take(python)
     if target is None:
         return False
-    _taken.append(target.process_of_ours().pid)
+    _taken.append(target.own_process().pid)
     await target.kill()
     return True
 
@@ -92,7 +90,7 @@ def test_one_that_is_taken_is_replaced() -> None:
             assert await took(made, sys.executable)
             await log.until(lambda: len(log.started) == 2)
 
-    run(main)
+    run_limited(main)
 
 
 @pytest.mark.parametrize("change", ["package", "addition", "configuration", "binary"])
@@ -127,7 +125,7 @@ def test_one_made_from_an_installation_that_changed_is_replaced(
             assert log.forgotten == log.started[:1]
             assert await took(made, python)
 
-    run(main)
+    run_limited(main)
 
 
 def test_one_that_dies_as_it_waits_is_forgotten_and_replaced_but_not_in_a_hurry() -> None:
@@ -143,7 +141,7 @@ def test_one_that_dies_as_it_waits_is_forgotten_and_replaced_but_not_in_a_hurry(
                 pauses.append(made.pause(sys.executable))
             assert 0 < pauses[0] < pauses[1]
 
-    run(main)
+    run_limited(main)
 
 
 def test_one_that_lives_but_cannot_be_spoken_to_is_ended() -> None:
@@ -159,13 +157,13 @@ def test_one_that_lives_but_cannot_be_spoken_to_is_ended() -> None:
             await log.until(lambda: log.forgotten == [deaf])
             await log.until(lambda: made.counts == {sys.executable: 2})
 
-    run(main)
+    run_limited(main)
 
 
 def test_the_python_that_was_not_used_for_longest_is_not_kept_warm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interpreter_pool, "MOST_PYTHONS", 2)
+    monkeypatch.setattr(interpreter_pool, "MAX_PYTHONS", 2)
     pythons = [str(tmp_path / name) for name in "abc"]
     for each in pythons:
         os.symlink(os.path.realpath(sys.executable), each)
@@ -181,7 +179,7 @@ def test_the_python_that_was_not_used_for_longest_is_not_kept_warm(
             assert list(made.counts) == [first, third]
             await log.until(lambda: log.started[1] in log.forgotten)
 
-    run(main)
+    run_limited(main)
 
 
 def test_a_python_that_cannot_be_warmed_is_tried_at_the_next_launch_only(tmp_path: Path) -> None:
@@ -199,4 +197,4 @@ def test_a_python_that_cannot_be_warmed_is_tried_at_the_next_launch_only(tmp_pat
             assert len(tries) == count
         await made.close()
 
-    run(main)
+    run_limited(main)

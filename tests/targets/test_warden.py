@@ -13,25 +13,27 @@ from collections.abc import Iterator
 
 import pytest
 
-from families import (
-    FAMILY,
-    FAMILY_SIZE,
+from holdfast.targets.program.process_spawner import Warden, spawn
+from holdfast.targets.program.process_tags import Tags
+from polling import wait_until
+from process_trees import (
     LONER,
     RUNAWAY,
     TIMEOUT,
-    Line,
+    TREE,
+    TREE_SIZE,
+    PidPipe,
+    count_descriptors,
     is_running,
-    open_descriptors,
-    run,
-    start,
+    run_limited,
+    start_program,
 )
-from holdfast.targets.program.process_spawner import Tags, Warden, spawn
-from polling import wait_until
 
 # A server in small: argv is the descriptor, the program and how its target is to be started.
 OWNER = """
 import asyncio, os, sys
-from holdfast.targets.program.process_spawner import Tags, Warden, spawn
+from holdfast.targets.program.process_spawner import Warden, spawn
+from holdfast.targets.program.process_tags import Tags
 out, program, manner = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 async def main():
     tags = Tags()
@@ -57,14 +59,14 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def line() -> Iterator[Line]:
-    line = Line()
+def line() -> Iterator[PidPipe]:
+    line = PidPipe()
     yield line
     line.close()
 
 
 class Owner:
-    def __init__(self, line: Line, program: str, manner: str = "tagged") -> None:
+    def __init__(self, line: PidPipe, program: str, manner: str = "tagged") -> None:
         argv = [sys.executable, "-c", OWNER, str(line.theirs), program, manner]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, pass_fds=[line.theirs])
@@ -100,49 +102,49 @@ def wait_for_end(pidfd: int) -> None:
     assert ready
 
 
-def test_a_runaway_does_not_outlive_its_server(line: Line) -> None:
+def test_a_runaway_does_not_outlive_its_server(line: PidPipe) -> None:
     with Owner(line, RUNAWAY) as owner:
         warden = owner.warden()
-        line.pids(1)
+        line.read_pids(1)
         begun = time.monotonic()
         owner.process.kill()
-        line.wait_until_all_are_gone()
+        line.wait_until_gone()
         wait_for_end(warden)
         assert time.monotonic() - begun < 10
 
 
 @pytest.mark.parametrize("deadly", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
-def test_a_server_that_dies_takes_its_targets_along(line: Line, deadly: signal.Signals) -> None:
-    with Owner(line, FAMILY) as owner:
+def test_a_server_that_dies_takes_its_targets_along(line: PidPipe, deadly: signal.Signals) -> None:
+    with Owner(line, TREE) as owner:
         warden = owner.warden()
-        line.pids(FAMILY_SIZE)
+        line.read_pids(TREE_SIZE)
         owner.process.send_signal(deadly)
-        line.wait_until_all_are_gone()
+        line.wait_until_gone()
         wait_for_end(warden)
 
 
-def test_a_warden_ends_groups_where_there_are_no_tags(line: Line) -> None:
+def test_a_warden_ends_groups_where_there_are_no_tags(line: PidPipe) -> None:
     with Owner(line, LONER, "by group") as owner:
         warden = owner.warden()
-        line.pids(1)
+        line.read_pids(1)
         owner.process.kill()
-        line.wait_until_all_are_gone()
+        line.wait_until_gone()
         wait_for_end(warden)
 
 
-def test_a_server_that_closes_in_order_leaves_none(line: Line) -> None:
-    with Owner(line, FAMILY) as owner:
+def test_a_server_that_closes_in_order_leaves_none(line: PidPipe) -> None:
+    with Owner(line, TREE) as owner:
         warden = owner.warden()
-        line.pids(FAMILY_SIZE)
+        line.read_pids(TREE_SIZE)
         owner.process.communicate(timeout=TIMEOUT)
         assert owner.process.returncode == 0
-        line.wait_until_all_are_gone()
+        line.wait_until_gone()
         wait_for_end(warden)
 
 
-def test_a_detached_family_outlives_its_server(line: Line) -> None:
-    with Owner(line, FAMILY, "detached") as owner:
-        pids = line.pids(FAMILY_SIZE)
+def test_a_detached_family_outlives_its_server(line: PidPipe) -> None:
+    with Owner(line, TREE, "detached") as owner:
+        pids = line.read_pids(TREE_SIZE)
         owner.say(b"detach\n")
         warden = owner.warden()
         owner.process.kill()
@@ -150,39 +152,39 @@ def test_a_detached_family_outlives_its_server(line: Line) -> None:
         assert all(is_running(pid) for pid in pids)
 
 
-def test_a_fork_of_the_server_does_not_hold_the_warden_back(line: Line) -> None:
+def test_a_fork_of_the_server_does_not_hold_the_warden_back(line: PidPipe) -> None:
     with Owner(line, LONER, "forked") as owner:
         warden = owner.warden()
-        line.pids(1)
+        line.read_pids(1)
         owner.process.kill()
-        line.wait_until_all_are_gone()
+        line.wait_until_gone()
         wait_for_end(warden)
 
 
-def test_a_server_inside_a_target_takes_its_own_targets_along(line: Line) -> None:
+def test_a_server_inside_a_target_takes_its_own_targets_along(line: PidPipe) -> None:
     async def main() -> None:
         argv = [sys.executable, "-c", OWNER, str(line.theirs), LONER, "tagged"]
         keep, stdin = os.pipe()
         server = await spawn(argv, stdin=keep, pass_fds=[line.theirs], tag=Tags().new())
         os.close(keep)
-        await asyncio.to_thread(line.pids, 1)
+        await asyncio.to_thread(line.read_pids, 1)
         assert await server.kill_tree() == []
-        await asyncio.to_thread(line.wait_until_all_are_gone)
+        await asyncio.to_thread(line.wait_until_gone)
         os.close(stdin)
 
-    run(main)
+    run_limited(main)
 
 
 def wait_for_another(warden: Warden, pid: int) -> None:
     wait_until(lambda: warden.pid != pid, "another warden")
 
 
-def test_a_killed_warden_has_a_successor_that_knows_the_groups(line: Line) -> None:
+def test_a_killed_warden_has_a_successor_that_knows_the_groups(line: PidPipe) -> None:
     async def main() -> None:
         warden = Warden(Tags().nonce)
         await warden.start()
-        target = await start(LONER, line, None)
-        await asyncio.to_thread(line.pids, 1)
+        target = await start_program(LONER, line, None)
+        await asyncio.to_thread(line.read_pids, 1)
         warden.watch(target.pid)
         first = warden.pid
         assert first is not None
@@ -192,30 +194,30 @@ def test_a_killed_warden_has_a_successor_that_knows_the_groups(line: Line) -> No
         await warden.close()
         assert await target.wait() == -signal.SIGKILL
 
-    run(main)
+    run_limited(main)
 
 
-def test_a_warden_shrugs_off_polite_signals(line: Line) -> None:
+def test_a_warden_shrugs_off_polite_signals(line: PidPipe) -> None:
     with Owner(line, LONER) as owner:
         warden = owner.warden()
-        line.pids(1)
+        line.read_pids(1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.pidfd_send_signal(warden, number)
         owner.process.kill()
-        line.wait_until_all_are_gone()
+        line.wait_until_gone()
         wait_for_end(warden)
 
 
 def test_a_closed_warden_leaves_no_descriptor() -> None:
     async def main() -> None:
         await (await spawn([sys.executable, "-V"])).wait()
-        before = open_descriptors()
+        before = count_descriptors()
         warden = Warden(Tags().nonce)
         await warden.start()
         warden.watch(2**22 + 1)
         warden.forget(2**22 + 1)
         await warden.close()
         await warden.close()
-        assert open_descriptors() == before
+        assert count_descriptors() == before
 
-    run(main)
+    run_limited(main)

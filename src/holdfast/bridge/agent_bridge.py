@@ -34,13 +34,19 @@ from holdfast.bridge.loop_control import Control
 from holdfast.bridge.model_request import Lane
 from holdfast.bridge.recorded_values import Values, message, safe_repr
 from holdfast.bridge.redaction import Redaction
-from holdfast.bridge.replay_tape import FULL, RecordedCall, ReplayTape
+from holdfast.bridge.replay_tape import FULL, ReplayTape
 from holdfast.bridge.server_registration import Registration
-from holdfast.model.agent_events import MAIN
+from holdfast.model.agent_events import MAIN, TOOL_CALL_START, EventData, SessionStart
 from holdfast.recording import liveness, retention, session_index
 from holdfast.recording.content_files import ContentFiles
-from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.recording.event_writer import EventWriter
+from holdfast.recording.recording_state import (
+    RecordedCall,
+    RecordedStop,
+    RecordingState,
+    read_events,
+)
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
@@ -96,9 +102,9 @@ class Bridge:
         return None if self.home is None else self.home.path
 
     def _open(self, home: SessionDirectory, parent: str | None) -> None:
-        offset, is_reopened = self._resume(home)
+        is_reopened = self._resume(home)
         self._journal = EventWriter(home.events, home.id, home.agents.server_bell)
-        about = {
+        about: SessionMetadata = {
             "id": home.id,
             "name": self.name,
             "pid": os.getpid(),
@@ -109,15 +115,21 @@ class Bridge:
             "model": self.model_name,
             "status": "running",
         }
-        started = {name: about[name] for name in ("name", "pid", "cwd", "provider", "model")}
+        started: SessionStart = {
+            "name": about["name"],
+            "pid": about["pid"],
+            "cwd": about["cwd"],
+            "provider": self.provider,
+            "model": self.model_name,
+        }
         if run := os.environ.get("HOLDFAST_REPLAY_RUN"):
             about["replayRun"] = run  # by which whoever started it finds its session
         if self.tape is not None:
-            replay: dict[str, Any] = {"replayOf": self.tape.home.id, "mode": self.tape.mode}
+            about["replayOf"] = started["replayOf"] = self.tape.home.id
+            about["mode"] = started["mode"] = self.tape.mode
             if self.tape.fork_at is not None:
-                replay |= {"forkAt": self.tape.fork_at, "parent": self.tape.home.id}
-            about |= replay
-            started |= replay
+                about["forkAt"] = started["forkAt"] = self.tape.fork_at
+                about["parent"] = started["parent"] = self.tape.home.id
         if parent is not None:
             about["parent"] = started["parent"] = parent
         if is_reopened:
@@ -131,30 +143,27 @@ class Bridge:
         self.emit("session_start", **started)
         if self.tape is not None and self.tape.fork_at is not None:
             self._warn_of_side_effects(self.tape)
-        self._listener = Listener(home, self.control, offset, self._look)
+        self._listener = Listener(home, self.control, self._look)
         self._listener.start()
         self._registration = Registration(home)
         threading.Thread(target=self._tidy, name="holdfast-tidy", daemon=True).start()
 
-    def _resume(self, home: SessionDirectory) -> tuple[int, bool]:
-        """Of a session that was there before: which commands were done, and how far it came."""
-        numbers = [0]
-        for _, line in Tail(home.events).all():
-            event = agent_lines.parse_event(line)
-            if event is None:
-                continue
-            data = event["data"]
-            if "commandId" in data:
-                self.control.executed.add(str(data["commandId"]))
-            if event["type"] == "paused":
-                with contextlib.suppress(ValueError):
-                    numbers.append(int(str(data.get("stop")).rpartition("-")[2]))
-            if event["type"] == "api_request":
-                self.iteration = max(self.iteration, int(data.get("iteration") or 0))
-            if event["type"] == "tool_call_start":
-                self._tools += 1
-        self.control.begin_at(max(numbers) + 1)
-        return 0, home.events.exists() and home.events.stat().st_size > 0
+    def _resume(self, home: SessionDirectory) -> bool:
+        """Go on with a session that was there before; whether it was.
+
+        Its commands are not executed again, and its numbers are not given again.
+        """
+        state, last_stop = RecordingState(keeps_messages=False), 0
+        for event in read_events(Tail(home.events)):
+            changed = state.take(event)
+            if isinstance(changed, RecordedStop):
+                last_stop = max(last_stop, changed.number)
+            if "commandId" in event["data"]:
+                self.control.executed.add(str(event["data"]["commandId"]))
+        self.iteration = state.last_iteration
+        self._tools = state.counts.types[TOOL_CALL_START]
+        self.control.begin_at(last_stop + 1)
+        return home.events.exists() and home.events.stat().st_size > 0
 
     def _described(self) -> None:
         if self.home is not None:
@@ -193,8 +202,8 @@ class Bridge:
         self.control.close()
         self._say_what_is_left()
         self.emit("session_end", reason=reason)
-        self._about |= {"status": "ended", "endTime": agent_lines.format_timestamp(time.time())}
-        self._about["reason"] = reason
+        self._about["status"], self._about["reason"] = "ended", reason
+        self._about["endTime"] = agent_lines.format_timestamp(time.time())
         self._described()
         home = self.home
         _survive(lambda: session_index.unregister(home))
@@ -205,12 +214,11 @@ class Bridge:
         """A replay that ends before its recording does has diverged, too."""
         if self.tape is None or self.tape.fork_at is not None or self._has_diverged:
             return
-        if (left := self.tape.left()) is not None:
-            what = f"{left.kind} {left.name}".rstrip()
+        if (call := self.tape.find_unplayed()) is not None:
             self._say_diverged(
-                f"the agent ended, and the recording goes on with {what} of iteration "
-                f"{left.iteration}",
-                {"kind": left.kind, "name": left.name, "iteration": left.iteration},
+                f"the agent ended, and the recording goes on with {call} of iteration "
+                f"{call.iteration}",
+                {"kind": call.kind, "name": call.name, "iteration": call.iteration},
             )
 
     def __enter__(self) -> Bridge:
@@ -296,7 +304,7 @@ class Bridge:
         if self.model_name is None and call.model is not None:
             self.model_name, self.provider = call.model, call.provider or self.provider
             if self.home is not None and self._journal is not None:
-                self._about |= {"model": self.model_name, "provider": self.provider}
+                self._about["model"], self._about["provider"] = self.model_name, self.provider
                 self._described()
 
     @property
@@ -316,19 +324,19 @@ class Bridge:
         tape = self.tape
         if tape is None or not tape.covers(iteration):
             return None
-        entry = self._played(lambda: tape.next(kind, lane, name, key, asked, iteration))
-        for data in tape.variables_to_set(entry):
+        call = self._played(lambda: tape.take_call(kind, lane, name, key, asked, iteration))
+        for data in tape.list_variables(call):
             self.set_variable(str(data.get("key")), data.get("value"), None, lane)
-        if kind == "tool" and self.replays_tools and entry.models_inside:
+        if kind == "tool" and self.replays_tools:
             with self._lock:
-                self.iteration += entry.models_inside
-        return entry
+                self.iteration += tape.count_models_inside(call)
+        return call
 
-    def outcome(self, entry: RecordedCall, load: Callable[[Any], Any] | None = None) -> Any:
+    def outcome(self, call: RecordedCall, load: Callable[[Any], Any] | None = None) -> Any:
         """What a call of the recording gave, or raised."""
         assert self.tape is not None
         tape = self.tape
-        return self._played(lambda: tape.outcome(entry, self.values, load))
+        return self._played(lambda: tape.replay_outcome(call, load))
 
     def _played(self, play: Callable[[], T]) -> T:
         try:
@@ -337,7 +345,7 @@ class Bridge:
             self._say_diverged(str(diverged), diverged.details)
             raise
 
-    def _say_diverged(self, message: str, details: dict[str, Any]) -> None:
+    def _say_diverged(self, message: str, details: EventData) -> None:
         """Once: what comes after the first difference is only its consequence."""
         with self._lock:
             if self._has_diverged:
@@ -528,9 +536,9 @@ class Bridge:
         """`make()`, recorded; in a replay, what it was."""
         tape = self.tape
         if tape is not None and tape.covers(self.iteration):
-            data = self._played(lambda: tape.value(self.current_lane, name))
+            data = self._played(lambda: tape.take_value(self.current_lane, name))
             if data is not None:
-                found: T = tape.restored(data, self.values)
+                found: T = tape.restore_value(data)
                 self._value(name, found)
                 return found
         found = make()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from holdfast.model.agent_events import EventData
 
 
 class ToolCancelled(Exception):
@@ -28,6 +28,6 @@ class Diverged(BaseException):
     Not an `Exception`: a loop that survives its tools' errors must not go on from here.
     """
 
-    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+    def __init__(self, message: str, details: EventData | None = None) -> None:
         super().__init__(message)
         self.details = details or {}

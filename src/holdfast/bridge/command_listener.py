@@ -22,13 +22,11 @@ SNAPSHOT = 0.5
 
 
 class Listener:
-    def __init__(
-        self, home: SessionDirectory, control: Control, offset: int, look: Callable[[], None]
-    ) -> None:
+    def __init__(self, home: SessionDirectory, control: Control, look: Callable[[], None]) -> None:
         """`look` is called twice a second while something is held."""
         self._home = home
         self._control = control
-        self._tail = Tail(home.commands, offset)
+        self._tail = Tail(home.commands)
         self._look = look
         self._bell = wakeup_fifo.open_fifo(home.bell)
         self._is_over = False

@@ -17,10 +17,10 @@ from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, throw
 from holdfast.bridge.loop_control import text_of
 from holdfast.bridge.model_request import HeldCall, Request, joined
 from holdfast.bridge.recorded_values import encode_quickly, message
-from holdfast.bridge.replay_tape import RecordedCall
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import Moment
-from holdfast.model.agent_events import MAIN
+from holdfast.model.agent_events import MAIN, EventData
+from holdfast.recording.recording_state import RecordedCall
 from holdfast.wire import agent_lines
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def tool(bridge: Bridge, call: ToolCall) -> Flow:
     shown = values.cleaned(asked)
     key = agent_lines.text_key(call.name, shown)
     entry = bridge.recorded("tool", call.lane, call.name, key, lambda: bridge.raw(shown), iteration)
-    decision, held_ms = _repeated(entry), 0.0
+    decision, held_ms = _repeated(bridge, entry), 0.0
     if not control.is_idle:
         moment = Moment(
             rules.TOOL, call.name, iteration, bridge.tokens, asked, text_of(asked), lane=call.lane
@@ -190,7 +190,7 @@ def model(bridge: Bridge, call: ModelCall) -> Flow:
     entry = bridge.recorded(
         "model", call.lane, call.model or "", request.key, request.asked, iteration
     )
-    decision, held_ms = _repeated(entry), 0.0
+    decision, held_ms = _repeated(bridge, entry), 0.0
     if not control.is_idle:
         about = {
             "name": call.model or "",
@@ -347,7 +347,7 @@ def _error_held(
     entry: RecordedCall | None,
 ) -> Generator[Stop, Any, tuple[Decision | None, float]]:
     """What is decided of an error: now, or when it was recorded."""
-    repeated = None if entry is None else _decision_of(entry.outcome.get("decision"))
+    repeated = None if entry is None else _recorded_decision(bridge, entry.outcome)
     if bridge.control.is_idle:
         return repeated, 0.0
     shown = {"type": type(error).__qualname__, "message": message(error)}
@@ -371,13 +371,15 @@ def _decided(bridge: Bridge, decision: Decision | None) -> str:
     return f',"decision":{bridge.values.text(decision.shown())}'
 
 
-def _repeated(entry: RecordedCall | None) -> Decision | None:
+def _repeated(bridge: Bridge, entry: RecordedCall | None) -> Decision | None:
     """What the debugger decided when this was recorded: it is decided again."""
-    return None if entry is None else _decision_of(entry.decision)
+    return None if entry is None else _recorded_decision(bridge, entry.request)
 
 
-def _decision_of(recorded: Any) -> Decision | None:
-    if not isinstance(recorded, dict) or "action" not in recorded:
+def _recorded_decision(bridge: Bridge, data: EventData) -> Decision | None:
+    assert bridge.tape is not None
+    recorded = bridge.tape.read_decision(data)
+    if recorded is None:
         return None
-    data = dict(recorded)
-    return Decision(str(data.pop("action", "continue")), str(data.pop("by", "recording")), data)
+    fields = dict(recorded)
+    return Decision(str(fields.pop("action")), str(fields.pop("by", "recording")), fields)

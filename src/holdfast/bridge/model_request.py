@@ -54,7 +54,7 @@ class HeldCall:
         bridge = self._bridge
         if bridge.tape is None:
             return
-        for data in bridge.tape.messages_to_inject(self._call.lane, self._iteration):
+        for data in bridge.tape.take_injected_messages(self._call.lane, self._iteration):
             self._put(data.get("role", "user"), data.get("content"), None)
         forked = bridge.tape.fork_at
         if forked is not None and self._iteration == forked + 1 and bridge.tape.message is not None:

@@ -5,9 +5,9 @@
     dbg = start("my-agent")
     export(dbg)
 
-They go to the program's own `TracerProvider` if it has one; else to one that is made here, and
-sends them where `OTEL_EXPORTER_OTLP_ENDPOINT` says. `wire.otel` says which spans there are. They
-are made in a thread of their own: the agent waits for nothing, whatever becomes of them.
+They go to the program's own `TracerProvider` if it has one, else to one that sends them where
+`OTEL_EXPORTER_OTLP_ENDPOINT` says. `recording.agent_spans` defines the spans. A thread of its own
+makes them: the agent does not wait for it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import logging
 import os
 import queue
 import threading
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 try:
     from opentelemetry import context as contexts
@@ -33,7 +33,9 @@ except ImportError as problem:
 
 from holdfast import __version__
 from holdfast.bridge.agent_bridge import Bridge
-from holdfast.wire import agent_lines, agent_spans
+from holdfast.model.agent_events import RecordedEvent
+from holdfast.recording import agent_spans
+from holdfast.wire import agent_lines
 
 logger = logging.getLogger("holdfast")
 
@@ -107,10 +109,11 @@ class Export:
             self._finish(span)
 
     def _take(self, heard: _Heard) -> None:
-        event: dict[str, Any] = {
+        event: RecordedEvent = {
             "seq": heard.seq,
             "type": heard.kind,
             "timestamp": agent_lines.format_timestamp(heard.moment),
+            "sessionId": self._dbg.id,
             "data": json.loads(heard.data),
         }
         for span in self._spans.take(event):

@@ -16,6 +16,7 @@ from typing import Any
 
 from holdfast.bridge.bridge_errors import RecordedError
 from holdfast.bridge.redaction import Redaction
+from holdfast.model.agent_events import EventData
 from holdfast.recording.content_files import ContentFiles
 from holdfast.wire import agent_lines
 
@@ -189,9 +190,7 @@ class Values:
             logger.debug("a value could not be kept for replay", exc_info=True)
             return f',"{name}Marker":{agent_lines.encode_json(type(problem).__name__)}'
 
-    def restored(
-        self, data: dict[str, Any], name: str, load: Callable[[Any], Any] | None = None
-    ) -> Any:
+    def restored(self, data: EventData, name: str, load: Callable[[Any], Any] | None = None) -> Any:
         """The value that `recorded` put there."""
         marker = data.get(f"{name}Marker")
         if marker is not None:
@@ -214,7 +213,7 @@ class Values:
         is_kept = self.redaction.cleaned(as_json(said)) == as_json(said)
         return f'"error":{shown}' + (self._pickled("error", error) if is_kept else "")
 
-    def error(self, data: dict[str, Any]) -> BaseException:
+    def error(self, data: EventData) -> BaseException:
         """The error that `failed` put there, or one that says the same."""
         shown = self.body(data.get("error")) or {}
         if "errorPickle" in data:

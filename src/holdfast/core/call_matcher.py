@@ -53,7 +53,7 @@ class Armed:
     condition: Filter | None = field(init=False)
     hit_condition: HitCondition | None = field(init=False)
 
-    def cannot(self, why: str) -> None:
+    def note_undecided(self, why: str) -> None:
         """It was hit, and what it wants could not be had."""
         self.undecided += 1
         self.message = why
@@ -78,25 +78,26 @@ class Armed:
             return False
         return point.function is None or any(fits(point.function, name) for name in names)
 
-    def hit(self, values: Callable[[], Call]) -> bool:
-        """It fits: does it also count, and does something happen?"""
-        if self.condition is not None:
-            matches, why = self.condition.judged(values())
-            if why is not None:
-                self.undecided += 1
-                self.message = f"the condition could not be decided: {why}"
-            if not matches:
-                return False
+    def count(self, matches: bool, why: str | None) -> bool:
+        """Count a call that fits; return whether something happens. `why` says why its condition
+        could not be decided."""
+        if why is not None:
+            self.note_undecided(f"the condition could not be decided: {why}")
+        if not matches:
+            return False
         self.hits += 1
         return self.hit_condition is None or self.hit_condition.matches(self.hits)
 
 
 def first_hit(
-    armed: Iterable[Armed], call: CallRecord, when: When, values: Callable[[], Call]
+    breakpoints: Iterable[Armed], call: CallRecord, when: When, values: Callable[[], Call]
 ) -> Armed | None:
-    """The breakpoint that acts on this call: the first that is hit. All that fit are counted."""
+    """The breakpoint that acts on this call: the first that is hit. All that fit are counted.
+
+    When `values` raises, or a value does, nothing has been counted.
+    """
     names = names_of(call.function)
-    fitting = [each for each in armed if each.fits(call, when, names)]
+    fitting = [armed for armed in breakpoints if armed.fits(call, when, names)]
     if not fitting:
         return None
     cached: list[Call] = []
@@ -106,5 +107,11 @@ def first_hit(
             cached.append(values())
         return cached[0]
 
-    acting = [each for each in fitting if each.hit(once)]
+    verdicts = [
+        (True, None) if armed.condition is None else armed.condition.judged(once())
+        for armed in fitting
+    ]
+    acting = [
+        armed for armed, verdict in zip(fitting, verdicts, strict=True) if armed.count(*verdict)
+    ]
     return acting[0] if acting else None

@@ -1,7 +1,7 @@
-"""Finding a function by its name, in source.
+"""Finds a function in source text by its name.
 
-debugpy knows functions by their bare name only: `Class.method` never stops, and says it will. So a
-name is resolved here to the lines of its `def`.
+debugpy knows functions by their bare name only: a breakpoint on `Class.method` is reported as
+verified and never stops. So a name is resolved here to the line of its `def`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import CodeType
 
-from holdfast.core._statements import Scope, is_string, statements
+from holdfast.core._statements import Scope, statements
 from holdfast.core.source_text import compile_quietly, decode, parse_quietly
 
 _LOCALS = "<locals>"
@@ -28,24 +27,21 @@ class FunctionPlace:
     def_line: int
     first_line: int
     """As in `co_firstlineno`: the first decorator, else the `def`."""
-    body_line: int
-    """Where the body begins to run, past the docstring; the `def` when it is all there is."""
-    end_line: int
 
 
 def find(source: str | bytes, qualname: str) -> FunctionPlace | None:
-    """The last definition of `qualname` in `source`; None when there is none, or no sense."""
+    """The last definition of `qualname`, or None. A source that does not compile has none."""
     path = _parts(qualname)
     if not path:
         return None
     try:
         text = decode(source, "<source>")
         body = parse_quietly(text, "<source>").body
-        code = compile_quietly(text, "<source>", "exec")
+        compile_quietly(text, "<source>", "exec")  # finds errors that the parser does not
     except SyntaxError:
         return None
-    found = list(_matches(body, path, ""))
-    return _place(*found[-1], code) if found else None
+    matches = list(_matches(body, path, ""))
+    return _place(*matches[-1]) if matches else None
 
 
 def candidates(dotted: str) -> list[tuple[str, str]]:
@@ -84,36 +80,10 @@ def _definitions(body: list[ast.stmt]) -> Iterator[Scope]:
             yield statement
 
 
-def _place(node: _Function, qualname: str, module: CodeType) -> FunctionPlace:
+def _place(node: _Function, qualname: str) -> FunctionPlace:
     return FunctionPlace(
-        name=node.name,
-        qualname=qualname,
-        def_line=node.lineno,
-        first_line=_first_line(node),
-        body_line=_body_line(node, module),
-        end_line=node.end_lineno or node.lineno,
+        name=node.name, qualname=qualname, def_line=node.lineno, first_line=_first_line(node)
     )
-
-
-def _body_line(node: _Function, module: CodeType) -> int:
-    """The line that runs first, which is not always where the first statement begins.
-
-    A `return {` runs the lines of its values before its own.
-    """
-    start = next((_first_line(s) for s in node.body if not is_string(s)), None)
-    if start is None:
-        return node.lineno
-    for code in _code_objects(module):
-        if (code.co_name, code.co_firstlineno) == (node.name, _first_line(node)):
-            return next((line for _, _, line in code.co_lines() if line and line >= start), start)
-    return start
-
-
-def _code_objects(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _code_objects(inner)
 
 
 def _first_line(statement: ast.stmt) -> int:

@@ -7,7 +7,7 @@ required is left out when there is nothing to say. `docs/decisions/0010` explain
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired  # in `typing` from Python 3.11 on
@@ -20,6 +20,20 @@ Body = object
 
 Event = tuple[str, Mapping[str, object]]
 """The type of an event, and its fields."""
+
+EventData = Mapping[str, Any]
+"""The fields of an event as they were read from a file: nobody has checked them."""
+
+
+class RecordedEvent(TypedDict):
+    """An event as a line of a recording has it."""
+
+    seq: int
+    type: str
+    timestamp: str
+    sessionId: str
+    data: EventData
+
 
 Fields = TypeVar("Fields", bound=Mapping[str, object])
 

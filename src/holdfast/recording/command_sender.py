@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.model import agent_commands
+from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import liveness, wakeup_fifo
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
@@ -20,7 +21,7 @@ _RESPONDED = ("inspect", "inject_message", "set_variable", "breakpoint")
 
 
 def send_command(
-    home: SessionDirectory, kind: str, data: dict[str, Any], command_id: str | None = None
+    home: SessionDirectory, kind: str, data: Mapping[str, Any], command_id: str | None = None
 ) -> str:
     """Append a command and ring for it; its id."""
     command_id = command_id or f"cmd_{secrets.token_hex(6)}"
@@ -43,7 +44,7 @@ def tail_from_end(home: SessionDirectory) -> Tail:
         return Tail(home.events)
 
 
-def is_final_answer(kind: str, event: dict[str, Any]) -> bool:
+def is_final_answer(kind: str, event: RecordedEvent) -> bool:
     """Whether an event about a command of this type is the last that it is answered with."""
     if event["type"] == "command_executed":
         return kind not in _RESPONDED or event["data"].get("status") == agent_commands.EXPIRED
@@ -55,14 +56,14 @@ def collect_answers(
     home: SessionDirectory,
     command_id: str,
     patience: float,
-    want: Callable[[Any], bool],
-) -> list[dict[str, Any]]:
+    want: Callable[[RecordedEvent], bool],
+) -> list[RecordedEvent]:
     """The events about a command, until one of them is wanted, the agent ends, or time is up.
 
     `tail` is from before the command was sent.
     """
     deadline = time.monotonic() + patience
-    found: list[dict[str, Any]] = []
+    found: list[RecordedEvent] = []
     while True:
         is_alive = liveness.is_alive(home)
         for _, line in tail.lines():

@@ -10,9 +10,33 @@ import secrets
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+
+
+class SessionMetadata(TypedDict, total=False):
+    """What `session.json` says of a session."""
+
+    id: str
+    name: str
+    pid: int
+    startTime: str
+    endTime: str
+    cwd: str
+    argv: list[str]
+    provider: str | None
+    model: str | None
+    status: str
+    """`running` or `ended`."""
+    reason: str
+    """How it ended."""
+    parent: str
+    replayOf: str
+    replayRun: str
+    """Of a replay: the id by which whoever started it finds its session."""
+    mode: str
+    forkAt: int
 
 
 def agents_dir(data_dir: Path) -> Path:
@@ -133,16 +157,17 @@ class SessionDirectory:
     def bell(self) -> Path:
         return self.path / "bell"
 
-    def read_metadata(self) -> dict[str, Any]:
+    def read_metadata(self) -> SessionMetadata:
         """What `session.json` says; nothing if there is none to read."""
         try:
-            found = json.loads(self.about.read_bytes())
+            metadata = json.loads(self.about.read_bytes())
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return cast(SessionMetadata, metadata) if isinstance(metadata, dict) else {}
 
-    def write_metadata(self, about: dict[str, Any]) -> None:
-        write_atomically(self.about, json.dumps(about, indent=2, default=repr).encode() + b"\n")
+    def write_metadata(self, metadata: SessionMetadata) -> None:
+        text = json.dumps(metadata, indent=2, default=repr)
+        write_atomically(self.about, text.encode() + b"\n")
 
 
 def make_private_dir(path: Path) -> None:

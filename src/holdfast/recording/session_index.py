@@ -15,20 +15,25 @@ except ImportError:
     fcntl = None  # type: ignore[assignment]
 
 from holdfast.recording import liveness
-from holdfast.recording.directories import AgentsDirectory, SessionDirectory, write_atomically
+from holdfast.recording.directories import (
+    AgentsDirectory,
+    SessionDirectory,
+    SessionMetadata,
+    write_atomically,
+)
 
 _PATIENCE = 10.0
 Entry = dict[str, Any]
 
 
-def build_entry(home: SessionDirectory, about: dict[str, Any]) -> Entry:
+def build_entry(home: SessionDirectory, about: SessionMetadata) -> Entry:
     return {
         "id": home.id,
         **{name: about.get(name) for name in ("name", "pid", "startTime", "cwd")},
     }
 
 
-def register(home: SessionDirectory, about: dict[str, Any]) -> None:
+def register(home: SessionDirectory, about: SessionMetadata) -> None:
     """Enter a session. Those whose agents are gone leave."""
     others = [home.id]
     _rewrite(

@@ -75,12 +75,12 @@ def discovery_file(data_dir: Path) -> Path:
 
 async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
     """Serve until told to stop; returns when nothing is left running."""
-    service = Debugger(options.data_dir, trusted=_same_user, pool_size=options.pool_size)
+    service = await Debugger.open(options.data_dir, trusted=_same_user, pool_size=options.pool_size)
     try:
         token = options.token or (None if options.loopback else _token(options.data_dir))
         listener = _listen(options, say)
     except BaseException:
-        service.store.close()
+        await service.store.aclose()
         raise
     policy = Policy(options.loopback, token, MAX_BODY)
     app = create_app(service)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from holdfast import errors
 from holdfast.core.ledger import Ledger
@@ -22,7 +22,7 @@ from holdfast.service.holds import Holds
 from holdfast.service.programs.program_service import Programs
 from holdfast.service.session_registry import SessionRegistry
 from holdfast.service.settings import Settings
-from holdfast.store import open_store
+from holdfast.store import Store, open_store
 from holdfast.targets.program.attachment import Trusted
 from holdfast.wire.server_answers import Health, ServerInfo, ServerWarning
 
@@ -30,10 +30,12 @@ log = logging.getLogger(__name__)
 
 
 class Debugger:
-    def __init__(self, data_dir: Path, trusted: Trusted, pool_size: int | None = None) -> None:
+    def __init__(
+        self, data_dir: Path, store: Store, trusted: Trusted, pool_size: int | None = None
+    ) -> None:
         self.data_dir = data_dir
         self.settings = Settings()
-        self.store = open_store(data_dir)
+        self.store = store
         self._stream = EventStream()
         ledger = Ledger()
         shared = (ledger, self._stream, lambda: self.settings)
@@ -48,26 +50,31 @@ class Debugger:
 
     # -- start and end ----------------------------------------------------------------------
 
+    @classmethod
+    async def open(cls, data_dir: Path, trusted: Trusted, pool_size: int | None = None) -> Debugger:
+        return cls(data_dir, await open_store(data_dir), trusted, pool_size)
+
     async def start(self) -> None:
         try:
-            self.settings = self.settings.changed(self.store.settings())
+            self.settings = self.settings.changed(await self.store.directory.settings())
         except errors.HoldfastError as problem:
             self._warn("SETTINGS_IGNORED", f"stored settings ignored: {problem.message}")
-        for error in self.calls.start():
+        for error in await self.calls.start():
             self._warn("BREAKPOINT_IGNORED", f"stored call breakpoint ignored: {error.message}")
-        for record in self.store.sessions():
-            self._restore(record)
+        await self.programs.projects.load()
+        for record in await self.store.directory.sessions():
+            await self._restore(record)
         await self.agents.start()
         if self.agents.problem:
             self._warn("AGENTS_NOT_FOLLOWED", self.agents.problem)
         await self.programs.start()
 
-    def _restore(self, record: SessionRecord) -> None:
+    async def _restore(self, record: SessionRecord) -> None:
         if record.kind == Kind.CALLS.value:
-            self.calls.sessions.restore(record)
+            await self.calls.sessions.restore(record)
             return
         try:
-            self.programs.restore(record)
+            await self.programs.restore(record)
         except (TypeError, ValueError, KeyError, AttributeError, errors.HoldfastError) as problem:
             self._warn("SESSION_IGNORED", f"session {record.id} cannot be restored: {problem}")
 
@@ -77,7 +84,7 @@ class Debugger:
         self.calls.close()
         self.agents.close()
         await self.programs.close()
-        self.store.close()
+        await self.store.aclose()
 
     def wake_all(self) -> None:
         """The server stops: whoever waits gets its answer now."""
@@ -100,7 +107,10 @@ class Debugger:
     def warnings(self) -> list[ServerWarning]:
         """What went wrong and was worked around: here, and in the store."""
         unsaved = self.programs.unsaved_warning()
-        stored = cast(list[ServerWarning], self.store.warnings)
+        stored = [
+            ServerWarning(code=warning.code, message=warning.message, details=dict(warning.details))
+            for warning in self.store.warnings
+        ]
         return [*stored, *self._warnings, *([unsaved] if unsaved else [])]
 
     @property
@@ -114,7 +124,7 @@ class Debugger:
 
     async def configure(self, changes: Mapping[str, Any]) -> Settings:
         settings = self.settings.changed(changes)
-        await asyncio.wrap_future(self.store.put_settings(dict(changes)))
+        await self.store.directory.put_settings(changes)
         self.settings = settings
         self.calls.settings_changed()
         self.programs.settings_changed()

@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.model.records import EventRecord
 from holdfast.service.event_stream import EventStream
-from holdfast.store import Store
+from holdfast.store import Feed
 from holdfast.wire import rest
 from holdfast.wire.session_answers import Event, EventList
 
@@ -17,12 +17,14 @@ _MAX_READS = 50
 
 
 class EventJournal:
-    def __init__(self, session_id: str, store: Store, stream: EventStream) -> None:
+    """`last_seq` is the number of the last event that an earlier server stored."""
+
+    def __init__(self, session_id: str, feed: Feed, stream: EventStream, last_seq: int = 0) -> None:
         self._session_id = session_id
         self._stream = stream
-        self._store = store
+        self._feed = feed
         self._recent: deque[EventRecord] = deque(maxlen=_IN_MEMORY)
-        self._seq = store.last_seq(session_id)
+        self._seq = last_seq
 
     @property
     def seq(self) -> int:
@@ -32,24 +34,24 @@ class EventJournal:
         self._seq += 1
         event = EventRecord(self._session_id, self._seq, time.time(), kind, body)
         self._recent.append(event)
-        self._store.append_event(self._session_id, event.seq, event.at, kind, body)
+        self._feed.append(event)
         self._stream.add(self._session_id, event.seq, kind)
         return event
 
-    def after(self, since: int, limit: int) -> list[EventRecord]:
+    async def after(self, since: int, limit: int) -> list[EventRecord]:
         """The first `limit` events with a number above `since`."""
         if since >= self._seq:
             return []
         if self._recent and self._recent[0].seq <= since + 1:
             return [event for event in self._recent if event.seq > since][:limit]
-        return self._store.events(self._session_id, after=since, limit=limit)
+        return await self._feed.read(self._session_id, after=since, limit=limit)
 
-    def page(self, since: int, limit: int, types: frozenset[str] | None = None) -> EventList:
+    async def page(self, since: int, limit: int, types: frozenset[str] | None = None) -> EventList:
         """Events after `since`, as clients see them; of these types, among a bounded number."""
         events: list[Event] = []
         last = since
         for _ in range(1 if types is None else _MAX_READS):
-            records = self.after(last, limit)
+            records = await self.after(last, limit)
             for record in records:
                 if len(events) == limit:
                     break

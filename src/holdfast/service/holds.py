@@ -58,12 +58,12 @@ class Holds:
         ]
         return HoldList(holds, len(holds))
 
-    def get(self, hold_id: str) -> HoldDetail | SettledHold:
+    async def get(self, hold_id: str) -> HoldDetail | SettledHold:
         """One hold, open or settled."""
         hold = self._ledger.get(hold_id)
         outcome = self._ledger.outcome(hold_id)
         if outcome is None:
-            answer = self._sessions.peek(hold.session_id).describe_hold(hold)
+            answer = await self._sessions.peek(hold.session_id).describe_hold(hold)
             answer.open = True
             return answer
         action, by = "withdrawn", None

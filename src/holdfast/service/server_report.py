@@ -40,7 +40,7 @@ def build_health(debugger: Debugger) -> Health:
         call_sessions=len(debugger.calls.sessions),
         agent_sessions=len(debugger.agents.sessions),
         active_sessions=sum(session.state not in _INACTIVE for session in sessions),
-        dropped_events=debugger.store.dropped_events,
+        dropped_events=debugger.store.feed.dropped_events,
         warnings=debugger.warnings,
     )
 

@@ -151,7 +151,7 @@ class Session(Waitable, ABC):
         """One of its open holds as a list shows it."""
 
     @abstractmethod
-    def describe_hold(self, hold: Hold) -> HoldDetail:
+    async def describe_hold(self, hold: Hold) -> HoldDetail:
         """All that is known of one of its open holds."""
 
     # -- inspect and evaluate ---------------------------------------------------------------

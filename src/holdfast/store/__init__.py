@@ -4,7 +4,11 @@
 say nothing about the engine behind them. There is one engine, `sqlite`; only this room knows it.
 """
 
-from holdfast.model.call_query import CallQuery
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
 from holdfast.store.interface import (
     Bell,
     CallLog,
@@ -13,27 +17,28 @@ from holdfast.store.interface import (
     Document,
     DroppedCalls,
     Feed,
+    Store,
 )
 from holdfast.store.pending_write import PendingWrite
-from holdfast.store.sqlite.blocking_store import CallTables, Packed
-from holdfast.store.sqlite.sqlite_store import SqliteStore as Store
-from holdfast.store.sqlite.sqlite_store import open_store
+from holdfast.store.sqlite.sqlite_store import open_sqlite_store
 from holdfast.store.store_errors import StoreInUse, StoreProblem
 
 __all__ = [
     "Bell",
     "CallLog",
-    "CallQuery",
-    "CallTables",
     "Contents",
     "Directory",
     "Document",
     "DroppedCalls",
     "Feed",
-    "Packed",
     "PendingWrite",
     "Store",
     "StoreInUse",
     "StoreProblem",
     "open_store",
 ]
+
+
+async def open_store(directory: Path) -> Store:
+    """Open the store of a data directory, creating both if needed."""
+    return await asyncio.to_thread(open_sqlite_store, Path(directory))

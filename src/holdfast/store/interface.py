@@ -98,8 +98,8 @@ class CallLog(Protocol):
         """
         ...
 
-    async def children(self, parent: int, limit: int) -> list[CallRecord]:
-        """The calls made within a call, oldest first."""
+    async def children(self, parents: Sequence[int], limit: int) -> list[CallRecord]:
+        """The first `limit` calls made within these calls: parent by parent, the oldest first."""
         ...
 
     async def functions(self) -> list[tuple[Function, int]]:

@@ -1,4 +1,4 @@
-"""What can be debugged. Each target turns its own world into stops, events and answers.
+"""What can be debugged. A target turns its own events into stops, output and ends.
 
 `program` is a Python program in a process of its own, with debugpy's debugger inside it.
 """

@@ -10,10 +10,11 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.model.agent_commands import Command
+from holdfast.model.agent_events import RecordedEvent
 
 MAX_INLINE_CHARS = 64 * 1024
 """Characters of a body that stand in the line itself."""
@@ -74,12 +75,17 @@ def format_timestamp(moment: float) -> str:
     return f"{shown}.{thousandths:03d}Z"
 
 
-def parse_timestamp(shown: str) -> float:
-    """Seconds since 1970 of what `timestamp` made."""
-    return datetime.datetime.fromisoformat(shown.replace("Z", "+00:00")).timestamp()
+def parse_timestamp(text: object) -> float:
+    """Seconds since 1970; 0 for what is no time."""
+    if not isinstance(text, str):
+        return 0.0
+    try:
+        return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
-def parse_event(line: bytes) -> dict[str, Any] | None:
+def parse_event(line: bytes) -> RecordedEvent | None:
     """The event in a line; None for one that was torn or is no event."""
     try:
         found = json.loads(line)
@@ -140,7 +146,7 @@ def _command(found: Any, fallback: str) -> Command | BadCommand:
     return Command(kind, command_id, data)
 
 
-def encode_command(kind: str, command_id: str, data: dict[str, Any], moment: float) -> bytes:
+def encode_command(kind: str, command_id: str, data: Mapping[str, Any], moment: float) -> bytes:
     """One line."""
     found = {
         "type": kind,

@@ -6,7 +6,7 @@ All numbers are little-endian. A batch is complete in itself:
               plain calls
     sites     id and length, then JSON: the function, the thread and the stack of many calls
     contents  lengths of data and preview, then the bytes of a value and its preview in JSON
-    calls     size, site, number, duration, parent; then a *body* that is stored as it is
+    calls     size, site, number, duration, parent; then a *body*
     targets   length and bytes of what plain calls were made on
     plain     column by column: numbers, durations, parents, sites, targets (by their place), how
               many arguments; then the length of a JSON text, and the text: the arguments of all,
@@ -21,7 +21,7 @@ arguments, `ch` what changed, `ta` task, `et` and `em` type and message of an ex
 marker). A small value is there with its bytes, another by its content id, which its length says.
 In order: the target, the arguments, the keyword arguments, the outcome, what changed.
 
-Here is the layout, and what the application writes; `batch_reading` reads it.
+Here is the layout, and what the application writes; `batch_parser` parses it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ RAISED = 1
 HAS_TARGET = 2
 HAS_OUTCOME = 4
 HAS_MORE = 8
-PLAIN = 16  # alone, in a body that is stored: the target with its length, then JSON
 
 
 def lengths(count: int) -> struct.Struct:

@@ -5,21 +5,28 @@ Nothing here loads a value. A batch with anything wrong in it is refused as a wh
 
 from __future__ import annotations
 
-import hashlib
+import functools
 import json
-import pickle
 import struct
 import sys
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import chain, islice, repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from holdfast.errors import InvalidInput
 from holdfast.model.call import CALL_TYPES
+from holdfast.model.call_batch import (
+    NO_PLAIN_CALLS,
+    PLAIN_TYPES,
+    CallOutline,
+    CallValue,
+    CompletedCall,
+    PlainCalls,
+    PlainValue,
+)
 from holdfast.wire.batch_format import (
     BODY,
     BY_CID,
@@ -32,7 +39,6 @@ from holdfast.wire.batch_format import (
     HEAD,
     LENGTH,
     MAGIC,
-    PLAIN,
     RAISED,
     SITE,
     lengths,
@@ -40,120 +46,50 @@ from holdfast.wire.batch_format import (
 from holdfast.wire.call_requests import MAX_FRAMES
 
 _FLAGS = RAISED | HAS_TARGET | HAS_OUTCOME | HAS_MORE
-_USUAL = HAS_TARGET | HAS_OUTCOME
 _LENGTHS = [lengths(count) for count in range(64)]
-_MAX_REMEMBERED = 20_000
-_PICKLE_PROTOCOL = 5
-
-
-class Call(NamedTuple):
-    """`body` is kept as it came; `keys` are what its values are found by."""
-
-    site: int
-    number: int
-    duration: int
-    parent: int | None
-    raised: bool
-    body: bytes
-    keys: list[int]
-
-
-class PlainCalls(NamedTuple):
-    """Plain calls column by column, each with the body that is kept; `keys` are those of all their
-    values, and `users` the call that used the value at the same place."""
-
-    sites: array[int]
-    numbers: array[int]
-    durations: array[int]
-    parents: array[int]
-    bodies: list[bytes]
-    keys: array[int]
-    users: array[int]
+_MAX_REMEMBERED_BYTES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    session: int
+class ParsedBatch:
+    """A batch whose sites are still JSON: the server knows most of them already."""
+
+    session_id: str
     sequence: int
     sites: dict[int, bytes]
     contents: list[tuple[bytes, bytes]]
-    calls: list[Call]
+    """The bytes and the preview in JSON of each value."""
+    calls: list[CompletedCall]
     plain: PlainCalls
-    needed: set[bytes]
-    """The ids of the values that are not here with their bytes."""
+    needed: set[str]
+    """The content ids of the values that calls name without their bytes."""
+
+    def __len__(self) -> int:
+        return len(self.calls) + len(self.plain.numbers)
 
 
-class _Keys(dict[bytes, int]):
-    """What a value is found by: the first eight bytes of its id; the latest are remembered."""
-
-    def __missing__(self, data: bytes) -> int:
-        if len(self) > _MAX_REMEMBERED:
-            self.clear()
-        self[data] = key = _key(data)
-        return key
-
-
-class _PlainKeys(dict[Any, int]):
-    """The same by the value itself. One for each type: 1, 1.0 and True are one key of a dict."""
-
-    def __missing__(self, value: Any) -> int:
-        if len(self) > _MAX_REMEMBERED:
-            self.clear()
-        key: int = _KEY(_sha256(_dumps(value, _PICKLE_PROTOCOL)).digest())[0]
-        self[value] = key
-        return key
-
-
-class _FloatKeys(_PlainKeys):
-    """0.0 and -0.0 are one key of a dict, too, so none is remembered."""
-
-    def __getitem__(self, value: float) -> int:
-        return _key(_pickled(value))
-
-
-def _pickled(value: Any) -> bytes:
-    """A plain value's bytes, which are the same from every Python."""
-    return pickle.dumps(value, _PICKLE_PROTOCOL)
-
-
-def _key(data: bytes) -> int:
-    key: int = _KEY(hashlib.sha256(data).digest())[0]
-    return key
-
-
-_KEY = struct.Struct(">q").unpack_from
-_dumps, _sha256 = pickle.dumps, hashlib.sha256
-_keys = _Keys()
-_plain_keys: dict[type, _PlainKeys] = {
-    int: _PlainKeys(),
-    str: _PlainKeys(),
-    bool: _PlainKeys(),
-    type(None): _PlainKeys(),
-    float: _FloatKeys(),
-}
-
-
-def parse_batch(data: bytes) -> Batch:
-    """The batch; InvalidInput says where it is not one."""
+def parse_batch(data: bytes) -> ParsedBatch:
+    """Parse a batch. InvalidInput says what is wrong with it."""
     try:
         return _parse_batch(data)
     except (struct.error, IndexError, OverflowError) as problem:
         raise _invalid(f"it breaks off: {problem}") from None
 
 
-def _parse_batch(data: bytes) -> Batch:
+def _parse_batch(data: bytes) -> ParsedBatch:
     magic, sequence, session, *counts = HEAD.unpack_from(data)
     if magic != MAGIC:
         raise _invalid("it does not begin as one")
     site_count, content_count, call_count, target_count, plain_count = counts
     at, sites = _parse_sites(data, HEAD.size, site_count)
     at, contents = _parse_contents(data, at, content_count)
-    at, calls, needed = _parse_calls(data, at, call_count, sites)
+    needed: set[str] = set()
+    at, calls = _parse_calls(data, at, call_count, sites, needed)
     at, targets = _parse_targets(data, at, target_count, needed)
     at, plain = _parse_plain(data, at, plain_count, targets, sites)
     if at != len(data):
         raise _invalid("there is something behind it")
-    return Batch(session, sequence, sites, contents, calls, plain, needed)
+    return ParsedBatch(f"calls_{session:08x}", sequence, sites, contents, calls, plain, needed)
 
 
 def _parse_sites(data: bytes, at: int, count: int) -> tuple[int, dict[int, bytes]]:
@@ -169,10 +105,10 @@ def _parse_sites(data: bytes, at: int, count: int) -> tuple[int, dict[int, bytes
 def _parse_contents(data: bytes, at: int, count: int) -> tuple[int, list[tuple[bytes, bytes]]]:
     contents = []
     for _ in range(count):
-        length, shown = CONTENT.unpack_from(data, at)
+        length, preview_length = CONTENT.unpack_from(data, at)
         at += CONTENT.size
-        contents.append((_take(data, at, length), _take(data, at + length, shown)))
-        at += length + shown
+        contents.append((_take(data, at, length), _take(data, at + length, preview_length)))
+        at += length + preview_length
     return at, contents
 
 
@@ -183,86 +119,39 @@ def _take(data: bytes, at: int, length: int) -> bytes:
     return part
 
 
-def _parse_calls(
-    data: bytes, at: int, count: int, sites: Mapping[int, bytes]
-) -> tuple[int, list[Call], set[bytes]]:
-    calls: list[Call] = []
-    needed: set[bytes] = set()
-    unpack, head, add, new = CALL.unpack_from, CALL.size, calls.append, tuple.__new__
-    for _ in range(count):
-        size, site, number, duration, parent = unpack(data, at)
-        body = data[at + head : at + size]
-        if size < head or len(body) != size - head:
-            raise _invalid("a call breaks off")
-        if site not in sites:
-            raise _invalid(f"a call has an unknown site {site}")
-        if number <= 0 or duration < 0 or parent < 0:
-            raise _invalid("a call has a negative number")
-        keys = _parse_keys(body, needed)
-        raised = body[0] & RAISED == RAISED
-        add(new(Call, (site, number, duration, parent or None, raised, body, keys)))
-        at += size
-    return at, calls, needed
-
-
-def _parse_keys(body: bytes, needed: set[bytes]) -> list[int]:
-    """The keys of a body's values, when the body is sound."""
-    flags, count, args = BODY.unpack_from(body)
-    sizes = _LENGTHS[count] if count < 64 else lengths(count)
-    at = BODY.size + sizes.size
-    keys = []
-    for size in sizes.unpack_from(body, BODY.size):
-        if size & BY_CID:
-            if size != CID_LENGTH:
-                raise _invalid("a content id has 32 bytes")
-            value = body[at : at + 32]
-            needed.add(value)
-            at += 32
-            keys.append(_KEY(value)[0])
-        else:
-            value = body[at : at + size]
-            at += size
-            keys.append(_keys[value])
-    if at > len(body) or (flags & ~_FLAGS):
-        raise _invalid("a call breaks off, or says what is not known")
-    if flags & ~RAISED == _USUAL and args + 2 == count and at == len(body):
-        return keys
-    _parse_parts(flags, count, args, body[at:])
-    return keys
+def _invalid(why: str) -> InvalidInput:
+    return InvalidInput(f"body: no batch of calls: {why}", field="body")
 
 
 # -- plain calls -------------------------------------------------------------------------------
 
 
 def _parse_targets(
-    data: bytes, at: int, count: int, needed: set[bytes]
-) -> tuple[int, list[tuple[bytes, int]]]:
-    """How the body of a call of each begins, and the key of each."""
-    targets = []
+    data: bytes, at: int, count: int, needed: set[str]
+) -> tuple[int, list[CallValue]]:
+    targets: list[CallValue] = []
     for _ in range(count):
         [size] = LENGTH.unpack_from(data, at)
         value = _take(data, at + LENGTH.size, size & ~BY_CID)
-        if size & BY_CID:
-            if size != CID_LENGTH:
-                raise _invalid("a content id has 32 bytes")
-            needed.add(value)
-        key: int = _KEY(value)[0] if size & BY_CID else _keys[value]
-        targets.append((bytes((PLAIN,)) + LENGTH.pack(size) + value, key))
+        targets.append(_parse_cid(size, value, needed) if size & BY_CID else value)
         at += LENGTH.size + len(value)
     return at, targets
 
 
+def _parse_cid(size: int, value: bytes, needed: set[str]) -> str:
+    if size != CID_LENGTH:
+        raise _invalid("a content id has 32 bytes")
+    cid = value.hex()
+    needed.add(cid)
+    return cid
+
+
 def _parse_plain(
-    data: bytes,
-    at: int,
-    count: int,
-    targets: list[tuple[bytes, int]],
-    known_sites: Mapping[int, bytes],
+    data: bytes, at: int, count: int, targets: list[CallValue], known_sites: Mapping[int, bytes]
 ) -> tuple[int, PlainCalls]:
     """Few steps for each call, and no list that lives on: the collector would look at each."""
     if count == 0:
-        none = array("q")
-        return at, PlainCalls(none, none, none, none, [], none, none)
+        return at, NO_PLAIN_CALLS
     at, numbers = _parse_column(data, at, "q", count)
     at, durations = _parse_column(data, at, "q", count)
     at, parents = _parse_column(data, at, "q", count)
@@ -275,39 +164,9 @@ def _parse_plain(
         raise _invalid("a call has an unknown site or target")
     [length] = LENGTH.unpack_from(data, at)
     at += LENGTH.size
-    text = _take(data, at, length)
-    args, results = _parse_values(text, sum(sizes), count)
-    known = _plain_keys
-    try:
-        keys = array("q", [known[type(value)][value] for value in args])
-        keys.extend([known[type(value)][value] for value in results])
-    except KeyError:
-        raise _invalid("plain calls have other values than plain ones") from None
-    keys.extend([targets[place][1] for place in places])
-    users = array("q", list(chain.from_iterable(map(repeat, numbers, sizes))))
-    users.extend(numbers)
-    users.extend(numbers)
-    begins = [targets[place][0] for place in places]
-    bodies = _build_bodies(text, begins, args, sizes, results)
-    return at + length, PlainCalls(sites, numbers, durations, parents, bodies, keys, users)
-
-
-def _build_bodies(
-    text: bytes, begins: list[bytes], args: list[Any], sizes: array[int], results: list[Any]
-) -> list[bytes]:
-    def build(dump: Callable[[list[Any]], bytes]) -> list[bytes]:
-        values = iter(args)
-        return [
-            begin + dump([*islice(values, size), result])
-            for begin, size, result in zip(begins, sizes, results, strict=True)
-        ]
-
-    if b"NaN" not in text and b"Infinity" not in text:
-        try:
-            return build(orjson.dumps)
-        except TypeError:  # a long integer, or half of a surrogate pair
-            pass
-    return build(lambda row: json.dumps(row, separators=(",", ":")).encode())
+    args, results = _parse_values(_take(data, at, length), sum(sizes), count)
+    columns = (sites, numbers, durations, parents, places, targets, sizes, args, results)
+    return at + length, PlainCalls(*columns)
 
 
 def _parse_column(data: bytes, at: int, kind: str, count: int) -> tuple[int, array[int]]:
@@ -319,9 +178,11 @@ def _parse_column(data: bytes, at: int, kind: str, count: int) -> tuple[int, arr
     return end, column
 
 
-def _parse_values(text: bytes, arguments: int, count: int) -> tuple[list[Any], list[Any]]:
-    """The arguments of all, and the results. The standard library's reader knows integers of every
-    length, and whatever a text may hold."""
+def _parse_values(
+    text: bytes, arguments: int, count: int
+) -> tuple[list[PlainValue], list[PlainValue]]:
+    """The arguments of all calls, and the results. The standard library's parser takes integers
+    of every length, and whatever a text may hold."""
     try:
         args, results = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -330,32 +191,93 @@ def _parse_values(text: bytes, arguments: int, count: int) -> tuple[list[Any], l
         raise _invalid("the values of plain calls are not as expected")
     if len(args) != arguments or len(results) != count:
         raise _invalid("plain calls have more values than places, or fewer")
+    if not PLAIN_TYPES.issuperset(map(type, args)) or not PLAIN_TYPES.issuperset(
+        map(type, results)
+    ):
+        raise _invalid("plain calls have other values than plain ones")
     return args, results
 
 
 # -- other calls -------------------------------------------------------------------------------
 
 
-def _parse_parts(flags: int, count: int, args: int, more: bytes) -> dict[str, Any]:
-    """What few calls have; every value has its place."""
-    extra: Any = {}
-    if flags & HAS_MORE:
-        try:
-            extra = json.loads(more)
-        except (ValueError, RecursionError):
-            raise _invalid("what is said of a call is not JSON") from None
-    elif more:
-        raise _invalid("there is something behind a call")
+def _parse_calls(
+    data: bytes, at: int, count: int, sites: Mapping[int, bytes], needed: set[str]
+) -> tuple[int, list[CompletedCall]]:
+    calls: list[CompletedCall] = []
+    unpack, head, add, new = CALL.unpack_from, CALL.size, calls.append, tuple.__new__
+    for _ in range(count):
+        size, site, number, duration, parent = unpack(data, at)
+        body = data[at + head : at + size]
+        if size < head or len(body) != size - head:
+            raise _invalid("a call breaks off")
+        if site not in sites:
+            raise _invalid(f"a call has an unknown site {site}")
+        if number <= 0 or duration < 0 or parent < 0:
+            raise _invalid("a call has a negative number")
+        outline, values = _parse_body(body, needed)
+        raised = body[0] & RAISED == RAISED
+        call = (site, number, duration, parent or None, raised, outline, values)
+        add(new(CompletedCall, call))
+        at += size
+    return at, calls
+
+
+def _parse_body(body: bytes, needed: set[str]) -> tuple[CallOutline, tuple[CallValue, ...]]:
+    flags, count, argument_count = BODY.unpack_from(body)
+    sizes = _LENGTHS[count] if count < 64 else lengths(count)
+    at = BODY.size + sizes.size
+    values: list[CallValue] = []
+    for size in sizes.unpack_from(body, BODY.size):
+        end = at + (size & ~BY_CID)
+        value = body[at:end]
+        values.append(_parse_cid(size, value, needed) if size & BY_CID else value)
+        at = end
+    if at > len(body) or (flags & ~_FLAGS):
+        raise _invalid("a call breaks off, or says what is not known")
+    more = body[at:]
+    parse = _remembered_outline if len(more) < _MAX_REMEMBERED_BYTES else _parse_outline
+    outline = parse(flags & ~RAISED, argument_count, more)
+    named = len(outline.keywords) + len(outline.changed)
+    if argument_count + named + outline.has_target + outline.has_outcome != count:
+        raise _invalid("a call has more values than places, or fewer")
+    return outline, tuple(values)
+
+
+def _parse_outline(flags: int, argument_count: int, more: bytes) -> CallOutline:
+    extra = _parse_more(flags, more)
+    return CallOutline(
+        has_target=bool(flags & HAS_TARGET),
+        argument_count=argument_count,
+        keywords=tuple(extra.get("k", ())),
+        has_outcome=bool(flags & HAS_OUTCOME),
+        changed=tuple((part, name) for part, name in extra.get("ch", ())),
+        task=extra.get("ta"),
+        exception_type=extra.get("et"),
+        exception_message=extra.get("em"),
+        marker=extra.get("m"),
+    )
+
+
+_remembered_outline = functools.lru_cache(1024)(_parse_outline)
+
+
+def _parse_more(flags: int, more: bytes) -> dict[str, Any]:
+    """What few calls have."""
+    if not flags & HAS_MORE:
+        if more:
+            raise _invalid("there is something behind a call")
+        return {}
+    try:
+        extra = json.loads(more)
+    except (ValueError, RecursionError):
+        raise _invalid("what is said of a call is not JSON") from None
     if not isinstance(extra, dict):
         raise _invalid("what is said of a call is no object")
-    names, changed = extra.get("k", []), extra.get("ch", [])
-    if not _are_texts(names, 1) or not _are_texts(changed, 2):
+    if not _are_texts(extra.get("k", []), 1) or not _are_texts(extra.get("ch", []), 2):
         raise _invalid("the values of a call have no proper names")
     if any(not isinstance(extra.get(name, ""), str) for name in ("ta", "et", "em", "m")):
         raise _invalid("what is said of a call is not text")
-    taken = args + len(names) + len(changed)
-    if taken + bool(flags & HAS_TARGET) + bool(flags & HAS_OUTCOME) != count:
-        raise _invalid("a call has more values than places, or fewer")
     return extra
 
 
@@ -365,10 +287,6 @@ def _are_texts(given: Any, depth: int) -> bool:
     if depth == 1:
         return all(isinstance(text, str) for text in given)
     return all(_are_texts(texts, 1) and len(texts) == 2 for texts in given)
-
-
-def _invalid(why: str) -> InvalidInput:
-    return InvalidInput(f"body: no batch of calls: {why}", field="body")
 
 
 # -- sites --------------------------------------------------------------------------------------
@@ -418,68 +336,3 @@ def parse_site(text: bytes) -> SiteDescription:
         thread=site.get("thread"),
         frames=site["frames"][:MAX_FRAMES],
     )
-
-
-# -- a body that was stored --------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class StoredBody:
-    """The values of a call by their content ids, and the bytes of those that are here."""
-
-    target: str | None
-    args: tuple[str, ...]
-    kwargs: dict[str, str]
-    outcome: str | None
-    raised: bool
-    changed: dict[str, Any] | None
-    more: dict[str, Any]
-    inline: dict[str, bytes]
-
-
-def parse_stored(stored: bytes) -> StoredBody:
-    return _parse_plain_body(stored) if stored[0] == PLAIN else _parse_packed_body(stored)
-
-
-def _parse_plain_body(stored: bytes) -> StoredBody:
-    [size] = LENGTH.unpack_from(stored, 1)
-    end = 1 + LENGTH.size + (size & ~BY_CID)
-    target = stored[1 + LENGTH.size : end]
-    inline: dict[str, bytes] = {}
-
-    def cid(data: bytes) -> str:
-        content_id = hashlib.sha256(data).hexdigest()
-        inline[content_id] = data
-        return content_id
-
-    target_id = target.hex() if size & BY_CID else cid(target)
-    *args, result = [cid(_pickled(value)) for value in json.loads(stored[end:])]
-    return StoredBody(target_id, tuple(args), {}, result, False, None, {}, inline)
-
-
-def _parse_packed_body(stored: bytes) -> StoredBody:
-    flags, count, args = BODY.unpack_from(stored)
-    inline: dict[str, bytes] = {}
-    ids, at = [], BODY.size + 4 * count
-    for size in lengths(count).unpack_from(stored, BODY.size):
-        value = stored[at : at + (size & ~BY_CID)]
-        at += len(value)
-        if size & BY_CID:
-            ids.append(value.hex())
-        else:
-            ids.append(hashlib.sha256(value).hexdigest())
-            inline[ids[-1]] = value
-    more = _parse_parts(flags, count, args, stored[at:])
-    every: Iterator[str] = iter(ids)
-    target = next(every) if flags & HAS_TARGET else None
-    positional = tuple(next(every) for _ in range(args))
-    kwargs = {name: next(every) for name in more.get("k", ())}
-    outcome = next(every) if flags & HAS_OUTCOME else None
-    changed: dict[str, Any] = {}
-    for part, name in more.get("ch", ()):
-        if part == "target":
-            changed[part] = next(every)
-        else:
-            changed.setdefault(part, {})[name] = next(every)
-    raised = bool(flags & RAISED)
-    return StoredBody(target, positional, kwargs, outcome, raised, changed or None, more, inline)

@@ -6,11 +6,23 @@ Bytes in, whole messages out; a message may come in any number of pieces.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypedDict
 
 import orjson
 
 Message = dict[str, Any]
+Body = dict[str, Any]
+"""The body of an event or a response, or the arguments of a request."""
+
+
+class Response(TypedDict, total=False):
+    """The answer to a request. `message` says why it was refused."""
+
+    request_seq: int
+    success: bool
+    message: str
+    body: Body
+
 
 MAX_BODY = 256 * 1024 * 1024
 _MAX_HEADER = 8 * 1024

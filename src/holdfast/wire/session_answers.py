@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, TypedDict
 
 import msgspec
@@ -38,7 +39,7 @@ class Event(TypedDict, total=False):
     type: Annotated[str, Meta(description="The same type.")]
     timestamp: Annotated[str | None, Meta(description="When, as an ISO 8601 time in UTC.")]
     data: Annotated[
-        dict[str, object], Meta(description="An agent's event: its fields, as recorded.")
+        Mapping[str, object], Meta(description="An agent's event: its fields, as recorded.")
     ]
 
 

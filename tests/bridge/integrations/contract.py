@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from steering import PATIENCE, Beating, Steered, in_background
+from steering import PATIENCE, SteeredSession, WatchedEventLoop
 
+from background import run_in_thread
 from holdfast.bridge import Diverged
 
 DONE = "sent hi to ann | go"
@@ -72,11 +73,11 @@ class Contract:
     @pytest.fixture
     def begin(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> Iterator[Callable[..., Steered]]:
-        begun: list[Steered] = []
+    ) -> Iterator[Callable[..., SteeredSession]]:
+        begun: list[SteeredSession] = []
 
-        def make(of: Steered | None = None, mode: str = "full") -> Steered:
-            begun.append(Steered.begin(tmp_path, monkeypatch, of, mode))
+        def make(of: SteeredSession | None = None, mode: str = "full") -> SteeredSession:
+            begun.append(SteeredSession.begin(tmp_path, monkeypatch, of, mode))
             return begun[-1]
 
         yield make
@@ -84,15 +85,15 @@ class Contract:
             each.dbg.close()
 
     @pytest.fixture
-    def session(self, begin: Callable[..., Steered]) -> Steered:
+    def session(self, begin: Callable[..., SteeredSession]) -> SteeredSession:
         return begin()
 
     @pytest.fixture
-    def agent(self, session: Steered, outside: Outside) -> Loop:
+    def agent(self, session: SteeredSession, outside: Outside) -> Loop:
         return self.loop(session.dbg, outside)
 
     def started(self, agent: Loop) -> Future[Any]:
-        return in_background(agent.run)
+        return run_in_thread(agent.run)
 
     def said(self, ran: Future[Any]) -> str:
         """What came of it: the last answer, or the error that ended it."""
@@ -106,12 +107,12 @@ def _messages(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" + (f" <- {_messages(inner)}" if inner else "")
 
 
-def of_send(session: Steered, kind: str) -> list[dict[str, Any]]:
+def of_send(session: SteeredSession, kind: str) -> list[dict[str, Any]]:
     return [each for each in session.data(kind) if each["name"] == "send"]
 
 
 class ToolContract(Contract):
-    def test_a_tool_is_recorded(self, agent: Loop, session: Steered) -> None:
+    def test_a_tool_is_recorded(self, agent: Loop, session: SteeredSession) -> None:
         agent.run()
         (begun,) = of_send(session, "tool_call_start")
         assert (begun["name"], begun["input"]) == ("send", {"to": "ann", "text": "hi"})
@@ -120,7 +121,9 @@ class ToolContract(Contract):
         (ended,) = of_send(session, "tool_call_end")
         assert ended["isError"] is False
 
-    def test_a_held_tool_has_not_run(self, agent: Loop, session: Steered, outside: Outside) -> None:
+    def test_a_held_tool_has_not_run(
+        self, agent: Loop, session: SteeredSession, outside: Outside
+    ) -> None:
         session.break_on_tool("send")
         ran = self.started(agent)
         stop = session.held()
@@ -131,7 +134,7 @@ class ToolContract(Contract):
         assert outside.sent == [("ann", "hi")]
 
     def test_it_runs_with_the_input_that_was_decided(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.break_on_tool("send")
         ran = self.started(agent)
@@ -140,7 +143,7 @@ class ToolContract(Contract):
         assert outside.sent == [("ann", "no")]
 
     def test_an_error_can_be_raised_instead_of_running_it(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.break_on_tool("send")
         ran = self.started(agent)
@@ -154,7 +157,7 @@ class ToolContract(Contract):
         assert outside.sent == []
 
     def test_it_can_be_cancelled_before_it_runs(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.break_on_tool("send")
         ran = self.started(agent)
@@ -168,7 +171,7 @@ class Cancelling(Contract):
     """A thread that an event loop waits for cannot be cancelled; and that is what is said."""
 
     def test_a_tool_can_be_cancelled_while_it_runs(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         outside.may_end.clear()
         ran = self.started(agent)
@@ -186,7 +189,7 @@ class Cancelling(Contract):
 
 class FakedResults(Contract):
     def test_a_result_can_be_supplied_instead_of_running_it(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.break_on_tool("send")
         ran = self.started(agent)
@@ -197,7 +200,7 @@ class FakedResults(Contract):
 
 class ModelContract(Contract):
     def test_what_the_model_is_asked_and_says_is_recorded(
-        self, agent: Loop, session: Steered
+        self, agent: Loop, session: SteeredSession
     ) -> None:
         assert agent.run() == DONE
         asked, again = session.data("api_request")
@@ -210,7 +213,7 @@ class ModelContract(Contract):
         assert DONE in str(last)
 
     def test_it_pauses_before_the_model_is_asked(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.pause()
         ran = self.started(agent)
@@ -219,7 +222,9 @@ class ModelContract(Contract):
         session.resume(stop)
         assert self.said(ran) == DONE
 
-    def test_an_injected_message_is_there_from_then_on(self, agent: Loop, session: Steered) -> None:
+    def test_an_injected_message_is_there_from_then_on(
+        self, agent: Loop, session: SteeredSession
+    ) -> None:
         session.pause()
         ran = self.started(agent)
         stop = session.held()
@@ -227,7 +232,7 @@ class ModelContract(Contract):
         session.resume(stop)
         assert self.said(ran) == "sent hi to ann | go, and be kind"
 
-    def test_messages_can_be_edited(self, agent: Loop, session: Steered) -> None:
+    def test_messages_can_be_edited(self, agent: Loop, session: SteeredSession) -> None:
         session.pause()
         ran = self.started(agent)
         stop = session.held()
@@ -237,7 +242,7 @@ class ModelContract(Contract):
         assert self.said(ran) == "sent hi to ann | stop"
 
     def test_an_answer_can_be_supplied_instead_of_asking(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.pause()
         ran = self.started(agent)
@@ -248,7 +253,7 @@ class ModelContract(Contract):
 
 class ReplayContract(Contract):
     def test_a_full_replay_calls_nothing_and_ends_in_the_same_words(
-        self, agent: Loop, session: Steered, begin: Callable[..., Steered]
+        self, agent: Loop, session: SteeredSession, begin: Callable[..., SteeredSession]
     ) -> None:
         assert agent.run() == DONE
         replay, outside = begin(of=session), Outside()
@@ -257,7 +262,7 @@ class ReplayContract(Contract):
         assert replay.kinds() == session.kinds()
 
     def test_what_was_decided_is_part_of_the_recording(
-        self, agent: Loop, session: Steered, begin: Callable[..., Steered]
+        self, agent: Loop, session: SteeredSession, begin: Callable[..., SteeredSession]
     ) -> None:
         session.pause()
         session.break_on_tool("send")
@@ -273,7 +278,7 @@ class ReplayContract(Contract):
         assert (outside.asked, outside.sent) == (0, [])
 
     def test_with_models_from_the_recording_the_tools_are_live(
-        self, agent: Loop, session: Steered, begin: Callable[..., Steered]
+        self, agent: Loop, session: SteeredSession, begin: Callable[..., SteeredSession]
     ) -> None:
         agent.run()
         replay, outside = begin(of=session, mode="model"), Outside()
@@ -281,7 +286,7 @@ class ReplayContract(Contract):
         assert (outside.asked, outside.sent) == (0, [("ann", "hi")])
 
     def test_an_agent_that_asks_for_something_else_is_stopped(
-        self, agent: Loop, session: Steered, begin: Callable[..., Steered]
+        self, agent: Loop, session: SteeredSession, begin: Callable[..., SteeredSession]
     ) -> None:
         agent.run()
         replay, outside = begin(of=session), Outside()
@@ -295,11 +300,11 @@ class ReplayContract(Contract):
 
 class AsyncContract(Contract):
     def test_the_event_loop_goes_on_while_a_tool_is_held(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.break_on_tool("send")
-        beating = Beating()
-        ran = in_background(lambda: beating.run(agent.arun))
+        beating = WatchedEventLoop()
+        ran = run_in_thread(lambda: beating.run(agent.arun))
         stop = session.held()
         assert beating.goes_on()
         assert outside.sent == []
@@ -307,11 +312,11 @@ class AsyncContract(Contract):
         assert self.said(ran) == DONE
 
     def test_the_event_loop_goes_on_while_the_model_is_held(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.pause()
-        beating = Beating()
-        ran = in_background(lambda: beating.run(agent.arun))
+        beating = WatchedEventLoop()
+        ran = run_in_thread(lambda: beating.run(agent.arun))
         stop = session.held()
         assert beating.goes_on()
         assert outside.asked == 0

@@ -6,7 +6,6 @@ import asyncio
 import json
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from holdfast.recording import command_sender
 PATIENCE = 20.0
 
 
-class Steered:
+class SteeredSession:
     def __init__(self, dbg: Bridge) -> None:
         self.dbg = dbg
         self._told: list[tuple[str, dict[str, Any]]] = []
@@ -25,7 +24,9 @@ class Steered:
         dbg.listen(self._hear)
 
     @classmethod
-    def begin(cls, directory: Path, monkeypatch: Any, of: Steered | None, mode: str) -> Steered:
+    def begin(
+        cls, directory: Path, monkeypatch: Any, of: SteeredSession | None, mode: str
+    ) -> SteeredSession:
         """A session; with `of`, one that replays it."""
         if of is None:
             monkeypatch.delenv("HOLDFAST_REPLAY", raising=False)
@@ -101,21 +102,7 @@ class Steered:
         assert held
 
 
-def in_background(work: Callable[[], Any]) -> Future[Any]:
-    """Whatever it raises, `Diverged` too, is the future's."""
-    future: Future[Any] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return future
-
-
-class Beating:
+class WatchedEventLoop:
     """An event loop that does something else besides: it can be seen whether it is blocked."""
 
     def __init__(self) -> None:

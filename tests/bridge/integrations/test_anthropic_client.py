@@ -22,7 +22,7 @@ from contract import (
     ReplayContract,
 )
 from fake_apis import FakeApis
-from steering import Steered
+from steering import SteeredSession
 
 from holdfast.bridge.integrations.anthropic_client import watch
 
@@ -147,7 +147,7 @@ class Streamed(ModelContract, ReplayContract):
     """All but supplying an answer: a stream has too many parts to write by hand."""
 
     def test_an_answer_can_be_supplied_instead_of_asking(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.pause()
         ran = self.started(agent)
@@ -176,7 +176,7 @@ class TestOtherWaysToAsk(Contract):
     loop = MessagesLoop
 
     def test_beta_messages_are_seen_and_other_requests_pass_by(
-        self, apis: FakeApis, session: Steered
+        self, apis: FakeApis, session: SteeredSession
     ) -> None:
         hello: Any = [{"role": "user", "content": "you"}]
         with Anthropic(base_url=apis.url, api_key="none") as plain:
@@ -188,7 +188,7 @@ class TestOtherWaysToAsk(Contract):
         assert session.kinds() == ["api_request", "api_response"]
 
     def test_a_stream_that_is_left_early_is_recorded_as_far_as_it_came(
-        self, apis: FakeApis, session: Steered
+        self, apis: FakeApis, session: SteeredSession
     ) -> None:
         hello: Any = [{"role": "user", "content": "you"}]
         with Anthropic(base_url=apis.url, api_key="none") as plain:

@@ -13,8 +13,9 @@ pytest.importorskip("claude_agent_sdk")
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, create_sdk_mcp_server, query, tool
 from contract import Contract, Loop, Outside
 from fake_apis import FakeApis
-from steering import PATIENCE, Beating, Steered, in_background
+from steering import PATIENCE, SteeredSession, WatchedEventLoop
 
+from background import run_in_thread
 from holdfast.bridge.integrations.claude import hooks
 
 NAME = "mcp__post__send"
@@ -80,13 +81,13 @@ class TestClaude(Contract):
     loop = ClaudeLoop
 
     @pytest.fixture
-    def agent(self, session: Steered, outside: Outside, tmp_path: Path) -> Loop:
+    def agent(self, session: SteeredSession, outside: Outside, tmp_path: Path) -> Loop:
         made = ClaudeLoop(session.dbg, outside)
         made.home = tmp_path / "home"
         made.home.mkdir()
         return made
 
-    def test_tools_are_recorded(self, agent: Loop, session: Steered) -> None:
+    def test_tools_are_recorded(self, agent: Loop, session: SteeredSession) -> None:
         assert agent.run().startswith("sent hi to ann")
         (begun,) = session.data("tool_call_start")
         assert (begun["name"], begun["input"]) == (NAME, {"to": "ann", "text": "hi"})
@@ -95,11 +96,11 @@ class TestClaude(Contract):
         assert "sent hi to ann" in str(result["result"])
 
     def test_a_held_tool_has_not_run_and_the_event_loop_goes_on(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.break_on_tool(NAME)
-        beating = Beating()
-        ran = in_background(lambda: beating.run(agent.arun))
+        beating = WatchedEventLoop()
+        ran = run_in_thread(lambda: beating.run(agent.arun))
         stop = session.held()
         assert beating.goes_on()
         assert outside.sent == []
@@ -108,7 +109,7 @@ class TestClaude(Contract):
         assert outside.sent == [("ann", "no")]
 
     def test_an_error_that_was_decided_is_why_claude_may_not_run_it(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.break_on_tool(NAME)
         ran = self.started(agent)
@@ -117,7 +118,7 @@ class TestClaude(Contract):
         assert outside.sent == []
 
     def test_it_can_be_cancelled_before_it_runs(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.break_on_tool(NAME)
         ran = self.started(agent)
@@ -126,7 +127,7 @@ class TestClaude(Contract):
         assert outside.sent == []
 
     def test_one_that_runs_is_abandoned_and_never_called_cancelled(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         outside.may_end.clear()
         ran = self.started(agent)
@@ -137,7 +138,9 @@ class TestClaude(Contract):
         outside.may_end.set()
         assert self.said(ran).startswith("sent hi to ann")
 
-    def test_what_claude_does_not_allow_is_not_offered(self, agent: Loop, session: Steered) -> None:
+    def test_what_claude_does_not_allow_is_not_offered(
+        self, agent: Loop, session: SteeredSession
+    ) -> None:
         session.break_on_tool(NAME)
         ran = self.started(agent)
         stop = session.held()
@@ -146,7 +149,7 @@ class TestClaude(Contract):
         assert self.said(ran).startswith("sent hi to ann")
 
     def test_one_that_nobody_decides_in_time_does_not_run(
-        self, agent: Any, session: Steered, outside: Outside
+        self, agent: Any, session: SteeredSession, outside: Outside
     ) -> None:
         agent.timeout = 1.0
         session.break_on_tool(NAME)

@@ -12,8 +12,9 @@ pytest.importorskip("langchain")
 from contract import AsyncContract, Cancelling, Everything, Loop, Outside, ToolContract
 from langchain.agents import create_agent
 from langchain_models import ScriptedChat, tool_of
-from steering import PATIENCE, Steered, in_background
+from steering import PATIENCE, SteeredSession
 
+from background import run_in_thread
 from holdfast.bridge.integrations.langchain import HoldfastMiddleware
 
 
@@ -38,12 +39,12 @@ class TestLangChain(Everything, AsyncContract):
     loop = LangChainLoop
 
     def test_tools_that_run_side_by_side_are_held_side_by_side(
-        self, session: Steered, outside: Outside
+        self, session: SteeredSession, outside: Outside
     ) -> None:
         both = ({"to": "ann", "text": "hi"}, {"to": "bob", "text": "hi"})
         agent = agent_of(session, ScriptedChat(outside=outside, calls=both), outside)
         session.break_on_tool("send")
-        ran = in_background(lambda: said(agent.invoke({"messages": [("user", "go")]})))
+        ran = run_in_thread(lambda: said(agent.invoke({"messages": [("user", "go")]})))
         stops = {stop["input"]["to"]: stop for stop in (session.held(), session.held())}
         assert outside.sent == []
         session.resume(stops["bob"], "skip", result="bob is out")
@@ -51,11 +52,11 @@ class TestLangChain(Everything, AsyncContract):
         assert self.said(ran) == "sent no to ann, bob is out | go"
 
     def test_what_was_put_in_stays_in_the_state_of_the_agent(
-        self, session: Steered, outside: Outside
+        self, session: SteeredSession, outside: Outside
     ) -> None:
         agent = agent_of(session, ScriptedChat(outside=outside), outside)
         session.pause()
-        ran = in_background(lambda: agent.invoke({"messages": [("user", "go")]}))
+        ran = run_in_thread(lambda: agent.invoke({"messages": [("user", "go")]}))
         session.resume(session.held(), "inject", role="user", content="and be kind")
         kinds = [(each.type, each.content) for each in ran.result(PATIENCE)["messages"]]
         assert kinds == [
@@ -64,11 +65,11 @@ class TestLangChain(Everything, AsyncContract):
         ]
 
     def test_the_system_prompt_is_the_first_message_and_can_be_edited(
-        self, session: Steered, outside: Outside
+        self, session: SteeredSession, outside: Outside
     ) -> None:
         agent = agent_of(session, ScriptedChat(outside=outside), outside, system_prompt="Be brief.")
         session.pause()
-        ran = in_background(lambda: agent.invoke({"messages": [("user", "go")]}))
+        ran = run_in_thread(lambda: agent.invoke({"messages": [("user", "go")]}))
         stop = session.held()
         messages = stop["input"]["messages"]
         assert messages[0] == {"role": "system", "content": "Be brief."}
@@ -90,6 +91,6 @@ class TestAsyncLangChain(ToolContract, Cancelling):
     is_abandoned = True
 
 
-def agent_of(session: Steered, model: Any, outside: Outside, **more: Any) -> Any:
+def agent_of(session: SteeredSession, model: Any, outside: Outside, **more: Any) -> Any:
     middleware = [HoldfastMiddleware(session.dbg)]
     return create_agent(model, [tool_of(outside.send)], middleware=middleware, **more)

@@ -21,7 +21,7 @@ from contract import (
 from langchain_models import ScriptedChat, StreamingChat, tool_of
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from steering import Steered
+from steering import SteeredSession
 
 from holdfast.bridge.integrations.langgraph import watch
 
@@ -79,7 +79,7 @@ class StreamingLoop(LangGraphLoop):
 class TestStreaming(ReplayContract):
     loop = StreamingLoop
 
-    def test_a_stream_is_one_call(self, agent: Loop, session: Steered) -> None:
+    def test_a_stream_is_one_call(self, agent: Loop, session: SteeredSession) -> None:
         assert agent.run() == DONE
         assert session.kinds() == ONE_ROUND
         assert session.data("api_response")[-1]["content"] == DONE
@@ -104,7 +104,7 @@ class TestOwnWrapper(Contract):
     loop = OwnWrapperLoop
 
     def test_it_is_kept_and_without_a_model_only_tools_are_seen(
-        self, agent: Loop, session: Steered
+        self, agent: Loop, session: SteeredSession
     ) -> None:
         assert agent.run() == "sent hi to ann! | go"
         assert session.kinds() == ["tool_call_start", "tool_result", "tool_call_end"]

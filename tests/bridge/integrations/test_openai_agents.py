@@ -44,7 +44,7 @@ from openai.types.responses import (
     ResponseUsage,
 )
 from openai.types.responses.response_usage import InputTokensDetails, OutputTokensDetails
-from steering import PATIENCE, Steered
+from steering import PATIENCE, SteeredSession
 
 from holdfast.bridge.integrations.openai_agents import install
 
@@ -146,7 +146,7 @@ class TestOpenAIAgents(Everything, AsyncContract):
     is_abandoned = True  # a plain function runs in a thread
 
     def test_a_hold_does_not_use_up_the_time_of_the_tool(
-        self, agent: Any, session: Steered, outside: Outside
+        self, agent: Any, session: SteeredSession, outside: Outside
     ) -> None:
         async def send(to: str, text: str) -> str:
             return outside.send(to, text)
@@ -160,7 +160,7 @@ class TestOpenAIAgents(Everything, AsyncContract):
         assert self.said(ran) == DONE
 
     def test_a_coroutine_is_really_cancelled(
-        self, agent: Any, session: Steered, outside: Outside
+        self, agent: Any, session: SteeredSession, outside: Outside
     ) -> None:
         async def send(to: str, text: str) -> str:
             outside.begun.set()
@@ -176,7 +176,7 @@ class TestOpenAIAgents(Everything, AsyncContract):
         assert (ended["cancelled"], ended["abandoned"]) == (True, False)
 
     def test_what_a_tool_raises_is_recorded_though_the_sdk_hides_it(
-        self, agent: Any, session: Steered
+        self, agent: Any, session: SteeredSession
     ) -> None:
         def send(to: str, text: str) -> str:
             raise ValueError("no such person")
@@ -187,7 +187,7 @@ class TestOpenAIAgents(Everything, AsyncContract):
         assert (ended["isError"], ended["error"]["message"]) == (True, "no such person")
 
     def test_an_agent_that_is_a_tool_of_another_has_a_lane(
-        self, agent: Any, session: Steered, outside: Outside, begin: Any
+        self, agent: Any, session: SteeredSession, outside: Outside, begin: Any
     ) -> None:
         def run(loop: Any) -> str:
             sender = loop.agent()
@@ -206,7 +206,9 @@ class TestOpenAIAgents(Everything, AsyncContract):
         assert run(AgentsLoop(replay.dbg, other)) == done
         assert (other.asked, other.sent) == (0, [])
 
-    def test_the_hooks_of_the_user_are_called_as_ever(self, agent: Any, session: Steered) -> None:
+    def test_the_hooks_of_the_user_are_called_as_ever(
+        self, agent: Any, session: SteeredSession
+    ) -> None:
         seen: list[str] = []
 
         class Own(RunHooks[Any]):
@@ -240,7 +242,7 @@ class TestClientOfOpenAI(Contract):
     """A model of the SDK itself, found by its name, against a server on loopback."""
 
     def test_models_that_are_found_by_name_are_seen(
-        self, session: Steered, outside: Outside
+        self, session: SteeredSession, outside: Outside
     ) -> None:
         apis = FakeApis(outside)
         tool = function_tool(outside.send, name_override="send")

@@ -24,7 +24,7 @@ from contract import (
 from fake_apis import FakeApis
 from openai import AsyncOpenAI, InternalServerError, OpenAI
 from pydantic import BaseModel
-from steering import Steered
+from steering import SteeredSession
 
 from holdfast.bridge.integrations.openai_client import watch
 
@@ -182,7 +182,7 @@ class Streamed(ModelContract, ReplayContract):
     """All but supplying an answer: a stream has too many parts to write by hand."""
 
     def test_an_answer_can_be_supplied_instead_of_asking(
-        self, agent: Loop, session: Steered, outside: Outside
+        self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:
         session.pause()
         ran = self.started(agent)
@@ -215,11 +215,13 @@ class TestOtherWaysToAsk(Contract):
     loop = ChatLoop
 
     @pytest.fixture
-    def client(self, apis: FakeApis, session: Steered) -> Iterator[OpenAI]:
+    def client(self, apis: FakeApis, session: SteeredSession) -> Iterator[OpenAI]:
         with OpenAI(base_url=apis.url, api_key="none", max_retries=1) as client:
             yield watch(client, session.dbg)
 
-    def test_a_raw_response_is_one(self, client: OpenAI, session: Steered, begin: Any) -> None:
+    def test_a_raw_response_is_one(
+        self, client: OpenAI, session: SteeredSession, begin: Any
+    ) -> None:
         def ask(asked: OpenAI) -> tuple[Any, ...]:
             raw = asked.chat.completions.with_raw_response.create(model="fake", messages=HELLO)
             return raw.status_code, raw.request_id, raw.parse().choices[0].message.content
@@ -230,7 +232,7 @@ class TestOtherWaysToAsk(Contract):
         assert ask(watch(client, replay.dbg)) == (200, "req_1", "hello you")
 
     def test_an_answer_is_parsed_into_the_class_that_was_asked_for(
-        self, client: OpenAI, apis: FakeApis, session: Steered, begin: Any
+        self, client: OpenAI, apis: FakeApis, session: SteeredSession, begin: Any
     ) -> None:
         def ask(asked: OpenAI) -> Any:
             messages: Any = [{"role": "user", "content": "{}"}, *HELLO]
@@ -246,25 +248,27 @@ class TestOtherWaysToAsk(Contract):
         assert len(apis.requests) == 1
 
     def test_a_client_with_other_options_is_watched_too(
-        self, client: OpenAI, session: Steered
+        self, client: OpenAI, session: SteeredSession
     ) -> None:
         other = client.with_options(timeout=5)
         other.chat.completions.create(model="fake", messages=HELLO)
         assert session.kinds() == ["api_request", "api_response"]
 
-    def test_what_is_no_call_of_a_model_passes_by(self, client: OpenAI, session: Steered) -> None:
+    def test_what_is_no_call_of_a_model_passes_by(
+        self, client: OpenAI, session: SteeredSession
+    ) -> None:
         assert client.models.list().data == []
         assert session.kinds() == []
 
     def test_a_retry_of_the_client_is_no_second_call(
-        self, client: OpenAI, apis: FakeApis, session: Steered
+        self, client: OpenAI, apis: FakeApis, session: SteeredSession
     ) -> None:
         apis.failures = 1
         client.chat.completions.create(model="fake", messages=HELLO)
         assert (len(apis.requests), session.kinds()) == (2, ["api_request", "api_response"])
 
     def test_an_error_is_recorded_and_raised(
-        self, client: OpenAI, apis: FakeApis, session: Steered
+        self, client: OpenAI, apis: FakeApis, session: SteeredSession
     ) -> None:
         apis.failures = 2
         with pytest.raises(InternalServerError):
@@ -273,7 +277,7 @@ class TestOtherWaysToAsk(Contract):
         assert (answer["isError"], answer["error"]["type"]) == (True, "InternalServerError")
 
     def test_a_stream_that_is_left_early_is_recorded_as_far_as_it_came(
-        self, client: OpenAI, session: Steered
+        self, client: OpenAI, session: SteeredSession
     ) -> None:
         with client.chat.completions.create(model="fake", messages=HELLO, stream=True) as stream:
             first = next(stream)

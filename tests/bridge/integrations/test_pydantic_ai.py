@@ -23,8 +23,9 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.usage import RequestUsage
 from pydantic_core import core_schema
-from steering import PATIENCE, Steered, in_background
+from steering import PATIENCE, SteeredSession
 
+from background import run_in_thread
 from holdfast.bridge.integrations.pydantic_ai import HoldfastCapability
 
 
@@ -87,7 +88,7 @@ class TestPydanticAI(Everything, AsyncContract):
     is_abandoned = True  # a plain function runs in a thread
 
     def test_a_hold_does_not_use_up_the_time_of_the_tool(
-        self, agent: Any, session: Steered
+        self, agent: Any, session: SteeredSession
     ) -> None:
         agent.timeout = 0.2
         session.break_on_tool("send")
@@ -98,17 +99,17 @@ class TestPydanticAI(Everything, AsyncContract):
         assert self.said(ran) == DONE
 
     def test_what_was_put_in_stays_in_the_history_of_the_run(
-        self, agent: Any, session: Steered
+        self, agent: Any, session: SteeredSession
     ) -> None:
         session.pause()
-        ran = in_background(lambda: asyncio.run(agent.agent().run("go")))
+        ran = run_in_thread(lambda: asyncio.run(agent.agent().run("go")))
         session.resume(session.held(), "inject", role="user", content="and be kind")
         history = ran.result(PATIENCE).all_messages()
         users = [p.content for m in history for p in m.parts if isinstance(p, UserPromptPart)]
         assert users == ["go", "and be kind"]
 
     def test_an_edited_input_is_checked_and_made_into_objects(
-        self, session: Steered, outside: Outside
+        self, session: SteeredSession, outside: Outside
     ) -> None:
         loop = PydanticLoop(session.dbg, outside)
         agent: Any = Agent(
@@ -120,12 +121,12 @@ class TestPydanticAI(Everything, AsyncContract):
             return outside.send(to, text.upper())
 
         session.break_on_tool("send")
-        ran = in_background(lambda: asyncio.run(agent.run("go")).output)
+        ran = run_in_thread(lambda: asyncio.run(agent.run("go")).output)
         session.resume(session.held(), "modify", input={"text": "no"})
         assert self.said(ran) == "sent NO to ann | go"
 
     def test_a_streamed_run_is_recorded_and_replayed(
-        self, agent: Any, session: Steered, begin: Any
+        self, agent: Any, session: SteeredSession, begin: Any
     ) -> None:
         async def words(loop: Any) -> str:
             async with loop.streaming().run_stream("go") as result:

@@ -22,7 +22,7 @@ from smolagents.models import (
     Model,
 )
 from smolagents.monitoring import TokenUsage
-from steering import Steered
+from steering import SteeredSession
 
 from holdfast.bridge.integrations.smolagents import watch
 
@@ -126,7 +126,7 @@ class TestCodeAgent(ToolContract, FakedResults, ReplayContract):
     loop = CodeLoop
 
     def test_a_hold_does_not_use_up_the_time_of_the_code(
-        self, agent: Any, session: Steered
+        self, agent: Any, session: SteeredSession
     ) -> None:
         assert agent.agent().python_executor.timeout_seconds is None
 
@@ -164,7 +164,7 @@ class TestManagedAgents(Contract):
     loop = ManagingLoop
 
     def test_an_agent_that_is_managed_has_a_lane_and_is_a_tool(
-        self, agent: Loop, session: Steered, begin: Any
+        self, agent: Loop, session: SteeredSession, begin: Any
     ) -> None:
         done = agent.run()
         assert "sent hi to ann" in done

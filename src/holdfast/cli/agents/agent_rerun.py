@@ -14,6 +14,7 @@ from typing import Any
 from holdfast.cli.agents.recording_file import Recording
 from holdfast.cli.agents.session_selection import agents_directory
 from holdfast.cli.server_access import complain
+from holdfast.model.agent_events import EventData
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
 Json = dict[str, Any]
@@ -103,7 +104,7 @@ def _new_session(again: Rerun, run_id: str) -> SessionDirectory | None:
 
 
 def _report(again: Rerun, new: SessionDirectory, code: int) -> Json:
-    diverged: Json | None = None
+    diverged: EventData | None = None
     iterations, last = 0, ""
     for event in Recording(new.events, new).events():
         last = event["type"]

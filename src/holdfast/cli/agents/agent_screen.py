@@ -18,18 +18,20 @@ from textual.widgets import Input, Label, RichLog, Static, TextArea
 
 from holdfast.cli.agents import command_parser
 from holdfast.cli.agents.event_lines import format_event, shorten
-from holdfast.cli.agents.session_view import SessionView, format_message
+from holdfast.cli.agents.message_text import format_message
+from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.recording import command_sender, liveness
+from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.recording_state import RecordedStop, RecordingState, read_events
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
-Json = dict[str, Any]
 Check = Callable[[str], object]
 
 _LOOK = 0.05
-_MOST_EVENTS = 5_000
-_MOST_MESSAGES = 200
+_MAX_EVENTS = 5_000
+_MAX_MESSAGES = 200
 _QUIET = ("state_snapshot",)
 """Said twice a second while something is held: shown to those who ask for it."""
 _ROLES = {"user": "bold cyan", "assistant": "bold green", "system": "bold yellow"}
@@ -126,17 +128,17 @@ class AgentScreen(App[str]):
         super().__init__()
         self._home = home
         self._tail = Tail(home.events)
-        self.seen = SessionView(home)
-        self._events: deque[Json] = deque(maxlen=_MOST_EVENTS)
+        self._recorded = RecordingState(ContentFiles(home.contents))
+        self._events: deque[RecordedEvent] = deque(maxlen=_MAX_EVENTS)
         self._filter: list[str] = []
         self._chosen: str | None = None
         self._sent: dict[str, str] = {}
         self._is_gone = False
-        self._shown: tuple[Any, ...] = ()
+        self._drawn: tuple[Any, ...] = ()
         self._top, self._bar, self._call = Static(id="top"), Static(id="keys"), Static(id="call")
         self._held = VerticalScroll(self._call, id="held")
-        self._stream = RichLog(id="events", max_lines=_MOST_EVENTS, wrap=False, highlight=False)
-        self._said = RichLog(id="messages", wrap=True, min_width=10, highlight=False)
+        self._stream = RichLog(id="events", max_lines=_MAX_EVENTS, wrap=False, highlight=False)
+        self._conversation = RichLog(id="messages", wrap=True, min_width=10, highlight=False)
 
     # -- what is shown ---------------------------------------------------------------------------
 
@@ -146,12 +148,12 @@ class AgentScreen(App[str]):
             yield self._stream
             with Vertical(id="side"):
                 yield self._held
-                yield self._said
+                yield self._conversation
         yield self._bar
 
     def on_mount(self) -> None:
         self.title = f"holdfast {self._home.id}"
-        self._stream.border_title, self._said.border_title = "events", "messages"
+        self._stream.border_title, self._conversation.border_title = "events", "messages"
         self._stream.focus()
         self._look()
         self.set_interval(_LOOK, self._look)
@@ -161,101 +163,91 @@ class AgentScreen(App[str]):
         if not self._bar.is_attached:  # it is being closed
             return
         is_alive = liveness.is_alive(self._home)
-        new = [
-            event
-            for _, line in self._tail.all()
-            if (event := agent_lines.parse_event(line)) is not None
-        ]
+        new = list(read_events(self._tail))
         for event in new:
-            self.seen.take(event)
-            self._answered(event)
+            self._recorded.take(event)
+            self._notify_answer(event)
         self._events.extend(new)
-        for event in new[-_MOST_EVENTS:]:
+        for event in new[-_MAX_EVENTS:]:
             if self._is_wanted(event):
                 self._stream.write(format_event(event))
         if new or self._is_gone == is_alive:
             self._is_gone = not is_alive
             self._draw()
 
-    def _is_wanted(self, event: Json) -> bool:
+    def _is_wanted(self, event: RecordedEvent) -> bool:
         kind = str(event["type"])
         if not self._filter:
             return kind not in _QUIET
         text = agent_lines.encode_json(event)
-        return any(fnmatchcase(kind, each) or each in text for each in self._filter)
+        return any(fnmatchcase(kind, word) or word in text for word in self._filter)
 
     @property
-    def stop(self) -> Json | None:
+    def stop(self) -> RecordedStop | None:
         """The held call that the keys are for."""
-        if self._chosen not in self.seen.held:
-            self._chosen = next(iter(self.seen.held), None)
-        return None if self._chosen is None else self.seen.held[self._chosen]
+        stops = self._recorded.stops
+        if self._chosen not in stops:
+            self._chosen = next(iter(stops), None)
+        return None if self._chosen is None else stops[self._chosen]
 
     def _draw(self) -> None:
         stop = self.stop
-        is_over = self._is_gone or self.seen.is_over
+        is_over = self._is_gone or self._recorded.is_over
         self._top.set_class(stop is not None and not is_over, "held")
         self._top.set_class(is_over, "over")
-        self._top.update(self._state(stop, is_over))
+        self._top.update(self._format_state(stop, is_over))
         self._draw_held(stop)
         self._draw_messages()
         self._bar.update(self._keys(is_over))
 
-    def _state(self, stop: Json | None, is_over: bool) -> Text:
-        said = "● running"
+    def _format_state(self, stop: RecordedStop | None, is_over: bool) -> Text:
+        state, phase = self._recorded, "● running"
         if is_over:
-            said = "■ ended" if self.seen.is_over else "■ gone: it did not end in order"
+            phase = "■ ended" if state.is_over else "■ gone: it did not end in order"
         elif stop is not None:
-            said = f"‖ held before {stop.get('at')} {stop.get('name') or ''}".rstrip()
-            if stop.get("at") == "error":
-                said = f"‖ held at an error of {stop.get('name')}"
-        parts = [said, self.seen.name, self.seen.model, f"iteration {self.seen.iteration}"]
-        if self.seen.tokens:
-            parts.append(f"{self.seen.tokens:,} tokens")
-        if self.seen.breakpoints:
-            parts.append(f"{len(self.seen.breakpoints)} breakpoints")
-        said = "  ·  ".join(each for each in [*parts, self._home.id] if each)
-        return Text(said, style="bold", no_wrap=True, overflow="ellipsis")
+            phase = f"‖ held before {stop.title}"
+            if stop.data.get("at") == "error":
+                phase = f"‖ held at an error of {stop.data.get('name')}"
+        name = state.name or self._home.id
+        parts = [phase, name, state.model, f"iteration {state.last_iteration}"]
+        if state.counts.tokens:
+            parts.append(f"{state.counts.tokens:,} tokens")
+        if state.breakpoints:
+            parts.append(f"{len(state.breakpoints)} breakpoints")
+        text = "  ·  ".join(part for part in [*parts, self._home.id] if part)
+        return Text(text, style="bold", no_wrap=True, overflow="ellipsis")
 
-    def _draw_held(self, stop: Json | None) -> None:
-        panel, call = self._held, self._call
+    def _draw_held(self, stop: RecordedStop | None) -> None:
+        panel, call, stops = self._held, self._call, self._recorded.stops
         panel.set_class(stop is not None, "held")
         if stop is None:
             panel.border_title, panel.border_subtitle = "held", ""
-            running = ", ".join(f"{name} ({each})" for each, name in self.seen.running.items())
+            tools = self._recorded.tools.items()
+            running = ", ".join(f"{tool.name} ({tool_id})" for tool_id, tool in tools)
             call.update(Text(f"nothing; {running} runs" if running else "nothing", style="dim"))
             return
-        many = len(self.seen.held)
-        which = (
-            f" {list(self.seen.held).index(str(stop['stop'])) + 1} of {many}" if many > 1 else ""
-        )
-        named = f"{stop.get('at')} {stop.get('name') or ''}".rstrip()
-        panel.border_title = f"held{which}: {named}"
-        panel.border_subtitle = f"{stop.get('stop')}, {self._why(stop)}"
-        shown = stop.get("error") if stop.get("at") == "error" else self.seen.body(stop["input"])
-        text = json.dumps(shown, indent=2, ensure_ascii=False, default=str)
+        which = f" {list(stops).index(stop.id) + 1} of {len(stops)}" if len(stops) > 1 else ""
+        panel.border_title = f"held{which}: {stop.title}"
+        panel.border_subtitle = f"{stop.id}, {_format_reason(stop.data)}"
+        is_error = stop.data.get("at") == "error"
+        value = stop.data.get("error") if is_error else self._recorded.read_body(stop.data["input"])
+        text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
         call.update(Syntax(text, "json", word_wrap=True, background_color="default"))
 
-    @staticmethod
-    def _why(stop: Json) -> str:
-        point = stop.get("breakpoint")
-        return f"breakpoint {point.get('id')}" if isinstance(point, dict) else str(stop["reason"])
-
     def _draw_messages(self) -> None:
-        messages = self.seen.messages
-        log = self._said
-        shown = (self.seen.lane, len(messages), self.seen.iteration, messages[-1:])
-        if shown == self._shown:
+        state, messages, log = self._recorded, self._recorded.messages, self._conversation
+        drawn = (state.lane, len(messages), state.last_iteration, messages[-1:])
+        if drawn == self._drawn:
             return
-        self._shown = shown
+        self._drawn = drawn
         log.border_title = f"messages ({len(messages)})"
         log.clear()
-        if len(messages) > _MOST_MESSAGES:
-            log.write(Text(f"… {len(messages) - _MOST_MESSAGES} earlier ones", style="dim"))
-        for each in messages[-_MOST_MESSAGES:]:
-            who, said = format_message(each)
-            line = Text(f"{who or '?'}: ", style=_ROLES.get(who, "bold yellow"))
-            log.write(line.append(said if len(said) < 2000 else f"{said[:2000]}…", style="default"))
+        if len(messages) > _MAX_MESSAGES:
+            log.write(Text(f"… {len(messages) - _MAX_MESSAGES} earlier ones", style="dim"))
+        for message in messages[-_MAX_MESSAGES:]:
+            author, text = format_message(message)
+            line = Text(f"{author or '?'}: ", style=_ROLES.get(author, "bold yellow"))
+            log.write(line.append(text if len(text) < 2000 else f"{text[:2000]}…", style="default"))
 
     def on_resize(self) -> None:
         if self._bar.is_attached:
@@ -281,24 +273,24 @@ class AgentScreen(App[str]):
         needed = {action: needs for _, _, action, needs in _KEYS}.get(action)
         stop = self.stop
         if action == "next":
-            return len(self.seen.held) > 1
+            return len(self._recorded.stops) > 1
         if action == "cancel":
             return bool(self._cancellable())
         if action == "clear":
-            return bool(self.seen.breakpoints)
+            return bool(self._recorded.breakpoints)
         if needed is None:
             return True
-        return stop is not None and needed in stop.get("allows", [])
+        return stop is not None and needed in stop.data.get("allows", [])
 
     # -- what is sent ----------------------------------------------------------------------------
 
-    def _send(self, kind: str, data: Json) -> None:
+    def _send(self, kind: str, data: EventData) -> None:
         try:
             self._sent[command_sender.send_command(self._home, kind, data)] = kind
         except OSError as problem:
             self.notify(f"{kind} cannot be written: {problem}", severity="error", markup=False)
 
-    def _answered(self, event: Json) -> None:
+    def _notify_answer(self, event: RecordedEvent) -> None:
         data = event["data"]
         kind = self._sent.get(str(data.get("commandId")))
         if kind is None:
@@ -309,8 +301,8 @@ class AgentScreen(App[str]):
             note = f": {data['note']}" if data.get("note") else ""
             self.notify(f"{kind} {data.get('status')}{note}", timeout=2, markup=False)
 
-    def _decide(self, stop: Json, **data: Any) -> None:
-        self._send("resume", {"stop": stop["stop"], "by": command_parser.BY, **data})
+    def _decide(self, stop: RecordedStop, **data: Any) -> None:
+        self._send("resume", {"stop": stop.id, "by": command_parser.BY, **data})
 
     def _ask(
         self,
@@ -321,11 +313,11 @@ class AgentScreen(App[str]):
         then: Callable[[str], None],
         is_long: bool = False,
     ) -> None:
-        def answered(answer: str | None) -> None:
+        def take_answer(answer: str | None) -> None:
             if answer is not None:
                 then(answer)
 
-        self.push_screen(PromptDialog(title, hint, text, check, is_long), answered)
+        self.push_screen(PromptDialog(title, hint, text, check, is_long), take_answer)
 
     def action_go_on(self) -> None:
         if self.stop is not None:
@@ -333,9 +325,7 @@ class AgentScreen(App[str]):
 
     def action_step(self) -> None:
         stop = self.stop
-        self._send(
-            "step", {"by": command_parser.BY} | ({} if stop is None else {"stop": stop["stop"]})
-        )
+        self._send("step", {"by": command_parser.BY} | ({} if stop is None else {"stop": stop.id}))
 
     def action_pause(self) -> None:
         self._send("pause", {})
@@ -344,13 +334,13 @@ class AgentScreen(App[str]):
         stop = self.stop
         if stop is None:
             return
-        before = self.seen.input_of(stop)
+        before = self._recorded.editable_input(stop)
         self._ask(
-            f"edit the input of {stop.get('name')}",
+            f"edit the input of {stop.data.get('name')}",
             "It runs with this instead. What you leave out stays as it is.",
             json.dumps(before, indent=2, ensure_ascii=False, default=str),
             lambda text: command_parser.parse_command(f"edit {text}"),
-            lambda text: self._decide(stop, action="modify", input=_changed(before, text)),
+            lambda text: self._decide(stop, action="modify", input=_select_changes(before, text)),
             is_long=True,
         )
 
@@ -359,7 +349,7 @@ class AgentScreen(App[str]):
         if stop is None:
             return
         self._ask(
-            f"the result of {stop.get('name')}",
+            f"the result of {stop.data.get('name')}",
             "JSON: it does not run, and this is what it gave.",
             '""',
             lambda text: command_parser.parse_json(text, "the result"),
@@ -372,7 +362,7 @@ class AgentScreen(App[str]):
         if stop is None:
             return
         self._ask(
-            f"raise instead of {stop.get('name')}",
+            f"raise instead of {stop.data.get('name')}",
             "The name of an exception, and what it says.",
             "RuntimeError: ",
             command_parser.parse_exception,
@@ -382,8 +372,10 @@ class AgentScreen(App[str]):
     def _cancellable(self) -> dict[str, str]:
         """Tools by their ids, the held one first."""
         stop = self.stop
-        held = {str(stop["toolId"]): str(stop.get("name"))} if stop and stop.get("toolId") else {}
-        return {**held, **self.seen.running}
+        tools = {tool_id: call.name for tool_id, call in self._recorded.tools.items()}
+        if stop is None or not stop.data.get("toolId"):
+            return tools
+        return {str(stop.data["toolId"]): str(stop.data.get("name")), **tools}
 
     def action_cancel(self) -> None:
         tools = self._cancellable()
@@ -431,17 +423,18 @@ class AgentScreen(App[str]):
         )
 
     def action_clear(self) -> None:
-        points = [f"{each}: {_point(point)}" for each, point in self.seen.breakpoints.items()]
+        breakpoints = self._recorded.breakpoints
+        points = [f"{name}: {_format_point(point)}" for name, point in breakpoints.items()]
         self._ask(
             "clear a breakpoint",
             "\n".join([*points, "ID, or all"]),
-            next(reversed(self.seen.breakpoints), ""),
+            next(reversed(breakpoints), ""),
             lambda text: command_parser.parse_command(f"clear {text}"),
             lambda text: self._send(*command_parser.parse_command(f"clear {text}")),
         )
 
     def action_next(self) -> None:
-        stops = list(self.seen.held)
+        stops = list(self._recorded.stops)
         if stops and self._chosen in stops:
             self._chosen = stops[(stops.index(self._chosen) + 1) % len(stops)]
         self._draw()
@@ -452,11 +445,11 @@ class AgentScreen(App[str]):
             "Types (tool_*, paused) or words, with commas; nothing shows all.",
             ",".join(self._filter),
             lambda text: None,
-            self._filtered,
+            self._set_filter,
         )
 
-    def _filtered(self, text: str) -> None:
-        self._filter = [each.strip() for each in text.split(",") if each.strip()]
+    def _set_filter(self, text: str) -> None:
+        self._filter = [word.strip() for word in text.split(",") if word.strip()]
         log = self._stream
         log.border_title = f"events: {', '.join(self._filter)}" if self._filter else "events"
         log.clear()
@@ -465,7 +458,7 @@ class AgentScreen(App[str]):
                 log.write(format_event(event))
 
     async def action_quit(self) -> None:
-        held = ", ".join(self.seen.held)
+        held = ", ".join(self._recorded.stops)
         if held and not self._is_gone:
             self.exit(f"{held} is still held: `holdfast agent resume` lets it go on.")
         else:
@@ -476,16 +469,21 @@ _ACTIONS = frozenset(action for _, _, action, _ in _KEYS)
 _ALWAYS = ("filter", "quit")
 
 
-def _changed(before: Any, text: str) -> Json:
+def _select_changes(before: Any, text: str) -> EventData:
     """Only what was edited: a secret is shown as redacted, and must not be sent back so."""
-    after: Json = json.loads(text)
+    after: EventData = json.loads(text)
     if not isinstance(before, dict):
         return after
     return {
-        name: each for name, each in after.items() if name not in before or before[name] != each
+        name: value for name, value in after.items() if name not in before or before[name] != value
     }
 
 
-def _point(point: Json) -> str:
+def _format_reason(stop: EventData) -> str:
+    point = stop.get("breakpoint")
+    return f"breakpoint {point.get('id')}" if isinstance(point, dict) else str(stop["reason"])
+
+
+def _format_point(point: EventData) -> str:
     main = next((point[n] for n in ("name", "count", "regex", "condition") if point.get(n)), "")
     return f"{point.get('on')} {main}".rstrip()

@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
-from typing import Any
 
 import typer
 
@@ -16,14 +15,15 @@ from holdfast.cli.agents import command_parser
 from holdfast.cli.agents.control_commands import format_state
 from holdfast.cli.agents.event_lines import format_event
 from holdfast.cli.agents.session_selection import SessionOption, select_running
-from holdfast.cli.agents.session_view import SessionView
 from holdfast.cli.server_access import AsJson, complaints, console
+from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.recording import command_sender, liveness
+from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.recording_state import RecordingState, read_events
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
-Json = dict[str, Any]
 _LOOK = 0.02
 PATIENCE = 10.0
 
@@ -47,11 +47,9 @@ class PipeSession:
     def __init__(self, home: SessionDirectory, as_json: bool = False) -> None:
         self._home, self._as_json = home, as_json
         self._tail = Tail(home.events)
-        self._seen = SessionView(home)
-        for _, line in self._tail.all():
-            event = agent_lines.parse_event(line)
-            if event is not None:
-                self._seen.take(event)
+        self._state = RecordingState(ContentFiles(home.contents))
+        for event in read_events(self._tail):
+            self._state.take(event)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._waiting: dict[str, tuple[str, float]] = {}
         """What the commands were that have no answer yet, and until when that is waited for."""
@@ -70,8 +68,8 @@ class PipeSession:
         if not self._as_json:
             said = f"Attached to {self._home.id}. Lines are commands; `help` lists them."
             complaints.print(said, style="dim", highlight=False)
-            for stop in self._seen.held.values():
-                self._say(f"held: {stop.get('stop')} before {stop.get('at')} {stop.get('name')}")
+            for stop in self._state.stops.values():
+                self._say(f"held: {stop.id} before {stop.title}")
         try:
             while self._goes_on():
                 pass
@@ -122,7 +120,7 @@ class PipeSession:
             self._say(command_parser.HELP)
         elif line.split()[:1] == ["wait"]:
             wanted = line.split()[1:] or ["paused"]
-            is_held = bool(self._seen.held.keys() - self._let_go)
+            is_held = bool(self._state.stops.keys() - self._let_go)
             self._until = None if wanted == ["paused"] and is_held else wanted[0]
         elif line.strip() and not line.startswith("#"):
             self._send(line)
@@ -136,10 +134,10 @@ class PipeSession:
             return
         self._waiting[command_id] = (kind, time.monotonic() + PATIENCE)
         if kind in ("resume", "step"):
-            self._let_go |= {data["stop"]} if "stop" in data else set(self._seen.held)
+            self._let_go |= {data["stop"]} if "stop" in data else set(self._state.stops)
 
-    def _show(self, event: Json) -> None:
-        self._seen.take(event)
+    def _show(self, event: RecordedEvent) -> None:
+        self._state.take(event)
         kind, data = event["type"], event["data"]
         is_old_news = kind == self._last == "state_snapshot"
         self._last = kind
@@ -150,7 +148,7 @@ class PipeSession:
         elif not is_old_news:
             console.print(format_event(event), highlight=False, soft_wrap=True)
             if kind == "command_response":
-                self._answer(data)
+                self._print_response(data)
         sent = self._waiting.get(str(data.get("commandId")))
         if sent is not None and command_sender.is_final_answer(sent[0], event):
             del self._waiting[str(data["commandId"])]
@@ -158,13 +156,13 @@ class PipeSession:
                 self._let_go.clear()
             self._is_good &= kind != "error" and data.get("status") != "expired"
 
-    def _answer(self, data: Json) -> None:
-        found = self._seen.body(data.get("data"))
-        if data.get("type") == "inspect" and isinstance(found, dict):
-            for line in format_state(found):
+    def _print_response(self, data: EventData) -> None:
+        response = self._state.read_body(data.get("data"))
+        if data.get("type") == "inspect" and isinstance(response, dict):
+            for line in format_state(response):
                 self._say(f"  {line}")
-        elif found:
-            self._say(f"  {agent_lines.encode_json(found)}")
+        elif response:
+            self._say(f"  {agent_lines.encode_json(response)}")
 
     def _say(self, text: str) -> None:
         (complaints if self._as_json else console).print(

@@ -11,6 +11,7 @@ from holdfast.cli.agents.event_lines import shorten
 from holdfast.cli.agents.session_selection import SessionOption, select_running
 from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED, ROLES
+from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import command_sender, liveness
 
 Json = dict[str, Any]
@@ -63,7 +64,7 @@ def run_command(
     return told
 
 
-def _outcome(kind: str, events: list[Json]) -> Json:
+def _outcome(kind: str, events: list[RecordedEvent]) -> Json:
     found: Json = {}
     for event in events:
         data = event["data"]

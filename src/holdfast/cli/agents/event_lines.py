@@ -8,10 +8,10 @@ from typing import Any
 
 from rich.text import Text
 
-from holdfast.service.agents.recording_scan import parse_moment
+from holdfast.model.agent_events import EventData, RecordedEvent
+from holdfast.wire import agent_lines
 
-Json = dict[str, Any]
-_WIDTH = 100
+_MAX_WIDTH = 100
 _COLOURS = {
     "session_start": "green",
     "session_end": "green",
@@ -31,10 +31,10 @@ _COLOURS = {
 }
 
 
-def format_event(event: Json) -> Text:
+def format_event(event: RecordedEvent) -> Text:
     """`[13:10:00] tool_call_end        ✓ read_file (12ms)`"""
     kind = str(event.get("type"))
-    moment = parse_moment(event.get("timestamp"))
+    moment = agent_lines.parse_timestamp(event.get("timestamp"))
     clock = datetime.datetime.fromtimestamp(moment).strftime("%H:%M:%S") if moment else "??:??:??"
     line = Text(f"[{clock}] {kind:<20}", style=_COLOURS.get(kind, "dim"))
     data = event.get("data")
@@ -44,7 +44,7 @@ def format_event(event: Json) -> Text:
     return line
 
 
-def _about(kind: str, data: Json) -> str | Text:
+def _about(kind: str, data: EventData) -> str | Text:
     match kind:
         case "session_start":
             names = [str(data[each]) for each in ("provider", "model") if data.get(each)]
@@ -92,14 +92,14 @@ def _about(kind: str, data: Json) -> str | Text:
             return ""
 
 
-def _answered(data: Json) -> str | Text:
+def _answered(data: EventData) -> str | Text:
     took = f"({_milliseconds(data.get('durationMs'))})"
     if data.get("isError"):
         return Text(f"✗ {_problem(data)} {took}", style="red")
     return f"{data.get('stopReason') or 'answered'} {took}"
 
 
-def _ended(data: Json) -> Text:
+def _ended(data: EventData) -> Text:
     failed = bool(data.get("isError"))
     mark = Text("✗" if failed else "✓", style="red" if failed else "green")
     mark.append(f" {data.get('name')} ({_milliseconds(data.get('durationMs'))})", style="default")
@@ -111,7 +111,7 @@ def _ended(data: Json) -> Text:
     return mark
 
 
-def _problem(data: Json) -> str:
+def _problem(data: EventData) -> str:
     error = data.get("error")
     if isinstance(error, dict):
         return shorten(f"{error.get('type')}: {error.get('message')}")
@@ -122,7 +122,7 @@ def _milliseconds(given: Any) -> str:
     return f"{given:.0f}ms" if isinstance(given, (int, float)) else "?ms"
 
 
-def _lane(data: Json) -> str:
+def _lane(data: EventData) -> str:
     return f" [{data['lane']}]" if data.get("lane") else ""
 
 
@@ -132,4 +132,4 @@ def shorten(value: Any) -> str:
         value = value.get("preview", "")
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split())
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+    return text if len(text) <= _MAX_WIDTH else text[: _MAX_WIDTH - 1] + "…"

@@ -12,7 +12,7 @@ import typer
 from holdfast import __version__
 from holdfast.cli.agents.recording_file import Recording, open_recording
 from holdfast.cli.server_access import AsJson, complain, console
-from holdfast.wire import agent_spans
+from holdfast.recording import agent_spans
 
 _PATIENCE = 30.0
 

@@ -15,6 +15,7 @@ from holdfast.cli.agents import agent_rerun
 from holdfast.cli.agents.event_lines import format_event
 from holdfast.cli.agents.recording_file import Recording, open_recording
 from holdfast.cli.server_access import AsJson, complain, complaints, console
+from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import SessionDirectory
 from holdfast.wire import agent_lines
 
@@ -130,7 +131,7 @@ def _view(recording: Recording, factor: float | None, as_json: bool) -> None:
     last = ""
     is_whole = recording.path.read_bytes()[-1:] in (b"\n", b"")
     try:
-        for event in paced(recording.events(), factor):
+        for event in pace(recording.events(), factor):
             kind = event["type"]
             if as_json:
                 print(json.dumps(event), flush=True)
@@ -145,27 +146,20 @@ def _view(recording: Recording, factor: float | None, as_json: bool) -> None:
         complaints.print(said, style="yellow", highlight=False, soft_wrap=True)
 
 
-def paced(events: Iterable[Json], factor: float | None) -> Iterator[Json]:
+def pace(events: Iterable[RecordedEvent], factor: float | None) -> Iterator[RecordedEvent]:
     """The events, each so long after the one before as it was, divided by the factor."""
-    before: float | None = None
+    before = 0.0
     for event in events:
-        now = _moment(event)
-        if factor is not None and before is not None and now is not None:
+        now = agent_lines.parse_timestamp(event.get("timestamp"))
+        if factor is not None and before and now:
             time.sleep(pause(before, now, factor))
-        before = before if now is None else now
+        before = now or before
         yield event
 
 
 def pause(before: float, now: float, factor: float) -> float:
     """A clock that was set back, or ahead by a day, holds nobody up."""
     return min(max(0.0, now - before), _LONGEST) / factor
-
-
-def _moment(event: Json) -> float | None:
-    try:
-        return agent_lines.parse_timestamp(str(event.get("timestamp")))
-    except ValueError:
-        return None
 
 
 def _factor(speed: str | None, timed: bool) -> float | None:
@@ -204,7 +198,7 @@ def _message(given: str) -> Json:
 def _results(given: list[str], tape: ReplayTape, at: int) -> Json:
     there = {
         str(each.tool_id): each.name
-        for each in tape.entries
+        for each in tape.calls
         if each.kind == "tool" and each.iteration == at
     }
     found: Json = {}

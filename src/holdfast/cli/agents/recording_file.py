@@ -6,14 +6,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from holdfast.cli.agents.session_selection import select_recording
 from holdfast.cli.server_access import complain
-from holdfast.recording.directories import SessionDirectory
+from holdfast.model.agent_events import RecordedEvent
+from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.wire import agent_lines
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -28,13 +26,13 @@ class Recording:
         if self.home is not None:
             return self.home.id
         first = next(self.events(), None)
-        return str((first or {}).get("sessionId") or self.path.stem)
+        return str((first and first.get("sessionId")) or self.path.stem)
 
     @property
-    def about(self) -> Json:
+    def about(self) -> SessionMetadata:
         return {} if self.home is None else self.home.read_metadata()
 
-    def events(self) -> Iterator[Json]:
+    def events(self) -> Iterator[RecordedEvent]:
         """Every whole line."""
         with open(self.path, "rb") as file:
             for line in file:

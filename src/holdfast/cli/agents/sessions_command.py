@@ -11,8 +11,10 @@ from rich.table import Column, Table
 
 from holdfast.cli.agents.session_selection import agents_directory
 from holdfast.cli.server_access import AsJson, console
+from holdfast.model.agent_events import EventData
 from holdfast.recording.directories import SessionDirectory
-from holdfast.service.agents.recording_scan import RecordingScan, parse_moment, scan_recording
+from holdfast.service.agents.recording_scan import RecordingScan, scan_recording
+from holdfast.wire.agent_lines import parse_timestamp
 from holdfast.wire.rest import timestamp
 
 Json = dict[str, Any]
@@ -58,15 +60,15 @@ def _shown(home: SessionDirectory, seen: RecordingScan) -> Json:
         **{name: about.get(name) for name in ("name", "pid", "cwd")},
         "startTime": began if isinstance(began, str) else None,
         "state": seen.state.value,
-        "iteration": seen.iteration,
-        "held": [_held(event["data"]) for event in seen.stops.values()],
+        "iteration": seen.recorded.iteration,
+        "held": [_held(stop.data) for stop in seen.recorded.stops.values()],
     }
     if seen.reason is not None:
         shown["reason"] = seen.reason
     return shown
 
 
-def _held(stop: Json) -> Json:
+def _held(stop: EventData) -> Json:
     return {name: stop.get(name) for name in ("stop", "reason", "at", "name", "iteration")}
 
 
@@ -84,5 +86,5 @@ def _told(session: Json) -> str:
 
 
 def _short(began: Any) -> str:
-    moment = parse_moment(began)
+    moment = parse_timestamp(began)
     return timestamp(moment)[:19].replace("T", " ") if moment else ""

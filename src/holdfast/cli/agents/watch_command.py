@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from holdfast.cli.agents.event_lines import format_event
 from holdfast.cli.agents.session_selection import SessionOption, select_recording
 from holdfast.cli.server_access import AsJson, complain, complaints, console
-from holdfast.model.agent_events import EVENTS
+from holdfast.model.agent_events import EVENTS, RecordedEvent
 from holdfast.recording import command_sender, liveness
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
-Json = dict[str, Any]
 _LOOK = 0.02
 
 
@@ -57,7 +56,7 @@ def watch(
 
 def follow(
     home: SessionDirectory, tail: Tail, rest: Callable[[float], None] = time.sleep
-) -> Iterator[Json]:
+) -> Iterator[RecordedEvent]:
     """Events as they are written, until the session is over."""
     while True:
         is_alive = liveness.is_alive(home)

@@ -35,7 +35,7 @@ async def add_breakpoints(
     if isinstance(body, list):
         return await _add(session, body)
     if body.profile is not None:
-        profile = debugger.programs.profiles.get(body.profile)
+        profile = await debugger.programs.profiles.get(body.profile)
         return await breakpoints.add(profile, [body.strict] * len(profile))
     if body.breakpoints is not None:
         return await _add(session, body.breakpoints, strict=body.strict)
@@ -113,7 +113,7 @@ async def clear_exceptions(session: ProgramTarget) -> Deleted:
 @routes.get("/breakpoint-profiles")
 async def list_profiles(debugger: Debugger) -> ProfileList:
     """Named sets of breakpoints, for any session."""
-    return debugger.programs.profiles.list()
+    return await debugger.programs.profiles.list()
 
 
 @routes.post("/breakpoint-profiles", status=201)
@@ -126,7 +126,7 @@ async def save_profile(debugger: Debugger, body: SaveProfile) -> ProfileAnswer:
 @routes.get("/breakpoint-profiles/{name}")
 async def get_profile(debugger: Debugger, name: str) -> ProfileAnswer:
     """One profile."""
-    return debugger.programs.profiles.describe(name)
+    return await debugger.programs.profiles.describe(name)
 
 
 @routes.delete("/breakpoint-profiles/{name}")

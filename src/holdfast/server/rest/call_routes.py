@@ -36,7 +36,7 @@ async def start(debugger: Debugger, body: StartBody) -> StartAnswer:
     limit = debugger.settings.call_max_value_bytes
     request = call_requests.parse_start(call_requests.parse_body(body), limit)
     await debugger.calls.wait_for_room()
-    return debugger.calls.recorder.start(request)
+    return await debugger.calls.recorder.start(request)
 
 
 @routes.post("/call/complete", flat_errors=True)
@@ -45,7 +45,7 @@ async def complete(debugger: Debugger, body: CompleteBody) -> CompleteAnswer:
     limit = debugger.settings.call_max_value_bytes
     request = call_requests.parse_complete(call_requests.parse_body(body), limit)
     await debugger.calls.wait_for_room()
-    return debugger.calls.recorder.complete(request)
+    return await debugger.calls.recorder.complete(request)
 
 
 @routes.get("/poll/{call_id}", flat_errors=True)
@@ -73,7 +73,7 @@ async def answer(debugger: Debugger, call_id: str, body: EvaluationBody) -> Rece
 async def records(debugger: Debugger, body: Batch) -> BatchReceipt:
     """Calls of a leased application after the fact, in batches; kept whole or not at all."""
     await debugger.calls.wait_for_room()
-    return debugger.calls.batches.record(body, debugger.settings.call_max_value_bytes)
+    return await debugger.calls.batches.record(body, debugger.settings.call_max_value_bytes)
 
 
 @routes.get("/call/rules", flat_errors=True)

@@ -34,7 +34,7 @@ async def continue_all(debugger: Debugger, body: ContinueAll = _ALL) -> Continue
 @routes.get("/holds/{hold_id}")
 async def get_hold(debugger: Debugger, hold_id: str) -> HoldDetail | SettledHold:
     """One hold, open or settled."""
-    return debugger.holds.get(hold_id)
+    return await debugger.holds.get(hold_id)
 
 
 @routes.post("/holds/{hold_id}/decision")

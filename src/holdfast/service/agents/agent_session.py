@@ -12,11 +12,26 @@ from msgspec import UNSET
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.agent_commands import ACTIONS
+from holdfast.model.agent_events import (
+    API_REQUEST,
+    API_RESPONSE,
+    COMMAND_APPLIED,
+    COMMAND_EXECUTED,
+    COMMAND_RESPONSE,
+    ERROR,
+    PAUSED,
+    RESUMED,
+    SESSION_END,
+    SESSION_START,
+    EventData,
+    RecordedEvent,
+)
 from holdfast.model.decision import AGENT_MOMENTS, Decision, Moment
 from holdfast.model.hold import Hold
 from holdfast.model.session import Kind, State
 from holdfast.recording.content_files import ContentFiles
-from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.directories import SessionDirectory, SessionMetadata
+from holdfast.recording.recording_state import EventCounts, RecordedStop, RecordingState
 from holdfast.recording.tail import Tail
 from holdfast.service.agents import command_exchange
 from holdfast.service.agents.answer_builder import (
@@ -25,14 +40,15 @@ from holdfast.service.agents.answer_builder import (
     build_status,
     build_summary,
 )
-from holdfast.service.agents.event_log import EventCounts, EventLog, parse_event, parse_head
-from holdfast.service.agents.recording_scan import RecordingScan, parse_moment
+from holdfast.service.agents.event_log import EventLog, count_events, parse_event, parse_head
+from holdfast.service.agents.recording_scan import CRASHED, RecordingScan
 from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import new_hold_id
 from holdfast.service.run_options import RunOptions, parse_wait
 from holdfast.service.session import DecisionRequest, Session
 from holdfast.service.settings import Settings
 from holdfast.wire import agent_answers as answers
+from holdfast.wire import agent_lines
 from holdfast.wire.agent_answers import (
     AgentCommandAnswer,
     AgentDecision,
@@ -45,25 +61,19 @@ from holdfast.wire.session_answers import EventList
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_registry import AgentRegistry
 
-Json = dict[str, Any]
-_SLICE = 256 * 1024
-# Of all others only the number matters here.
-_READ = frozenset(
-    (
-        *("session_start", "session_end", "api_request", "api_response", "paused", "resumed"),
-        *("command_executed", "command_applied", "command_response", "error"),
-    )
-)
-_ANSWERS = frozenset(("command_executed", "command_applied", "command_response", "error"))
+_READ_BYTES = 256 * 1024
+_ANSWERS = frozenset((COMMAND_EXECUTED, COMMAND_APPLIED, COMMAND_RESPONSE, ERROR))
+_READ_TYPES = _ANSWERS | {SESSION_START, SESSION_END, API_REQUEST, API_RESPONSE, PAUSED, RESUMED}
+"""Of all others only the number and the type matter here."""
 
 
 @dataclass
 class AgentHold:
-    """A stop of an agent. `lock`: of two who decide, one is first."""
+    """A stop of an agent. `data` is its `paused` event's; of two who decide, `lock` lets one in."""
 
     id: str
     stop: str
-    data: Json
+    data: EventData
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -83,24 +93,22 @@ class AgentSession(Session):
         super().__init__()
         self.id = home.id
         self.home = home
-        self.about: Json = {}
+        self.about: SessionMetadata = {}
         self.created_at = 0.0
         self.reason: str | None = None
-        self.iteration = 0
-        self.last_event: str | None = None
+        self.recorded = RecordingState(keeps_messages=False)
         self.held: dict[str, AgentHold] = {}  # by stop
-        self.answers: dict[str, list[Json]] = {}  # by the id of a command that is waited for
+        self.answers: dict[str, list[RecordedEvent]] = {}  # by the id of a command that waits
         self.skipped = 0
         self.log = EventLog(home.events)
-        self.counts = EventCounts()  # since it is followed
         self.counts_before: EventCounts | None = EventCounts()  # None: not counted yet
         self.followed_from = 0
-        self.tail = Tail(home.events, most=_SLICE)
+        self.tail = Tail(home.events, most=_READ_BYTES)
         self._ledger = ledger
         self._stream = stream
         self._registry = registry
 
-    # -- what is said of it -----------------------------------------------------------------
+    # -- report -----------------------------------------------------------------------------
 
     @property
     def name(self) -> str | None:
@@ -112,7 +120,11 @@ class AgentSession(Session):
 
     @property
     def holds(self) -> list[str]:
-        return [each.id for each in self.held.values()]
+        return [hold.id for hold in self.held.values()]
+
+    @property
+    def iteration(self) -> int:
+        return self.recorded.iteration
 
     @property
     def state(self) -> State:
@@ -167,7 +179,7 @@ class AgentSession(Session):
 
     def summary(self) -> AgentSummary:
         before = self.counts_before
-        return build_summary(self, None if before is None else before + self.counts)
+        return build_summary(self, None if before is None else before + self.recorded.counts)
 
     async def detail(self) -> AgentSummary:
         return build_summary(self, await self.count_events())
@@ -243,11 +255,11 @@ class AgentSession(Session):
     def summarize_hold(self, hold: Hold) -> answers.AgentHold:
         return build_hold(hold, self._registry.held(hold.id)[1], whole=False)
 
-    def describe_hold(self, hold: Hold) -> answers.AgentHold:
+    async def describe_hold(self, hold: Hold) -> answers.AgentHold:
         return build_hold(hold, self._registry.held(hold.id)[1], whole=True)
 
     async def command(
-        self, kind: str, data: Json, timeout: float | None = None
+        self, kind: str, data: dict[str, Any], timeout: float | None = None
     ) -> AgentCommandAnswer:
         """Send a command and wait for its answer."""
         limit = self._settings.request_timeout if timeout is None else timeout
@@ -280,43 +292,41 @@ class AgentSession(Session):
             ) from None
         return body, await asyncio.to_thread(_is_json, body)
 
-    # -- how it was found -------------------------------------------------------------------
+    # -- following --------------------------------------------------------------------------
 
-    def begin(self, found: RecordingScan) -> None:
-        """Start where a glance ended."""
-        self.describe(found.about)
-        if found.offset:
-            self.tail.offset = self.followed_from = self.log.end = found.offset
+    def begin(self, scan: RecordingScan) -> None:
+        """Follow it from where a scan of its recording ended."""
+        self.describe(scan.about)
+        if scan.offset:
+            self.tail.offset = self.followed_from = self.log.end = scan.offset
             self.counts_before = None
-            if found.seq:
-                self.log.note(found.seq, found.place)
-            self.iteration = found.iteration
-            self.last_event = found.last["type"] if found.last else None
-        if found.reason is not None:
-            self.end(found.reason)
+            if scan.seq:
+                self.log.note(scan.seq, scan.place)
+            self.recorded = scan.recorded
+            self.recorded.counts = EventCounts()  # from here on
+        if scan.reason is not None:
+            self.end(scan.reason)
         else:
-            for event in found.stops.values():
-                self._open(event)
+            for stop in self.recorded.stops.values():
+                self._open(stop)
 
-    def describe(self, about: Json) -> None:
+    def describe(self, about: SessionMetadata) -> None:
         self.about = about
-        moment = parse_moment(about.get("startTime"))
+        began = agent_lines.parse_timestamp(about.get("startTime"))
         try:
-            self.created_at = moment or self.home.path.stat().st_mtime
+            self.created_at = began or self.home.path.stat().st_mtime
         except OSError:
             self.created_at = 0.0
 
-    # -- following --------------------------------------------------------------------------
-
     def read_on(self) -> bool:
         """Take what its bridge has written since; True if there is more than fits at once."""
-        found = self.tail.lines()
-        for place, line in found:
+        lines = self.tail.lines()
+        for place, line in lines:
             self._take(place, line)
         self.log.end = self.tail.offset
-        if found:
+        if lines:
             self.wake()
-        return bool(found) and self.tail.has_more()
+        return bool(lines) and self.tail.has_more()
 
     def _take(self, place: int, line: bytes) -> None:
         head = parse_head(line)
@@ -324,62 +334,58 @@ class AgentSession(Session):
             self.skipped += 1
             return
         seq, kind = head
-        event = parse_event(line) if kind in _READ else None
-        if event is None and kind in _READ:
+        event = parse_event(line) if kind in _READ_TYPES else None
+        if event is None and kind in _READ_TYPES:
             self.skipped += 1
             return
         self.log.note(seq, place)
-        self.counts.take(kind, event)
-        self.last_event = kind
-        if event is not None:
-            self._hear(kind, event)
+        if event is None:
+            self.recorded.skip(kind)
+        else:
+            self._take_event(kind, event)
         self._stream.add(self.id, seq, kind)
 
-    def _hear(self, kind: str, event: Json) -> None:
-        data = event["data"]
-        if isinstance(data.get("iteration"), int):
-            self.iteration = data["iteration"]
-        match kind:
-            case "session_start":
-                self.over, self.reason = False, None
-                self.withdraw("its agent was started anew")
-                self.describe(self.home.read_metadata() or self.about)
-            case "session_end":
-                self.end(str(data.get("reason") or "exit"))
-            case "paused":
-                self._open(event)
-            case "resumed":
-                self._settle(data)
+    def _take_event(self, kind: str, event: RecordedEvent) -> None:
+        changed = self.recorded.take(event)
+        if isinstance(changed, RecordedStop):
+            if changed.ended is None:
+                self._open(changed)
+            else:
+                self._settle(changed.id, changed.ended["data"])
+        elif kind == SESSION_START:
+            self.over, self.reason = False, None
+            self.withdraw("its agent was started anew")
+            self.describe(self.home.read_metadata() or self.about)
+        elif kind == SESSION_END:
+            self.end(self.recorded.end_reason or CRASHED)
         if kind in _ANSWERS:
-            waited = self.answers.get(str(data.get("commandId")))
-            if waited is not None:
-                waited.append(event)
+            answers = self.answers.get(str(event["data"].get("commandId")))
+            if answers is not None:
+                answers.append(event)
 
     # -- holds ------------------------------------------------------------------------------
 
-    def _open(self, event: Json) -> None:
-        data = event["data"]
-        stop = str(data.get("stop"))
-        if stop in self.held:
+    def _open(self, stop: RecordedStop) -> None:
+        if stop.id in self.held:
             return
-        allows = data.get("allows")
-        named = [each for each in allows if each in ACTIONS] if isinstance(allows, list) else []
-        held = AgentHold(new_hold_id(), stop, data)
+        data, allows = stop.data, stop.data.get("allows")
+        known = [name for name in allows if name in ACTIONS] if isinstance(allows, list) else []
+        held = AgentHold(new_hold_id(), stop.id, data)
         self._ledger.open(
             Hold(
                 id=held.id,
                 session_id=self.id,
                 kind=self.kind,
                 reason=str(data.get("reason") or "pause"),
-                opened_at=parse_moment(event.get("timestamp")),
+                opened_at=agent_lines.parse_timestamp(stop.began.get("timestamp")),
                 moment=Moment(at) if (at := data.get("at")) in AGENT_MOMENTS else Moment.MODEL,
-                allows=tuple(named),
+                allows=tuple(known),
             )
         )
-        self.held[stop] = held
+        self.held[stop.id] = held
 
-    def _settle(self, data: Json) -> None:
-        held = self.held.pop(str(data.get("stop")), None)
+    def _settle(self, stop: str, data: EventData) -> None:
+        held = self.held.pop(stop, None)
         if held is None:
             return
         action, by = str(data.get("action") or "continue"), str(data.get("by") or "a command")
@@ -398,7 +404,7 @@ class AgentSession(Session):
         self.held.clear()
 
     def hold(self, hold_id: str) -> AgentHold | None:
-        return next((each for each in self.held.values() if each.id == hold_id), None)
+        return next((held for held in self.held.values() if held.id == hold_id), None)
 
     # -- its end ----------------------------------------------------------------------------
 
@@ -413,14 +419,12 @@ class AgentSession(Session):
         self.describe(self.home.read_metadata() or self.about)
         self.wake()
 
-    # -- counting ---------------------------------------------------------------------------
-
     async def count_events(self) -> EventCounts:
         """From its very beginning; reads what was not followed, once."""
         if self.counts_before is None:
-            before = await asyncio.to_thread(EventCounts.of, self.home.events, self.followed_from)
+            before = await asyncio.to_thread(count_events, self.home.events, self.followed_from)
             self.counts_before = before
-        return self.counts_before + self.counts
+        return self.counts_before + self.recorded.counts
 
 
 def _is_json(body: bytes) -> bool:

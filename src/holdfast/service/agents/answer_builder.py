@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET
 
+from holdfast.model.agent_events import RecordedEvent
 from holdfast.model.hold import Hold
 from holdfast.model.session import State
-from holdfast.service.agents.event_log import EventCounts
+from holdfast.recording.recording_state import EventCounts
 from holdfast.service.holds import hold_fields
 from holdfast.wire import agent_answers as answers
 from holdfast.wire import rest
@@ -52,9 +53,9 @@ def build_status(session: AgentSession, kind: type[Status], **more: Any) -> Stat
 
 def build_summary(session: AgentSession, counts: EventCounts | None) -> AgentSummary:
     metadata = {
-        field: session.about[name]
-        for name, field in _METADATA.items()
-        if session.about.get(name) is not None
+        _METADATA[name]: value
+        for name, value in session.about.items()
+        if name in _METADATA and value is not None
     }
     return build_status(
         session,
@@ -64,7 +65,7 @@ def build_summary(session: AgentSession, counts: EventCounts | None) -> AgentSum
         pid=session.pid,
         directory=str(session.home.path),
         last_event=session.log.seq,
-        last_event_type=session.last_event,
+        last_event_type=session.recorded.last_type,
         counters=UNSET if counts is None else build_counters(session, counts),
         **metadata,
     )
@@ -106,7 +107,7 @@ def _stop_fields(hold: AgentHold) -> dict[str, Any]:
     return {**fields, "stop": hold.stop, "hold_id": hold.id}
 
 
-def build_event(session_id: str, event: dict[str, Any]) -> Event:
+def build_event(session_id: str, event: RecordedEvent) -> Event:
     """An event as its bridge wrote it, under the names that events of every kind have."""
     return {
         "seq": event["seq"],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.agent_commands import COMMANDS, EXPIRED, REJECTED, ROLES
+from holdfast.model.agent_events import RecordedEvent
 from holdfast.model.session import State
 from holdfast.recording import command_sender
 
@@ -57,12 +58,12 @@ async def send_command(
         session.answers.pop(command_id, None)
 
 
-def _is_answered(kind: str, said: list[Json]) -> bool:
+def _is_answered(kind: str, said: list[RecordedEvent]) -> bool:
     return any(command_sender.is_final_answer(kind, event) for event in said)
 
 
 def _outcome(
-    session: AgentSession, kind: str, command_id: str, said: list[Json], patience: float
+    session: AgentSession, kind: str, command_id: str, said: list[RecordedEvent], patience: float
 ) -> CommandOutcome:
     outcome = None
     for event in said:

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
-from holdfast.model.agent_events import EVENTS
-from holdfast.wire import agent_lines as wire
+from holdfast.model.agent_events import API_RESPONSE, RecordedEvent
+from holdfast.recording.recording_state import EventCounts
+from holdfast.wire import agent_lines
 
-Json = dict[str, Any]
 MAX_PAGE_BYTES = 2 << 20
 """About how much one answer carries."""
-_MOST_LOOKED_AT = 256 << 20
+_MAX_BYTES_READ = 256 << 20
 _BLOCK = 256 * 1024
 _NEAR = 64 * 1024
 _PLACES = 2000
-_KNOWN = frozenset(EVENTS)
 # How our own bridge begins a line; whoever writes it otherwise is read whole.
 _HEAD = re.compile(rb'\{"seq":(\d{1,18}),"type":"(\w{1,64})"')
 
@@ -32,7 +31,7 @@ _HEAD = re.compile(rb'\{"seq":(\d{1,18}),"type":"(\w{1,64})"')
 class EventPage:
     """Some events; `last` is up to which number was looked."""
 
-    events: list[Json] = field(default_factory=list)
+    events: list[RecordedEvent] = field(default_factory=list)
     last: int = 0
     has_more: bool = False
 
@@ -46,18 +45,19 @@ def parse_head(line: bytes) -> tuple[int, str] | None:
     return None if event is None else (event["seq"], event["type"])
 
 
-def parse_event(line: bytes) -> Json | None:
+def parse_event(line: bytes) -> RecordedEvent | None:
     """The event in a line; None for one that was torn or is no event."""
+    event: Any
     try:
-        found = orjson.loads(line)
+        event = orjson.loads(line)
     except ValueError:
-        found = wire.parse_event(line)  # it takes what JSON proper does not, such as NaN
-    if not isinstance(found, dict) or not isinstance(found.get("data"), dict):
+        event = agent_lines.parse_event(line)  # it takes what JSON proper does not, such as NaN
+    if not isinstance(event, dict) or not isinstance(event.get("data"), dict):
         return None
-    seq = found.get("seq")
-    if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(found.get("type"), str):
+    seq = event.get("seq")
+    if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(event.get("type"), str):
         return None
-    return found
+    return cast(RecordedEvent, event)
 
 
 class EventLog:
@@ -125,7 +125,7 @@ class EventRange:
         size = 0
         begin = self._begin(handle)
         for place, line in read_lines(handle, begin, self.end):
-            if len(page.events) >= limit or size >= most or place - begin >= _MOST_LOOKED_AT:
+            if len(page.events) >= limit or size >= most or place - begin >= _MAX_BYTES_READ:
                 page.has_more = True
                 return
             head = parse_head(line)
@@ -199,46 +199,19 @@ def _first_event(handle: int, begin: int, end: int) -> tuple[int, int] | None:
     return None
 
 
-@dataclass
-class EventCounts:
-    """How often what happened."""
-
-    types: Counter[str] = field(default_factory=Counter)
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-    def take(self, kind: str, event: Json | None) -> None:
-        self.types[kind if kind in _KNOWN else "other"] += 1
-        usage = event["data"].get("usage") if event is not None else None
-        if isinstance(usage, dict):
-            self.input_tokens += _count(usage.get("inputTokens"))
-            self.output_tokens += _count(usage.get("outputTokens"))
-
-    def __add__(self, other: EventCounts) -> EventCounts:
-        return EventCounts(
-            self.types + other.types,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-        )
-
-    @classmethod
-    def of(cls, path: Path, end: int) -> EventCounts:
-        """Of the first `end` bytes of a recording. Reads them all: for a thread."""
-        counts = cls()
-        try:
-            handle = os.open(path, os.O_RDONLY)
-        except OSError:
-            return counts
-        try:
-            for _place, line in read_lines(handle, 0, end):
-                head = parse_head(line)
-                if head is not None:
-                    kind = head[1]
-                    counts.take(kind, parse_event(line) if kind == "api_response" else None)
-        finally:
-            os.close(handle)
+def count_events(path: Path, end: int) -> EventCounts:
+    """Count the first `end` bytes of a recording. Reads them all: for a thread."""
+    counts = EventCounts()
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
         return counts
-
-
-def _count(given: Any) -> int:
-    return given if isinstance(given, int) else 0
+    try:
+        for _place, line in read_lines(handle, 0, end):
+            head = parse_head(line)
+            if head is not None:
+                kind = head[1]
+                counts.take(kind, parse_event(line) if kind == API_RESPONSE else None)
+    finally:
+        os.close(handle)
+    return counts

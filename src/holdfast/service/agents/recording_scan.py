@@ -1,4 +1,4 @@
-"""How a session stands, found out from the end of its recording: for one that was not followed."""
+"""The state of a session that was not followed, found out from the end of its recording."""
 
 from __future__ import annotations
 
@@ -6,55 +6,50 @@ import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.model.session import State
 from holdfast.recording import liveness
-from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.directories import SessionDirectory, SessionMetadata
+from holdfast.recording.recording_state import RecordingState
 from holdfast.service.agents import event_log
-from holdfast.wire import agent_lines as wire
+from holdfast.wire import agent_lines
 
-Json = dict[str, Any]
-READ_WHOLE = 1 << 20
+MAX_FOLLOWED_BYTES = 1 << 20
 """A live session that has written no more than this is read from its beginning."""
 CRASHED = "crashed"
 _SNAPSHOT_SECONDS = 2.0
-_ENOUGH = 256 << 20
-_OF_THE_ENDED = 64 * 1024
+_MAX_BYTES = 256 << 20
+_MAX_BYTES_OF_ENDED = 64 * 1024
+_KEPT_TYPES = ("paused", "resumed", "session_start")
 
 
 @dataclass
 class RecordingScan:
-    """`offset` is where following goes on; `stops` are the `paused` events that still hold."""
+    """`offset` is where following goes on; `seq` and `place` are those of the last event."""
 
-    about: Json
+    about: SessionMetadata
     is_alive: bool
     offset: int = 0
     seq: int = 0
     place: int = 0
-    iteration: int = 0
-    last: Json | None = None
-    stops: dict[str, Json] = field(default_factory=dict)
+    recorded: RecordingState = field(default_factory=lambda: RecordingState(keeps_messages=False))
 
     @property
     def is_over(self) -> bool:
         """An agent may end its session and live on."""
-        return not self.is_alive or (self.last is not None and self.last["type"] == "session_end")
+        return not self.is_alive or self.recorded.is_over
 
     @property
     def reason(self) -> str | None:
         """How it ended; None while it runs."""
-        if not self.is_over:
-            return None
-        if self.last is not None and self.last["type"] == "session_end":
-            return str(self.last["data"].get("reason") or "exit")
-        return CRASHED
+        return (self.recorded.end_reason or CRASHED) if self.is_over else None
 
     @property
     def state(self) -> State:
         if self.is_over:
             return State.TERMINATED
-        return State.PAUSED if self.stops else State.RUNNING
+        return State.PAUSED if self.recorded.stops else State.RUNNING
 
 
 def scan_recording(home: SessionDirectory, *, look_back: bool = False) -> RecordingScan | None:
@@ -62,27 +57,28 @@ def scan_recording(home: SessionDirectory, *, look_back: bool = False) -> Record
 
     `look_back`: also into a recording that is short enough to be followed from its beginning.
     """
-    if not all(_is_file(each) for each in (home.events, home.about)):
+    if not all(map(_is_file, (home.events, home.about))):
         return None
     # Before the events: what an agent wrote before it died is there when it is known to be dead.
-    found = RecordingScan(home.read_metadata(), liveness.is_alive(home))
+    scan = RecordingScan(home.read_metadata(), liveness.is_alive(home))
     try:
         handle = os.open(home.events, os.O_RDONLY)
     except OSError:
         return None
     try:
         size = os.fstat(handle).st_size
-        if look_back or size > READ_WHOLE or not found.is_alive:
-            _look_back(found, handle, size)
+        if look_back or size > MAX_FOLLOWED_BYTES or not scan.is_alive:
+            for event in reversed(_read_last_events(scan, handle, size)):
+                scan.recorded.take(event)
     except OSError:
         return None
     finally:
         os.close(handle)
-    return found
+    return scan
 
 
 def _is_file(path: Path) -> bool:
-    """A pipe of that name would keep its reader for ever."""
+    """Whether it can be read: a pipe of that name would keep its reader for ever."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:
@@ -91,63 +87,56 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _look_back(found: RecordingScan, handle: int, size: int) -> None:
-    """From the end to where everything is known that is to be known.
+def _read_last_events(scan: RecordingScan, handle: int, size: int) -> list[RecordedEvent]:
+    """The newest events that make the state, newest first, back to where it is known.
 
     While something is held, a snapshot twice a second names it: none for longer than that means
-    that nothing is held but what was seen to be.
+    that nothing is held but what the events so far say.
     """
-    over: set[str] = set()  # stops that were seen to end
-    missing: set[str] | None = None  # stops that hold; None while no snapshot was seen
+    events: list[RecordedEvent] = []
+    resumed: set[str] = set()
+    paused: set[str] = set()
+    held: set[str] | None = None  # stops that a snapshot names; None while there was none
+    has_iteration = False
     newest = 0.0
-    block = 256 * 1024 if found.is_alive else 16 * 1024
+    block = 256 * 1024 if scan.is_alive else 16 * 1024
     for place, line in event_log.read_lines_backwards(handle, size, block):
-        if found.offset == 0:
-            found.offset = place + len(line) + 1
+        if scan.offset == 0:
+            scan.offset = place + len(line) + 1
         event = event_log.parse_event(line)
         if event is None:
             continue
-        data, moment = event["data"], _moment(event)
-        if found.last is None:
-            found.last, found.seq, found.place, newest = event, event["seq"], place, moment
-        if not found.iteration and isinstance(data.get("iteration"), int):
-            found.iteration = data["iteration"]
+        data, moment = event["data"], agent_lines.parse_timestamp(event.get("timestamp"))
+        if not events:
+            scan.seq, scan.place, newest = event["seq"], place, moment
+        has_newest = bool(data.get("iteration")) and isinstance(data["iteration"], int)
+        if not events or (has_newest and not has_iteration) or event["type"] in _KEPT_TYPES:
+            events.append(event)
+        has_iteration = has_iteration or has_newest
         match event["type"]:
             case "resumed":
-                over.add(str(data.get("stop")))
-            case "paused" if str(data.get("stop")) not in over:
-                found.stops[str(data.get("stop"))] = event
-            case "state_snapshot" if missing is None:
-                missing = stops_named(data) - over
+                resumed.add(str(data.get("stop")))
+            case "paused" if str(data.get("stop")) not in resumed:
+                paused.add(str(data.get("stop")))
+            case "state_snapshot" if held is None:
+                held = _stops_in(data) - resumed
             case "session_start":
-                break  # it was opened then: nothing from before holds
+                break  # nothing from before holds
         looked_at = size - place
-        if not found.is_alive and (found.iteration or looked_at > _OF_THE_ENDED):
+        if not scan.is_alive and (has_iteration or looked_at > _MAX_BYTES_OF_ENDED):
             break
-        wanted = set() if missing is None else missing - set(found.stops)
-        is_settled = missing is not None or moment < newest - _SNAPSHOT_SECONDS
-        if is_settled and not wanted and (found.iteration or looked_at > READ_WHOLE):
+        is_settled = held is not None or moment < newest - _SNAPSHOT_SECONDS
+        is_complete = is_settled and not (held or set()) - paused
+        if is_complete and (has_iteration or looked_at > MAX_FOLLOWED_BYTES):
             break
-        if looked_at > _ENOUGH:
+        if looked_at > _MAX_BYTES:
             break
-    found.stops = dict(reversed(found.stops.items()))
+    return events
 
 
-def stops_named(snapshot: Json) -> set[str]:
+def _stops_in(snapshot: EventData) -> set[str]:
     """What a `state_snapshot` says is held."""
-    named = snapshot.get("stops")
-    if not isinstance(named, list):
+    stops = snapshot.get("stops")
+    if not isinstance(stops, list):
         return set()
-    return {str(each.get("stop")) if isinstance(each, dict) else str(each) for each in named}
-
-
-def _moment(event: Json) -> float:
-    return parse_moment(event.get("timestamp"))
-
-
-def parse_moment(shown: Any) -> float:
-    """Seconds since 1970; 0 for what is no time."""
-    try:
-        return wire.parse_timestamp(shown)
-    except (ValueError, TypeError, AttributeError, OverflowError):
-        return 0.0
+    return {str(stop.get("stop")) if isinstance(stop, dict) else str(stop) for stop in stops}

@@ -36,7 +36,7 @@ class ActionBuilder:
         self._contents = contents
         self._settings = settings
 
-    def build(
+    async def build(
         self,
         when: When,
         action: str,
@@ -47,11 +47,11 @@ class ActionBuilder:
         fields = decisions.check_fields(Moment(when.value), action, options)
         match action:
             case "skip":
-                return self._skip(fields)
+                return await self._skip(fields)
             case "raise":
-                return self._raise(fields)
+                return await self._raise(fields)
             case "modify":
-                return self._modify(fields)
+                return await self._modify(fields)
             case "replace":
                 name = fields["function_name"]
                 check_replacement(name)
@@ -62,14 +62,14 @@ class ActionBuilder:
             case _:
                 return CallAction(CallInstruction(action=action), {"action": action})
 
-    def _skip(self, fields: Json) -> CallAction:
-        cid, data = self._store(self._parse_value(fields, "fake_result"))
+    async def _skip(self, fields: Json) -> CallAction:
+        cid, data = await self._store(self._parse_value(fields, "fake_result"))
         return CallAction(
             CallInstruction(action="skip", fake_result_cid=cid, fake_result_data=_base64(data)),
             {"action": "skip", "fake_result_cid": cid},
         )
 
-    def _raise(self, fields: Json) -> CallAction:
+    async def _raise(self, fields: Json) -> CallAction:
         instruction = CallInstruction(
             action="raise", exception_message=fields.get("exception_message", "")
         )
@@ -77,13 +77,14 @@ class ActionBuilder:
             instruction.exception_type = _check_class_name(fields["exception_type"])
         data = None
         if fields.keys() & {"exception", "exception_cid", "exception_data"}:
-            instruction.exception_cid, data = self._store(self._parse_value(fields, "exception"))
+            item = self._parse_value(fields, "exception")
+            instruction.exception_cid, data = await self._store(item)
         summary: Json = msgspec.to_builtins(instruction)
         if data is not None:
             instruction.exception_data = _base64(data)
         return CallAction(instruction, summary)
 
-    def _modify(self, fields: Json) -> CallAction:
+    async def _modify(self, fields: Json) -> CallAction:
         limit = self._settings().call_max_value_bytes
         args = [
             None if value is None else call_items.parse_value(value, f"modified_args.{at}", limit)
@@ -94,7 +95,7 @@ class ActionBuilder:
             for name, value in fields.get("modified_kwargs", {}).items()
         }
         items = [item for item in (*args, *kwargs.values()) if item is not None]
-        data_by_cid = dict(self._store(item) for item in items)
+        data_by_cid = dict([await self._store(item) for item in items])
 
         def send(item: Item) -> SentValue:
             return SentValue(item.cid, _base64(data_by_cid[item.cid]))
@@ -122,11 +123,11 @@ class ActionBuilder:
             return call_items.parse_data(data, name, limit)
         return call_items.parse_item({"cid": cid, "data": data}, name, limit)
 
-    def _store(self, item: Item) -> tuple[str, bytes]:
+    async def _store(self, item: Item) -> tuple[str, bytes]:
         """The value's id and bytes; from now on it is in the store."""
         if item.data is None:
-            return item.cid, self._contents.require_data(item.cid)
-        self._contents.take([item])
+            return item.cid, await self._contents.require_data(item.cid)
+        await self._contents.take([item])
         return item.cid, item.data
 
 

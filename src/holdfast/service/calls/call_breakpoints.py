@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from holdfast import errors
 from holdfast.core import call_matcher
 from holdfast.core.call_matcher import Armed
-from holdfast.core.filters import Call
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_renderer import build_breakpoint
 from holdfast.service.calls.call_sessions import CallSessions
+from holdfast.service.calls.content_cache import ContentCache
+from holdfast.service.calls.filter_values import FilterValues, ValueNotAtHand
 from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.lease_board import LeaseBoard
-from holdfast.store import CallTables
+from holdfast.store import Directory
 from holdfast.wire.call_answers import CallBreakpointAnswer, CallBreakpointList
 
 _TEXTS = ("function", "alias", "call_type", "condition", "session_id")
@@ -27,24 +27,26 @@ _TEXTS = ("function", "alias", "call_type", "condition", "session_id")
 class CallBreakpoints:
     def __init__(
         self,
-        tables: CallTables,
+        directory: Directory,
         board: LeaseBoard,
         sessions: CallSessions,
         functions: FunctionCatalog,
         actions: ActionBuilder,
+        contents: ContentCache,
     ) -> None:
-        self._tables = tables
+        self._directory = directory
         self._board = board
         self._sessions = sessions
         self._functions = functions
         self._actions = actions
+        self._contents = contents
         self._armed: dict[str, Armed] = {}
         self._last_number = 0
 
-    def load(self) -> list[errors.HoldfastError]:
+    async def load(self) -> list[errors.HoldfastError]:
         """Arm those of the last server; what is wrong with any of them."""
         problems = []
-        for point in self._tables.breakpoints():
+        for point in await self._directory.call_breakpoints():
             try:
                 self._arm(point)
             except errors.HoldfastError as problem:
@@ -60,10 +62,17 @@ class CallBreakpoints:
 
     # -- reading ----------------------------------------------------------------------------
 
-    def first_hit(self, call: CallRecord, when: When, values: Callable[[], Call]) -> Armed | None:
+    async def first_hit(self, call: CallRecord, when: When) -> Armed | None:
         if not self._armed:
             return None
-        return call_matcher.first_hit(self._armed.values(), call, when, values)
+        values = FilterValues(self._contents)
+        while True:
+            try:
+                return call_matcher.first_hit(
+                    self._armed.values(), call, when, lambda: values.build(call)
+                )
+            except ValueNotAtHand as missing:
+                await values.load(missing)
 
     def all(self) -> list[Armed]:
         return list(self._armed.values())
@@ -84,15 +93,16 @@ class CallBreakpoints:
     # -- changing ---------------------------------------------------------------------------
 
     async def add(self, fields: Mapping[str, Any]) -> CallBreakpointAnswer:
-        new = CallBreakpoint(id=f"cbp_{self._last_number + 1}", created_at=time.time())
-        armed = self._arm(self._check(new, fields))
+        point = await self._check(CallBreakpoint(id="", created_at=time.time()), fields)
+        point = dataclasses.replace(point, id=f"cbp_{self._last_number + 1}")
+        armed = self._arm(point)
         await self._save()
         self._announce("breakpoint_added", armed.point)
         return build_breakpoint(armed)
 
     async def change(self, point_id: str, fields: Mapping[str, Any]) -> CallBreakpointAnswer:
-        before = self._get(point_id)
-        armed = self._arm(self._check(before.point, fields), before.hits)
+        point = await self._check(self._get(point_id).point, fields)
+        armed = self._arm(point, self._get(point_id).hits)
         await self._save()
         self._announce("breakpoint_changed", armed.point)
         return build_breakpoint(armed)
@@ -115,7 +125,7 @@ class CallBreakpoints:
     async def _save(self) -> None:
         self._board.announce_change()  # before anybody is told that something is in force
         points = [armed.point for armed in self._armed.values()]
-        await asyncio.wrap_future(self._tables.put_breakpoints(points))
+        await self._directory.put_call_breakpoints(points)
 
     def _announce(self, event: str, point: CallBreakpoint) -> None:
         for session in self._sessions.values():
@@ -124,13 +134,13 @@ class CallBreakpoints:
 
     # -- checking ---------------------------------------------------------------------------
 
-    def _check(self, point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakpoint:
+    async def _check(self, point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakpoint:
         """The breakpoint with these fields, if its own action can be carried out."""
         changed = check_fields(point, fields)
         if changed.action is not None:
             options = dict(changed.action)
             action = options.pop("action", None)
-            self._actions.build(
+            await self._actions.build(
                 changed.when, action, options, lambda name: self._check_replacement(changed, name)
             )
         return changed

@@ -15,15 +15,15 @@ from holdfast.core.ledger import Ledger
 from holdfast.model.call import CallRecord, When, call_number
 from holdfast.model.decision import CONTINUE, Decision, names_at
 from holdfast.model.hold import Hold
+from holdfast.model.location import Location
 from holdfast.model.session import Kind
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.calls.held_call import HeldCall
 from holdfast.service.calls.running_calls import RunningCall
-from holdfast.service.calls.stack_cache import StackCache
 from holdfast.service.holds import new_hold_id
 from holdfast.service.settings import Settings
-from holdfast.store import CallTables
+from holdfast.store import CallLog
 from holdfast.wire.call_answers import CallEvaluation, CallInstruction, PollAnswer
 from holdfast.wire.call_requests import EvaluationAnswer
 
@@ -38,27 +38,27 @@ class CallHolds:
     def __init__(
         self,
         ledger: Ledger,
-        tables: CallTables,
-        stacks: StackCache,
+        call_log: CallLog,
         actions: ActionBuilder,
         settings: Callable[[], Settings],
     ) -> None:
         self._ledger = ledger
-        self._tables = tables
-        self._stacks = stacks
+        self._call_log = call_log
         self._actions = actions
         self._settings = settings
         self._open: dict[str, HeldCall] = {}
         self._by_call: OrderedDict[int, HeldCall] = OrderedDict()
 
-    def open(self, running: RunningCall, when: When, breakpoint_id: str) -> CallInstruction:
+    def open(
+        self, running: RunningCall, when: When, breakpoint_id: str, location: Location | None
+    ) -> CallInstruction:
         """Hold a call. The answer tells its application to poll."""
         record, session, settings = running.record, running.session, self._settings()
         timeout_ms = settings.call_hold_timeout_ms
         if session.is_implicit:
             timeout_ms = min(timeout_ms, _IMPLICIT_TIMEOUT_MS)
         held = HeldCall(new_hold_id(), running, when, breakpoint_id, timeout_ms)
-        self._ledger.open(self._build_hold(held))
+        self._ledger.open(_build_hold(held, location))
         self._open[held.id] = held
         self._by_call[record.number] = held
         if len(self._by_call) > _MAX_REMEMBERED:
@@ -83,20 +83,6 @@ class CallHolds:
             hold_id=held.id,
         )
 
-    def _build_hold(self, held: HeldCall) -> Hold:
-        thread = (held.record.thread or {}).get("id")
-        return Hold(
-            id=held.id,
-            session_id=held.record.session_id,
-            kind=Kind.CALLS,
-            reason="breakpoint",
-            opened_at=held.opened_at,
-            thread_id=thread if isinstance(thread, int) else None,
-            location=self._stacks.location(held.record),
-            moment=held.moment,
-            allows=names_at(held.moment),
-        )
-
     # -- for deciders -----------------------------------------------------------------------
 
     def require_open(self, hold_id: str) -> HeldCall:
@@ -117,29 +103,29 @@ class CallHolds:
             )
         return self._open[holds[-1].id]
 
-    def decide(self, hold_id: str, action: str, by: str, options: Mapping[str, Any]) -> HeldCall:
+    async def decide(
+        self, hold_id: str, action: str, by: str, options: Mapping[str, Any]
+    ) -> HeldCall:
         """Settle a hold. A decision that cannot be carried out leaves it open."""
         held = self.require_open(hold_id)
         decisions.check_allowed(self._ledger.get(hold_id), action)
-        prepared = self._actions.build(held.when, action, options, held.running.check_replacement)
+        prepared = await self._actions.build(
+            held.when, action, options, held.running.check_replacement
+        )
         self._ledger.decide(hold_id, Decision(action, by, prepared.summary))
         session = self._forget(held)
         if action != CONTINUE.name:
             held.running.note_decision(held.when, prepared.summary, by)
-            self._tables.update_call(held.record)
+            self._call_log.update_call(held.record)
         held.release(prepared.instruction)
         session.event("hold_decided", hold_id=hold_id, call_id=held.record.id, action=action, by=by)
         return held
 
-    def continue_all(self, session: CallSession | None, by: str) -> list[str]:
-        """Continue every held call, of one session or of all; the ids of their holds."""
-        hold_ids = [
-            held.id
-            for held in self._open.values()
-            if session is None or held.running.session is session
-        ]
+    async def continue_all(self, session: CallSession, by: str) -> list[str]:
+        """Continue every held call of a session; the ids of their holds."""
+        hold_ids = [hold.id for hold in self._ledger.open_holds(session.id)]
         for hold_id in hold_ids:
-            self.decide(hold_id, CONTINUE.name, by, {})
+            await self.decide(hold_id, CONTINUE.name, by, {})
         return hold_ids
 
     async def evaluate(
@@ -209,3 +195,18 @@ class CallHolds:
     def stop_waiting(self) -> None:
         for held in self._open.values():
             held.stop_waiting()
+
+
+def _build_hold(held: HeldCall, location: Location | None) -> Hold:
+    thread = (held.record.thread or {}).get("id")
+    return Hold(
+        id=held.id,
+        session_id=held.record.session_id,
+        kind=Kind.CALLS,
+        reason="breakpoint",
+        opened_at=held.opened_at,
+        thread_id=thread if isinstance(thread, int) else None,
+        location=location,
+        moment=held.moment,
+        allows=names_at(held.moment),
+    )

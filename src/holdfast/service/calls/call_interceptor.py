@@ -9,9 +9,8 @@ from holdfast.model.decision import CONTINUE, Moment, action_at
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_breakpoints import CallBreakpoints
 from holdfast.service.calls.call_holds import CallHolds
-from holdfast.service.calls.content_cache import ContentCache
-from holdfast.service.calls.filter_values import build_filter_values
 from holdfast.service.calls.running_calls import RunningCall
+from holdfast.service.calls.stack_cache import StackCache
 from holdfast.wire.call_answers import CallInstruction
 
 
@@ -23,34 +22,34 @@ class CallInterceptor:
         breakpoints: CallBreakpoints,
         holds: CallHolds,
         actions: ActionBuilder,
-        contents: ContentCache,
+        stacks: StackCache,
     ) -> None:
         self._breakpoints = breakpoints
         self._holds = holds
         self._actions = actions
-        self._contents = contents
+        self._stacks = stacks
 
-    def intercept(self, running: RunningCall, when: When) -> CallInstruction | None:
+    async def intercept(self, running: RunningCall, when: When) -> CallInstruction | None:
         """What its application has to do: None for nothing, an action, or to poll."""
-        record = running.record
-        armed = self._breakpoints.first_hit(
-            record, when, lambda: build_filter_values(record, self._contents)
-        )
+        armed = await self._breakpoints.first_hit(running.record, when)
         if armed is None:
             return None
         if armed.point.action is not None:
             try:
-                return self._act(running, when, armed)
+                return await self._act(running, when, armed)
             except errors.InvalidDecision as problem:
                 # The breakpoint's own action does not fit this call, so somebody has to decide.
-                armed.cannot(problem.message)
-        return self._holds.open(running, when, armed.point.id)
+                armed.note_undecided(problem.message)
+        location = await self._stacks.location(running.record)
+        if running.session.over:
+            return None  # it ended while the store was read, and nobody polls
+        return self._holds.open(running, when, armed.point.id, location)
 
-    def _act(self, running: RunningCall, when: When, armed: Armed) -> CallInstruction | None:
+    async def _act(self, running: RunningCall, when: When, armed: Armed) -> CallInstruction | None:
         options = dict(armed.point.action or {})
         action = str(options.pop("action", ""))
         if action == CONTINUE.name or action_at(Moment(when.value), action) is None:
             return None
-        prepared = self._actions.build(when, action, options, running.check_replacement)
+        prepared = await self._actions.build(when, action, options, running.check_replacement)
         running.note_decision(when, prepared.summary, f"breakpoint {armed.point.id}")
         return prepared.instruction

@@ -11,7 +11,7 @@ from holdfast.service.calls.batch_recorder import BatchRecorder
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.stack_cache import StackCache
 from holdfast.service.settings import Settings
-from holdfast.store import CallTables
+from holdfast.store import CallLog
 
 _INTERVAL_SECONDS = 60.0
 _MAX_STEP = 500
@@ -24,13 +24,13 @@ class CallPruner:
 
     def __init__(
         self,
-        tables: CallTables,
+        call_log: CallLog,
         contents: ContentCache,
         stacks: StackCache,
         batches: BatchRecorder,
         settings: Callable[[], Settings],
     ) -> None:
-        self._tables = tables
+        self._call_log = call_log
         self._contents = contents
         self._stacks = stacks
         self._batches = batches
@@ -57,23 +57,22 @@ class CallPruner:
                 await asyncio.wait_for(self._wanted.wait(), _INTERVAL_SECONDS)
 
     async def _prune_to(self, kept: int) -> None:
-        excess = await asyncio.to_thread(self._tables.excess, kept)
+        excess = await self._call_log.count_calls() - kept
         while excess > 0:
             step = min(excess, _MAX_STEP)
-            dropped = await asyncio.to_thread(self._tables.drop_oldest, step)
+            dropped = await self._call_log.drop_oldest(step)
             if dropped is not None:
-                count, used = dropped
-                while await self._contents.drop(used) is None:  # noqa: ASYNC110
+                while await self._contents.drop(dropped.cids) is None:  # noqa: ASYNC110
                     await asyncio.sleep(_BUSY_PAUSE_SECONDS)
-                excess = excess - count if count == step else 0
-            is_quiet = dropped is not None and self._tables.is_idle
+                excess = excess - dropped.count if dropped.count == step else 0
+            is_quiet = dropped is not None and self._call_log.is_idle
             await asyncio.sleep(_PAUSE_SECONDS if is_quiet else _BUSY_PAUSE_SECONDS)
         await self._prune_stacks()
 
     async def _prune_stacks(self) -> None:
         """Forget unused stacks first, then delete those that no call has used meanwhile."""
-        unused = await asyncio.to_thread(self._tables.unused_stacks)
+        unused = await self._call_log.unused_stacks()
         if unused:
             self._stacks.forget(unused)
             self._batches.forget_stacks(unused)
-            await asyncio.to_thread(self._tables.drop_stacks, unused)
+            await self._call_log.drop_stacks(unused)

@@ -1,7 +1,7 @@
 """Reads recorded calls: lists, one call, its tree; functions; values, and how two differ.
 
-Reads wait for what is still on its way to the disk, so they run in threads. A page costs the same
-however many calls there are: it looks at a limited number of calls, and says where to go on.
+A page costs the same however many calls there are: it looks at a limited number of calls, and says
+where to go on.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ import asyncio
 import dataclasses
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from holdfast import errors
 from holdfast.core import filters
 from holdfast.core.filters import Filter
 from holdfast.model.call import IMPLICIT_SESSION, CallRecord, CallStatus, call_number
-from holdfast.service.calls.call_renderer import CallRenderer
+from holdfast.model.call_query import CallQuery
+from holdfast.service.calls.call_renderer import CallRenderer, build_function
 from holdfast.service.calls.call_sessions import CallSessions
 from holdfast.service.calls.content_cache import ContentCache
-from holdfast.service.calls.filter_values import build_filter_values
+from holdfast.service.calls.filter_values import FilterValues, ValueNotAtHand
 from holdfast.service.calls.function_catalog import FunctionCatalog
-from holdfast.store import CallQuery, CallTables
+from holdfast.store import CallLog
 from holdfast.wire import pickle_viewer
 from holdfast.wire.call_answers import (
     CallDetail,
@@ -40,11 +41,14 @@ from holdfast.wire.pickle_differ import compare_pickles
 MAX_LOOKED_AT = 20_000
 MAX_SECONDS = 5.0
 _CHUNK = 1000
+_JUDGED_TOGETHER = 100
 _MAX_INDEXED_FUNCTIONS = 64
 _MAX_TREE_DEPTH = 20
 _SESSION_ID = re.compile(r"calls_[0-9a-f]{8}")
 
 Check = Callable[[CallRecord], bool]
+Verdict = tuple[bool, str | None]
+"""Whether a filter matches, and why that could not be decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +61,60 @@ class _Page:
 
 
 class _FilterCheck:
-    """A filter, and how often it had no answer."""
+    """Judges calls by a filter, and counts how often it had no answer.
+
+    Values that many calls need are read together. The bytes of a value may be many, so they are
+    read for one call at a time.
+    """
 
     def __init__(self, contents: ContentCache, expression: Filter) -> None:
-        self._contents = contents
+        self._values = FilterValues(contents)
         self._expression = expression
+        self._verdicts: dict[int, Verdict] = {}
         self.undecided = 0
 
-    def __call__(self, call: CallRecord) -> bool:
-        matches, why = self._expression.judged(build_filter_values(call, self._contents))
-        self.undecided += why is not None
+    async def prepare(self, calls: Sequence[CallRecord]) -> None:
+        """Judge those of these calls that can be judged by previews."""
+        self._verdicts = {}
+        while calls:
+            missing = await asyncio.to_thread(self._judge_all, calls)
+            calls = [call for call, value in missing if not value.needs_data]
+            await self._values.load(*[value for _, value in missing if not value.needs_data])
+
+    def _judge_all(self, calls: Sequence[CallRecord]) -> list[tuple[CallRecord, ValueNotAtHand]]:
+        missing = []
+        for call in calls:
+            try:
+                self._verdicts[call.number] = self._judge(call)
+            except ValueNotAtHand as value:
+                missing.append((call, value))
+        return missing
+
+    def _judge(self, call: CallRecord) -> Verdict:
+        return self._expression.judged(self._values.build(call))
+
+    async def fits(self, call: CallRecord) -> bool:
+        verdict = self._verdicts.get(call.number)
+        while verdict is None:
+            try:
+                verdict = await asyncio.to_thread(self._judge, call)
+            except ValueNotAtHand as missing:
+                await self._values.load(missing)
+        matches, why_undecided = verdict
+        self.undecided += why_undecided is not None
         return matches
 
 
 class CallReader:
     def __init__(
         self,
-        tables: CallTables,
+        call_log: CallLog,
         sessions: CallSessions,
         functions: FunctionCatalog,
         contents: ContentCache,
         renderer: CallRenderer,
     ) -> None:
-        self._tables = tables
+        self._call_log = call_log
         self._sessions = sessions
         self._functions = functions
         self._contents = contents
@@ -95,18 +130,11 @@ class CallReader:
         if search.session is not None:
             await self.check_session(search.session)
         query, checks = self._plan(search)
-        if check is not None:
-            checks.append(check)
-        return await asyncio.to_thread(self._build_page, query, checks, search.limit, check)
-
-    def _build_page(
-        self, query: CallQuery, checks: list[Check], limit: int, check: _FilterCheck | None
-    ) -> CallPage:
         page = _Page([], None, 0)
         if query.functions is None or query.functions:
-            page = self._search(query, checks, limit)
+            page = await self._search(query, checks, check, search.limit)
         return CallPage(
-            calls=[self._renderer.build_summary(record) for record in page.records],
+            calls=await self._renderer.build_summaries(page.records),
             count=len(page.records),
             next=page.next,
             has_more=page.next is not None,
@@ -114,19 +142,24 @@ class CallReader:
             undecided=0 if check is None else check.undecided,
         )
 
-    def _search(self, query: CallQuery, checks: list[Check], limit: int) -> _Page:
+    async def _search(
+        self, query: CallQuery, checks: list[Check], check: _FilterCheck | None, limit: int
+    ) -> _Page:
         records: list[CallRecord] = []
         looked_at, deadline = 0, time.monotonic() + MAX_SECONDS
-        chunk = _CHUNK if checks else limit + 1
+        chunk = _CHUNK if checks or check else limit + 1
         while True:
-            rows = self._tables.newest(query, chunk, self._functions.by_id)
-            for row in rows:
+            rows = await self._call_log.newest(query, chunk)
+            for at, row in enumerate(rows):
                 if len(records) == limit:
                     return _Page(records, records[-1].id if records else None, looked_at)
+                if check is not None and at % _JUDGED_TOGETHER == 0:
+                    together = rows[at : at + _JUDGED_TOGETHER]
+                    await check.prepare([row for row in together if _fits_all(row, checks)])
                 looked_at += 1
-                if all(check(row) for check in checks):
+                if _fits_all(row, checks) and (check is None or await check.fits(row)):
                     records.append(row)
-                if checks and time.monotonic() > deadline:  # large values take long to look into
+                if (check or checks) and time.monotonic() > deadline:  # large values take long
                     return _Page(records, row.id, looked_at)
             if len(rows) < chunk:
                 return _Page(records, None, looked_at)
@@ -163,8 +196,11 @@ class CallReader:
     async def list_functions(self, session_id: str | None) -> FunctionList:
         if session_id is not None:
             await self.check_session(session_id)
-        counted = await asyncio.to_thread(self._functions.list_counted, session_id)
-        functions = [self._renderer.build_function(*function) for function in counted]
+        counted = await self._functions.list_counted(session_id)
+        functions = [
+            build_function(function, calls, self._functions.sessions_of(function))
+            for function, calls in counted
+        ]
         return FunctionList(functions=functions, total=len(functions))
 
     async def check_session(self, session_id: str) -> None:
@@ -173,54 +209,46 @@ class CallReader:
             return
         if _SESSION_ID.fullmatch(session_id):
             query = CallQuery(session_id=session_id)
-            if await asyncio.to_thread(self._tables.newest, query, 1, self._functions.by_id):
+            if await self._call_log.newest(query, 1):
                 return
         self._sessions.require(session_id)
 
     # -- one call ---------------------------------------------------------------------------
 
     async def get_call(self, call_id: str) -> CallDetail:
-        record = await self._read_call(call_id)
-        return await asyncio.to_thread(self._renderer.build_detail, record)
+        return await self._renderer.build_detail(await self._read_call(call_id))
 
     async def get_tree(self, call_id: str, limit: int) -> CallTree:
         """A call and the calls made within it, nested."""
-        return await asyncio.to_thread(self._build_tree, await self._read_call(call_id), limit)
-
-    async def _read_call(self, call_id: str) -> CallRecord:
-        number = call_number(call_id)
-        record = None
-        if number is not None:
-            record = await asyncio.to_thread(self._tables.call, number, self._functions.by_id)
-        if record is None:
-            raise errors.CallNotFound(f"no call {call_id}", call_id=call_id)
-        return record
-
-    def _build_tree(self, record: CallRecord, limit: int) -> CallTree:
-        children, is_complete = self._read_children(record, limit)
+        record = await self._read_call(call_id)
+        children, is_complete = await self._read_children(record, limit)
         return CallTree(
-            call=self._renderer.build_node(record, children),
+            call=await self._renderer.build_tree(record, children),
             complete=is_complete,
             total=1 + sum(map(len, children.values())),
         )
 
-    def _read_children(
+    async def _read_call(self, call_id: str) -> CallRecord:
+        number = call_number(call_id)
+        record = None if number is None else await self._call_log.call(number)
+        if record is None:
+            raise errors.CallNotFound(f"no call {call_id}", call_id=call_id)
+        return record
+
+    async def _read_children(
         self, record: CallRecord, limit: int
     ) -> tuple[dict[int, list[CallRecord]], bool]:
         """The calls within a call, and within those, by parent; True when that is all of them."""
         by_parent: dict[int, list[CallRecord]] = {}
         level, left = [record.number], limit
         for _depth in range(_MAX_TREE_DEPTH):
-            next_level: list[int] = []
-            for parent in level:
-                children = self._tables.children(parent, left + 1, self._functions.by_id)
-                if len(children) > left:
-                    by_parent[parent] = children[:left]
-                    return by_parent, False
-                by_parent[parent] = children
-                left -= len(children)
-                next_level += [child.number for child in children if child.number != parent]
-            level = next_level
+            children = await self._call_log.children(level, left + 1)
+            for child in children[:left]:
+                by_parent.setdefault(child.parent or 0, []).append(child)
+            if len(children) > left:
+                return by_parent, False
+            left -= len(children)
+            level = [child.number for child in children if child.number != child.parent]
             if not level:
                 return by_parent, True
         return by_parent, False
@@ -228,10 +256,11 @@ class CallReader:
     # -- values -----------------------------------------------------------------------------
 
     async def get_content(self, cid: str) -> bytes:
-        return await asyncio.to_thread(self._contents.require_data, parse_cid(cid))
+        return await self._contents.require_data(parse_cid(cid))
 
     async def get_value(self, cid: str) -> Value:
-        preview = self._contents.preview(parse_cid(cid))
+        key = parse_cid(cid)
+        preview = (await self._contents.previews([key])).get(key)
         if preview is None:
             preview = pickle_viewer.build_preview(await self.get_content(cid))
         return Value.of(cid, preview)
@@ -254,6 +283,10 @@ class CallReader:
 
 
 # -- reading the request -------------------------------------------------------------------------
+
+
+def _fits_all(call: CallRecord, checks: list[Check]) -> bool:
+    return all(check(call) for check in checks)
 
 
 def _build_checks(query: CallQuery) -> list[Check]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 
@@ -17,7 +18,7 @@ from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.running_calls import RunningCall, RunningCalls
 from holdfast.service.calls.stack_cache import StackCache
-from holdfast.store import CallTables
+from holdfast.store import CallLog, StoreProblem
 from holdfast.wire.call_answers import CompleteAnswer, StartAnswer
 from holdfast.wire.call_requests import CompleteRequest, Registration, StartRequest
 
@@ -27,7 +28,7 @@ class CallRecorder:
 
     def __init__(
         self,
-        tables: CallTables,
+        call_log: CallLog,
         sessions: CallSessions,
         functions: FunctionCatalog,
         contents: ContentCache,
@@ -36,7 +37,7 @@ class CallRecorder:
         interceptor: CallInterceptor,
         holds: CallHolds,
     ) -> None:
-        self._tables = tables
+        self._call_log = call_log
         self._sessions = sessions
         self._functions = functions
         self._contents = contents
@@ -47,10 +48,11 @@ class CallRecorder:
         self._last_number = 0
         self._first_number = 0
 
-    def load(self) -> None:
+    async def load(self) -> None:
         """Calls that the last server left running are lost, until they complete after all."""
-        self._tables.lose_running()
-        self._last_number = self._tables.last_number()
+        with contextlib.suppress(StoreProblem):  # a full disk is no reason not to start
+            await self._call_log.lose_running()
+        self._last_number = await self._call_log.last_number()
         self._first_number = self._next_number()
 
     def register(self, request: Registration) -> None:
@@ -72,9 +74,10 @@ class CallRecorder:
 
     # -- start ------------------------------------------------------------------------------
 
-    def start(self, request: StartRequest) -> StartAnswer:
-        session = self._sessions.accept_report(request.session_id)
-        self._contents.take(request.items)
+    async def start(self, request: StartRequest) -> StartAnswer:
+        self._sessions.accept_report(request.session_id)
+        await self._contents.take(request.items)
+        session = self._sessions.accept_report(request.session_id)  # it may have ended meanwhile
         function = self._functions.note_use(
             session,
             request.method_name,
@@ -100,10 +103,12 @@ class CallRecorder:
         session.calls += 1
         running = RunningCall(record, session, request.evaluates)
         self._running.add(running)
+        self._call_log.append_call(record)
         instruction = None
         if request.began is None:
-            instruction = self._interceptor.intercept(running, When.BEFORE)
-        self._tables.put_call(running.record)
+            instruction = await self._interceptor.intercept(running, When.BEFORE)
+        if running.record is not record and self._running.get(record.number) is running:
+            self._call_log.update_call(running.record)  # with what was decided
         if instruction is None:
             return StartAnswer(call_id=record.id, action=CONTINUE.name)
         return StartAnswer(call_id=record.id, **asdict(instruction))
@@ -116,9 +121,11 @@ class CallRecorder:
 
     # -- completion -------------------------------------------------------------------------
 
-    def complete(self, request: CompleteRequest) -> CompleteAnswer:
-        running = self._running.get(request.number) or self._find_lost(request)
-        self._contents.take(request.items)
+    async def complete(self, request: CompleteRequest) -> CompleteAnswer:
+        running = self._running.get(request.number) or await self._find_lost(request)
+        await self._contents.take(request.items)
+        if self._running.has_completed(request.number):
+            raise _already_completed(running.record)  # by another report, meanwhile
         before = running.record
         record = dataclasses.replace(
             before,
@@ -137,24 +144,19 @@ class CallRecorder:
         self._holds.withdraw_call(record)
         running.record = record
         moment = When.AFTER if record.status is CallStatus.SUCCESS else When.EXCEPTION
-        instruction = self._interceptor.intercept(running, moment)
+        instruction = await self._interceptor.intercept(running, moment)
         if running.record is not record:
-            self._tables.update_call(running.record)
+            self._call_log.update_call(running.record)
         return CompleteAnswer() if instruction is None else CompleteAnswer(**asdict(instruction))
 
-    def _find_lost(self, request: CompleteRequest) -> RunningCall:
+    async def _find_lost(self, request: CompleteRequest) -> RunningCall:
         """A call that started under the last server; any other has completed already."""
-        record = self._tables.call(request.number, self._functions.by_id)
+        record = await self._call_log.call(request.number)
         if record is None:
             raise errors.CallNotFound(f"no call {request.call_id}", call_id=request.call_id)
         was_lost = record.status is CallStatus.LOST and record.number < self._first_number
         if self._running.has_completed(request.number) or not was_lost:
-            raise errors.CallCompleted(
-                f"call {request.call_id} was completed already",
-                call_id=request.call_id,
-                state=record.status.value,
-                possible=[],
-            )
+            raise _already_completed(record)
         session = self._sessions.accept_report(record.session_id)
         return RunningCall(record, session, evaluates=False)
 
@@ -165,3 +167,12 @@ def _duration_ns(request: CompleteRequest, before: CallRecord) -> int | None:
     if request.timestamp is None or before.started_at is None:
         return None
     return max(0, int((request.timestamp - before.started_at) * 1e9))
+
+
+def _already_completed(record: CallRecord) -> errors.CallCompleted:
+    return errors.CallCompleted(
+        f"call {record.id} was completed already",
+        call_id=record.id,
+        state=record.status.value,
+        possible=[],
+    )

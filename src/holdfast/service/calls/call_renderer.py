@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec import UNSET
 
 from holdfast.core.call_matcher import Armed
-from holdfast.model.call import CallRecord, Function, When, call_id
+from holdfast.model.call import CallRecord, Function, Preview, When, call_id
 from holdfast.model.hold import Hold
 from holdfast.service.calls.content_cache import ContentCache
-from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.held_call import HeldCall
 from holdfast.service.calls.stack_cache import StackCache
 from holdfast.service.holds import hold_fields
@@ -20,7 +21,6 @@ from holdfast.wire import rest
 from holdfast.wire.call_answers import (
     CallBreakpointAnswer,
     CallDetail,
-    CallHold,
     CallHoldDetail,
     CallNode,
     CallSite,
@@ -32,151 +32,37 @@ from holdfast.wire.call_answers import (
 )
 
 Json = dict[str, Any]
+Previews = Mapping[str, Preview]
 _PARAMETER = re.compile(r"\s*(\*{0,2}\w+)")
 _MAX_SIGNATURE = 2000
 
 
 class CallRenderer:
-    """Values that are not at hand are looked up in the store, so large answers need a thread."""
+    """Reads what an answer needs from the store, then builds the answer without waiting."""
 
-    def __init__(
-        self, contents: ContentCache, stacks: StackCache, functions: FunctionCatalog
-    ) -> None:
+    def __init__(self, contents: ContentCache, stacks: StackCache) -> None:
         self._contents = contents
         self._stacks = stacks
-        self._functions = functions
 
-    def build_value(self, cid: str) -> Value:
-        return Value.of(cid, self._contents.preview(cid))
+    async def build_summaries(self, records: Sequence[CallRecord]) -> list[CallSummary]:
+        previews = await self._previews(records)
+        return await asyncio.to_thread(
+            lambda: [CallSummary(**_summary_fields(record, previews)) for record in records]
+        )
 
-    # -- recorded calls ---------------------------------------------------------------------
-
-    def build_summary(self, record: CallRecord) -> CallSummary:
-        return CallSummary(**self._summary_fields(record))
-
-    def build_node(self, record: CallRecord, children: Mapping[int, list[CallRecord]]) -> CallNode:
+    async def build_tree(
+        self, record: CallRecord, children: Mapping[int, Sequence[CallRecord]]
+    ) -> CallNode:
         """A call with the calls made within it, which are given by their parent."""
-        nodes = [
-            self.build_node(child, children)
-            for child in children.get(record.number, [])
-            if child.number != record.number
-        ]
-        return CallNode(**self._summary_fields(record), children=nodes)
+        previews = await self._previews([record, *chain.from_iterable(children.values())])
+        return await asyncio.to_thread(_build_node, record, children, previews)
 
-    def build_detail(self, record: CallRecord) -> CallDetail:
-        return CallDetail(**self._detail_fields(record))
+    async def build_detail(self, record: CallRecord) -> CallDetail:
+        return CallDetail(**await self._detail_fields(record))
 
-    def _summary_fields(self, record: CallRecord) -> Json:
-        value = self.build_value
-        fields: Json = {
-            "call_id": record.id,
-            "session_id": record.session_id,
-            "method_name": record.function.name,
-            "alias": record.function.alias,
-            "qualname": record.function.qualname,
-            "call_type": record.call_type,
-            "status": record.status.value,
-            "timestamp": rest.timestamp(record.number / 1e9),
-            "args": [value(cid) for cid in record.args],
-            "kwargs": {name: value(cid) for name, cid in record.kwargs.items()},
-            "target_cid": record.target,
-            "result_cid": record.result,
-            "result": None if record.result is None else value(record.result),
-            "duration_ms": None if record.duration_ns is None else record.duration_ns / 1e6,
-        }
-        if record.exception_type is not None or record.exception is not None:
-            fields["exception_type"] = record.exception_type
-            fields["exception_message"] = record.exception_message
-            fields["exception_cid"] = record.exception
-        if record.marker is not None:
-            fields["marker"] = record.marker
-        delivered = self._build_delivered(record)
-        if delivered is not None:
-            fields["delivered"] = delivered
-        return fields
-
-    def _build_delivered(self, record: CallRecord) -> Delivered | None:
-        """What the caller got instead of what the function came to, if that was decided after."""
-        decision = record.decision or {}
-        if decision.get("when") not in (When.AFTER.value, When.EXCEPTION.value):
-            return None
-        match decision.get("action"):
-            case "skip":
-                return Delivered(result=self.build_value(decision["fake_result_cid"]))
-            case "raise":
-                cid = decision.get("exception_cid", UNSET)
-                return Delivered(
-                    exception_type=decision.get("exception_type", UNSET),
-                    exception_message=decision.get("exception_message", UNSET),
-                    exception_cid=cid,
-                    exception=UNSET if cid is UNSET else self.build_value(cid),
-                )
-        return None
-
-    def _detail_fields(self, record: CallRecord) -> Json:
-        fields: Json = {
-            "delivered": None,
-            **self._summary_fields(record),
-            "signature": record.function.signature,
-            "call_site": CallSite(
-                timestamp=record.started_at,
-                target_cid=record.target,
-                stack_trace=self._stacks.frames(record),
-            ),
-            "location": self._stacks.location(record),
-            "thread": record.thread,
-            "task": record.task,
-            "parent_call_id": None if record.parent is None else call_id(record.parent),
-            "completed_at": record.completed_at,
-            "duration_ns": record.duration_ns,
-            "changed": self._build_changed(record),
-            "decision": record.decision,
-        }
-        if record.exception is not None:
-            fields["exception"] = self.build_value(record.exception)
-        return fields
-
-    def _build_changed(self, record: CallRecord) -> ChangedValues | None:
-        if record.changed is None:
-            return None
-        values: Json = {
-            part: self.build_value(changed)
-            if isinstance(changed, str)
-            else {key: self.build_value(cid) for key, cid in changed.items()}
-            for part, changed in record.changed.items()
-        }
-        return ChangedValues(**values)
-
-    # -- functions and breakpoints ----------------------------------------------------------
-
-    def build_function(self, function: Function, calls: int) -> FunctionSummary:
-        return FunctionSummary(
-            name=function.name,
-            alias=function.alias,
-            qualname=function.qualname,
-            module=function.module,
-            signature=function.signature,
-            file=function.file,
-            line=function.line,
-            target_cid=function.target_cid,
-            sessions=self._functions.sessions_of(function),
-            calls=calls,
-        )
-
-    # -- held calls -------------------------------------------------------------------------
-
-    def build_hold(self, hold: Hold, held: HeldCall) -> CallHold:
-        return CallHold(
-            **hold_fields(hold),
-            call_id=held.record.id,
-            method_name=held.record.function.name,
-            when=held.when.value,
-            breakpoint_id=held.breakpoint_id,
-        )
-
-    def build_hold_detail(self, hold: Hold, held: HeldCall) -> CallHoldDetail:
+    async def build_hold_detail(self, hold: Hold, held: HeldCall) -> CallHoldDetail:
         record, session = held.record, held.running.session
-        fields = self._detail_fields(record)
+        fields = await self._detail_fields(record)
         names = parse_parameters(record.function.signature)
         for name, value in zip(names, fields["args"], strict=False):
             value.name = name
@@ -188,6 +74,134 @@ class CallRenderer:
             timeout_ms=held.timeout_ms,
             replacements=session.list_replacements(record.function),
         )
+
+    async def _previews(self, records: Iterable[CallRecord]) -> Previews:
+        return await self._contents.previews({cid for record in records for cid in cids_of(record)})
+
+    async def _detail_fields(self, record: CallRecord) -> Json:
+        previews = await self._previews([record])
+        fields: Json = {
+            "delivered": None,
+            **_summary_fields(record, previews),
+            "signature": record.function.signature,
+            "call_site": CallSite(
+                timestamp=record.started_at,
+                target_cid=record.target,
+                stack_trace=await self._stacks.frames(record),
+            ),
+            "location": await self._stacks.location(record),
+            "thread": record.thread,
+            "task": record.task,
+            "parent_call_id": None if record.parent is None else call_id(record.parent),
+            "completed_at": record.completed_at,
+            "duration_ns": record.duration_ns,
+            "changed": _build_changed(record, previews),
+            "decision": record.decision,
+        }
+        if record.exception is not None:
+            fields["exception"] = _value(record.exception, previews)
+        return fields
+
+
+def cids_of(record: CallRecord) -> Iterator[str]:
+    """The values that an answer about a call previews."""
+    yield from record.args
+    yield from record.kwargs.values()
+    for part in (record.changed or {}).values():
+        yield from [part] if isinstance(part, str) else part.values()
+    decision = record.decision or {}
+    cids = (decision.get("fake_result_cid"), decision.get("exception_cid"))
+    yield from filter(None, (record.result, record.exception, *cids))
+
+
+def _value(cid: str, previews: Previews) -> Value:
+    return Value.of(cid, previews.get(cid))
+
+
+def _summary_fields(record: CallRecord, previews: Previews) -> Json:
+    fields: Json = {
+        "call_id": record.id,
+        "session_id": record.session_id,
+        "method_name": record.function.name,
+        "alias": record.function.alias,
+        "qualname": record.function.qualname,
+        "call_type": record.call_type,
+        "status": record.status.value,
+        "timestamp": rest.timestamp(record.number / 1e9),
+        "args": [_value(cid, previews) for cid in record.args],
+        "kwargs": {name: _value(cid, previews) for name, cid in record.kwargs.items()},
+        "target_cid": record.target,
+        "result_cid": record.result,
+        "result": None if record.result is None else _value(record.result, previews),
+        "duration_ms": None if record.duration_ns is None else record.duration_ns / 1e6,
+    }
+    if record.exception_type is not None or record.exception is not None:
+        fields["exception_type"] = record.exception_type
+        fields["exception_message"] = record.exception_message
+        fields["exception_cid"] = record.exception
+    if record.marker is not None:
+        fields["marker"] = record.marker
+    delivered = _build_delivered(record, previews)
+    if delivered is not None:
+        fields["delivered"] = delivered
+    return fields
+
+
+def _build_delivered(record: CallRecord, previews: Previews) -> Delivered | None:
+    """What the caller got instead of what the function came to, if that was decided after."""
+    decision = record.decision or {}
+    if decision.get("when") not in (When.AFTER.value, When.EXCEPTION.value):
+        return None
+    match decision.get("action"):
+        case "skip":
+            return Delivered(result=_value(decision["fake_result_cid"], previews))
+        case "raise":
+            cid = decision.get("exception_cid", UNSET)
+            return Delivered(
+                exception_type=decision.get("exception_type", UNSET),
+                exception_message=decision.get("exception_message", UNSET),
+                exception_cid=cid,
+                exception=UNSET if cid is UNSET else _value(cid, previews),
+            )
+    return None
+
+
+def _build_changed(record: CallRecord, previews: Previews) -> ChangedValues | None:
+    if record.changed is None:
+        return None
+    values: Json = {
+        part: _value(changed, previews)
+        if isinstance(changed, str)
+        else {key: _value(cid, previews) for key, cid in changed.items()}
+        for part, changed in record.changed.items()
+    }
+    return ChangedValues(**values)
+
+
+def _build_node(
+    record: CallRecord, children: Mapping[int, Sequence[CallRecord]], previews: Previews
+) -> CallNode:
+    nodes = [
+        _build_node(child, children, previews)
+        for child in children.get(record.number, [])
+        if child.number != record.number
+    ]
+    return CallNode(**_summary_fields(record, previews), children=nodes)
+
+
+def build_function(function: Function, calls: int, sessions: list[str]) -> FunctionSummary:
+    return FunctionSummary(
+        name=function.name,
+        alias=function.alias,
+        qualname=function.qualname,
+        module=function.module,
+        signature=function.signature,
+        file=function.file,
+        line=function.line,
+        target_cid=function.target_cid,
+        sessions=sessions,
+        calls=calls,
+    )
 
 
 def build_breakpoint(armed: Armed) -> CallBreakpointAnswer:

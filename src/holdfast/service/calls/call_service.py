@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -46,34 +45,36 @@ class CallService:
         settings: Callable[[], Settings],
         folder: Path,
     ) -> None:
-        self._tables = tables = store.calls
+        self._call_log = call_log = store.call_log
         self._board = board = LeaseBoard(folder)
-        self.contents = contents = ContentCache(tables)
-        self.functions = functions = FunctionCatalog(tables)
-        stacks = StackCache(tables)
-        running = RunningCalls(tables)
+        self.contents = contents = ContentCache(store.contents)
+        self.functions = functions = FunctionCatalog(call_log)
+        stacks = StackCache(call_log)
+        running = RunningCalls(call_log)
         actions = ActionBuilder(contents, settings)
-        renderer = CallRenderer(contents, stacks, functions)
-        self.holds = holds = CallHolds(ledger, tables, stacks, actions, settings)
+        renderer = CallRenderer(contents, stacks)
+        self.holds = holds = CallHolds(ledger, call_log, actions, settings)
         self.sessions = sessions = CallSessions(
             store, stream, settings, board, functions, running, holds, renderer
         )
-        self.breakpoints = CallBreakpoints(tables, board, sessions, functions, actions)
-        interceptor = CallInterceptor(self.breakpoints, holds, actions, contents)
-        self.recorder = CallRecorder(
-            tables, sessions, functions, contents, stacks, running, interceptor, holds
+        self.breakpoints = CallBreakpoints(
+            store.directory, board, sessions, functions, actions, contents
         )
-        self.batches = BatchRecorder(tables, sessions, functions, contents, stacks)
+        interceptor = CallInterceptor(self.breakpoints, holds, actions, stacks)
+        self.recorder = CallRecorder(
+            call_log, sessions, functions, contents, stacks, running, interceptor, holds
+        )
+        self.batches = BatchRecorder(call_log, sessions, functions, contents, stacks)
         self.leases = CallLeases(board, sessions, self.breakpoints)
-        self.reader = CallReader(tables, sessions, functions, contents, renderer)
-        self._pruner = CallPruner(tables, contents, stacks, self.batches, settings)
+        self.reader = CallReader(call_log, sessions, functions, contents, renderer)
+        self._pruner = CallPruner(call_log, contents, stacks, self.batches, settings)
 
-    def start(self) -> list[errors.HoldfastError]:
+    async def start(self) -> list[errors.HoldfastError]:
         """Load what the last server stored; what was wrong with its breakpoints."""
-        self.recorder.load()
-        self.functions.load()
+        await self.recorder.load()
+        await self.functions.load()
         self._pruner.start()
-        return self.breakpoints.load()
+        return await self.breakpoints.load()
 
     def open_session(self, application: Application) -> OpenedSession:
         """An application begins to report its calls; a leased one gets its lease."""
@@ -85,8 +86,8 @@ class CallService:
 
     async def wait_for_room(self) -> None:
         """Wait while more is queued than the disk takes."""
-        if not self._tables.has_room:
-            await asyncio.to_thread(self._tables.wait_for_room)
+        if not self._call_log.has_room:
+            await self._call_log.wait_for_room()
 
     def settings_changed(self) -> None:
         self._pruner.prune_soon()

@@ -51,6 +51,7 @@ class CallSession(Session):
         stream: EventStream,
         application: Application,
         created_at: float | None = None,
+        last_seq: int = 0,
     ) -> None:
         super().__init__()
         self.id = session_id
@@ -63,19 +64,20 @@ class CallSession(Session):
         self.holds: set[str] = set()
         self.functions: list[int] = []
         self.registered: dict[str, list[str | None]] = {}  # signatures by name
-        self.journal = EventJournal(session_id, store, stream)
+        self.journal = EventJournal(session_id, store.feed, stream, last_seq)
         self._sessions = sessions
-        self._store = store
+        self._directory = store.directory
         self._watch: ProcessWatch | None = None
 
     @classmethod
-    def from_record(
+    async def restore(
         cls, sessions: CallSessions, record: SessionRecord, store: Store, stream: EventStream
     ) -> CallSession:
         """A session of the last server. `reason` is None unless that server had ended it."""
         document = record.document
         application = _parse_application(document.get("about") or {})
-        session = cls(sessions, record.id, store, stream, application, record.created_at)
+        last_seq = await store.feed.last_seq(record.id)
+        session = cls(sessions, record.id, store, stream, application, record.created_at, last_seq)
         session.calls = int(document.get("calls") or 0)
         session.registered = dict(document.get("registered") or {})
         session.functions = list(document.get("functions") or [])
@@ -133,14 +135,14 @@ class CallSession(Session):
     async def read_events(
         self, since: int, limit: int, types: frozenset[str] | None = None
     ) -> EventList:
-        return self.journal.page(since, limit, types)
+        return await self.journal.page(since, limit, types)
 
     async def delete(self) -> None:
         await self._sessions.delete(self)
 
     async def decide(self, hold: Hold, request: DecisionRequest) -> CallDecisionAnswer:
         holds, by = self._sessions.holds, request.options.by
-        held = holds.decide(hold.id, request.action, by, request.fields)
+        held = await holds.decide(hold.id, request.action, by, request.fields)
         return CallDecisionAnswer(
             session_id=self.id,
             status=self.state.value,
@@ -150,15 +152,14 @@ class CallSession(Session):
         )
 
     async def continue_holds(self, by: str) -> list[str]:
-        return self._sessions.holds.continue_all(self, by)
+        return await self._sessions.holds.continue_all(self, by)
 
     def summarize_hold(self, hold: Hold) -> CallHold:
-        held = self._sessions.holds.require_open(hold.id)
-        return self._sessions.renderer.build_hold(hold, held)
+        return self._sessions.holds.require_open(hold.id).summarize(hold)
 
-    def describe_hold(self, hold: Hold) -> CallHoldDetail:
+    async def describe_hold(self, hold: Hold) -> CallHoldDetail:
         held = self._sessions.holds.require_open(hold.id)
-        return self._sessions.renderer.build_hold_detail(hold, held)
+        return await self._sessions.renderer.build_hold_detail(hold, held)
 
     async def evaluate(
         self,
@@ -265,7 +266,7 @@ class CallSession(Session):
             self.over, self.reason = True, reason
             self.event("terminated", reason=reason)
 
-    def save(self) -> Any:
+    def save(self) -> None:
         """Store what a restarted server needs to know of it."""
         document = {
             "about": _to_document(self.application),
@@ -276,7 +277,7 @@ class CallSession(Session):
             "registered": dict(list(self.registered.items())[:_MAX_SAVED]),
         }
         record = SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
-        return self._store.put_session(record)
+        self._directory.put_session(record)
 
 
 def _to_document(application: Application) -> dict[str, Any]:

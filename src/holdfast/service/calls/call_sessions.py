@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 
@@ -86,7 +85,7 @@ class CallSessions(Mapping[str, CallSession]):
         over = [session for session in self._sessions.values() if session.over]
         for session in over[: len(over) - self._settings().max_sessions]:
             del self._sessions[session.id]
-            self._store.delete_session(session.id)
+            self._store.directory.delete_session(session.id)
 
     def _activate(self, session: CallSession, event: str) -> None:
         session.watch(lambda: self.end(session, "process_ended"))
@@ -114,17 +113,17 @@ class CallSessions(Mapping[str, CallSession]):
             self._activate(session, "session_resumed")
         return session
 
-    def restore(self, record: SessionRecord) -> None:
+    async def restore(self, record: SessionRecord) -> None:
         """Bring back a session of the last server.
 
         It goes on if its process is alive. Otherwise it is over, unless its application reports
         again.
         """
-        session = CallSession.from_record(self, record, self._store, self._stream)
+        session = await CallSession.restore(self, record, self._store, self._stream)
         self._functions.recall(session.id, session.functions)
         if session.reason is None:  # the last server had no time to write how far it came
             session.reason = "server_stopped"
-            stored = self._store.calls.count_of_session(session.id)
+            stored = await self._store.call_log.count_calls(session.id)
             session.calls = max(session.calls, stored)
         self._sessions[session.id] = session
         if session.reason == "server_stopped" and session.application.process_started:
@@ -151,8 +150,8 @@ class CallSessions(Mapping[str, CallSession]):
         self.end(session, "deleted")
         del self._sessions[session.id]
         self._functions.forget_session(session.id)
-        await asyncio.wrap_future(self._store.calls.delete_session(session.id))
-        await asyncio.wrap_future(self._store.delete_session(session.id))
+        await self._store.call_log.delete_session(session.id)
+        await self._store.directory.delete_session(session.id)
 
     def close(self) -> None:
         for session in self._sessions.values():

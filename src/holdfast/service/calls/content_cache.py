@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
 from holdfast import errors
 from holdfast.model.call import Item, Preview
-from holdfast.store import CallTables
+from holdfast.store import Contents
 
 _MAX_REMEMBERED = 50_000
 
@@ -16,69 +15,91 @@ _MAX_REMEMBERED = 50_000
 class ContentCache:
     """Stored values, with the previews used last at hand."""
 
-    def __init__(self, tables: CallTables) -> None:
-        self._tables = tables
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
         self._recent: OrderedDict[str, Preview] = OrderedDict()
         self._read: OrderedDict[str, Preview] = OrderedDict()  # may be deleted by now
         self._doomed: set[str] = set()
+        self._drops = 0
 
-    def take(self, items: Iterable[Item]) -> None:
-        """Store what came with its bytes; CidNotFound names all that are not stored."""
-        missing = []
+    # -- storing ----------------------------------------------------------------------------
+
+    async def take(self, items: Iterable[Item]) -> None:
+        """Store what came with its bytes; CidNotFound names all that are not stored.
+
+        A call that uses these values must be queued before anything else is awaited: until then
+        nothing keeps them from being deleted.
+        """
+        unknown = []
         for item in items:
             if item.data is not None:
                 self._store(item.cid, item.data, item.preview or {})
             elif item.cid not in self._recent:
-                missing.append(item.cid)
-        if missing:
-            missing = [cid for cid in dict.fromkeys(missing) if not self._has(cid)]
+                unknown.append(item.cid)
+        if unknown:
+            await self._require(list(dict.fromkeys(unknown)))
+
+    def _store(self, cid: str, data: bytes, preview: Preview) -> None:
+        if cid not in self._recent:
+            self._doomed.discard(cid)
+            self._contents.put(cid, data, preview)
+            _put(self._recent, cid, preview)
+
+    async def _require(self, cids: list[str]) -> None:
+        """A value about to be deleted counts as missing, so that its sender sends it again."""
+        while True:
+            drops = self._drops
+            stored = await self._contents.previews(cids, exact=True)
+            if drops == self._drops:
+                break  # otherwise one of them may have been deleted meanwhile
+        missing = [cid for cid in cids if cid in self._doomed or cid not in stored]
+        for cid, preview in stored.items():
+            if cid not in self._doomed:
+                _put(self._recent, cid, preview)
         if missing:
             raise errors.CidNotFound("Resend with full data", missing_cids=missing)
-
-    def _has(self, cid: str) -> bool:
-        """A value about to be deleted counts as missing, so that its sender sends it again."""
-        if cid in self._doomed:
-            return False
-        preview = self._tables.preview(cid, surely=True)
-        if preview is not None:
-            _put(self._recent, cid, preview)
-        return preview is not None
 
     async def drop(self, cids: Sequence[str]) -> int | None:
         """Delete those of these values that no call uses; None when it cannot be done now.
 
         A value that is sent meanwhile, with its bytes, is kept.
         """
+        self._drops += 1
         self._doomed.update(cids)
         for cid in cids:
             self._recent.pop(cid, None)
         try:
-            return await asyncio.to_thread(
-                self._tables.drop_contents, cids, self._doomed.__contains__
-            )
+            return await self._contents.drop_unused(cids, self._doomed.__contains__)
         finally:
             self._doomed.difference_update(cids)
 
-    def _store(self, cid: str, data: bytes, preview: Preview) -> None:
-        if cid not in self._recent:
-            self._doomed.discard(cid)
-            self._tables.put_content(cid, data, preview)
-            _put(self._recent, cid, preview)
+    # -- reading ----------------------------------------------------------------------------
 
-    def preview(self, cid: str) -> Preview | None:
-        """For answers. May be called in any thread."""
-        preview = self._recent.get(cid) or self._read.get(cid)
-        if preview is None:
-            preview = self._tables.preview(cid)
-            if preview is not None:
+    def known_preview(self, cid: str) -> Preview | None:
+        """The preview, if it is at hand."""
+        return self._recent.get(cid) or self._read.get(cid)
+
+    async def previews(self, cids: Iterable[str]) -> dict[str, Preview]:
+        """The previews of those of these values that are stored, for answers."""
+        previews: dict[str, Preview] = {}
+        unknown: list[str] = []
+        for cid in cids:
+            preview = self.known_preview(cid)
+            if preview is None:
+                unknown.append(cid)
+            else:
+                previews[cid] = preview
+        if unknown:
+            for cid, preview in (await self._contents.previews(unknown)).items():
+                previews[cid] = preview
                 _put(self._read, cid, preview)
-        return preview
+        return previews
 
-    def data(self, cid: str) -> bytes | None:
-        return self._tables.data(cid)
+    async def data(self, cid: str) -> bytes | None:
+        return await self._contents.data(cid)
 
-    def require_data(self, cid: str) -> bytes:
-        data = self.data(cid)
+    async def require_data(self, cid: str) -> bytes:
+        data = await self.data(cid)
         if data is None:
             raise errors.CidNotFound(
                 f"no content {cid}",

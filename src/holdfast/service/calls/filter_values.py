@@ -5,56 +5,97 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.core.filters import NOTHING, Call, Given, Later, Unknown
-from holdfast.model.call import CallRecord
+from holdfast.model.call import CallRecord, Preview
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.wire import plain_values
 
 
-def build_filter_values(record: CallRecord, contents: ContentCache) -> Call:
-    """Each value is looked at when the expression comes to it."""
-    known: dict[str, Later] = {}
+class ValueNotAtHand(Exception):
+    """An expression came to a value that has to be read from the store first."""
 
-    def later(cid: str, name: str) -> Later:
-        if cid not in known:
-            known[cid] = _build_later(cid, name, contents)
-        return known[cid]
-
-    exception = None
-    if record.exception_type is not None:
-        exception = {"type": record.exception_type, "message": record.exception_message or ""}
-    return {
-        "args": Given([later(cid, f"args[{at}]") for at, cid in enumerate(record.args)]),
-        "kwargs": Given(
-            {name: later(cid, f"kwargs[{name!r}]") for name, cid in record.kwargs.items()}
-        ),
-        "function": record.function.name,
-        "alias": record.function.alias,
-        "call_type": record.call_type,
-        "status": record.status.value,
-        "result": NOTHING if record.result is None else later(record.result, "result"),
-        "exception": exception,
-        "duration": NOTHING if record.duration_ns is None else record.duration_ns / 1e9,
-        "thread": (record.thread or {}).get("name"),
-        "task": record.task,
-    }
+    def __init__(self, cid: str, *, needs_data: bool) -> None:
+        super().__init__(cid)
+        self.cid = cid
+        self.needs_data = needs_data
 
 
-def _build_later(cid: str, name: str, contents: ContentCache) -> Later:
-    """The value in its preview, or else the plain value in its bytes."""
+class FilterValues:
+    """Builds the values of calls out of what is at hand; `load` reads the rest.
 
-    def length() -> int | None:
-        return (contents.preview(cid) or {}).get("length")
+    Expressions are evaluated without waiting: one that comes to a value that is not at hand raises
+    `ValueNotAtHand`, and is evaluated again when that is loaded. So only what it needs is read.
+    """
 
-    def note(what: str, known_length: int | None) -> Unknown:
-        return Unknown(known_length, f"{name} is or holds {what}, which is not plain data")
+    def __init__(self, contents: ContentCache) -> None:
+        self._contents = contents
+        self._previews: dict[str, Preview] = {}
+        self._data: dict[str, bytes | None] = {}  # of one call: they may be large
+        self._data_of = 0
 
-    def look() -> Any:
-        preview = contents.preview(cid) or {}
-        if "json" in preview:
-            return preview["json"]
-        data = contents.data(cid)
-        if data is None:
-            return Unknown(preview.get("length"), f"{name} is not stored")
-        return plain_values.read_plain(data, note)
+    async def load(self, *missing: ValueNotAtHand) -> None:
+        cids = [value.cid for value in missing if not value.needs_data]
+        self._previews.update({cid: {} for cid in cids})
+        self._previews.update(await self._contents.previews(cids))
+        for value in missing:
+            if value.needs_data:
+                self._data[value.cid] = await self._contents.data(value.cid)
 
-    return Later(look, length)
+    def build(self, record: CallRecord) -> Call:
+        """Each value is looked at when the expression comes to it."""
+        if record.number != self._data_of:
+            self._data, self._data_of = {}, record.number
+        known: dict[str, Later] = {}
+
+        def later(cid: str, name: str) -> Later:
+            if cid not in known:
+                known[cid] = self._build_later(cid, name)
+            return known[cid]
+
+        exception = None
+        if record.exception_type is not None:
+            exception = {"type": record.exception_type, "message": record.exception_message or ""}
+        return {
+            "args": Given([later(cid, f"args[{at}]") for at, cid in enumerate(record.args)]),
+            "kwargs": Given(
+                {name: later(cid, f"kwargs[{name!r}]") for name, cid in record.kwargs.items()}
+            ),
+            "function": record.function.name,
+            "alias": record.function.alias,
+            "call_type": record.call_type,
+            "status": record.status.value,
+            "result": NOTHING if record.result is None else later(record.result, "result"),
+            "exception": exception,
+            "duration": NOTHING if record.duration_ns is None else record.duration_ns / 1e9,
+            "thread": (record.thread or {}).get("name"),
+            "task": record.task,
+        }
+
+    def _build_later(self, cid: str, name: str) -> Later:
+        """The value in its preview, or else the plain value in its bytes."""
+
+        def length() -> int | None:
+            return self._preview(cid).get("length")
+
+        def note(what: str, known_length: int | None) -> Unknown:
+            return Unknown(known_length, f"{name} is or holds {what}, which is not plain data")
+
+        def look() -> Any:
+            preview = self._preview(cid)
+            if "json" in preview:
+                return preview["json"]
+            if cid not in self._data:
+                raise ValueNotAtHand(cid, needs_data=True)
+            data = self._data[cid]
+            if data is None:
+                return Unknown(preview.get("length"), f"{name} is not stored")
+            return plain_values.read_plain(data, note)
+
+        return Later(look, length)
+
+    def _preview(self, cid: str) -> Preview:
+        preview = self._previews.get(cid)
+        if preview is None:
+            preview = self._contents.known_preview(cid)
+            if preview is None:
+                raise ValueNotAtHand(cid, needs_data=False)
+        return preview

@@ -8,18 +8,18 @@ from collections.abc import Iterable
 from holdfast.core import call_matcher
 from holdfast.model.call import Function
 from holdfast.service.calls.call_session import CallSession
-from holdfast.store import CallTables
+from holdfast.store import CallLog
 
 
 class FunctionCatalog:
-    def __init__(self, tables: CallTables) -> None:
-        self._tables = tables
+    def __init__(self, call_log: CallLog) -> None:
+        self._call_log = call_log
         self.by_id: dict[int, Function] = {}
         self._by_key: dict[tuple[str, str | None, str | None], Function] = {}
         self._sessions: defaultdict[int, set[str]] = defaultdict(set)
 
-    def load(self) -> None:
-        for function, _calls in self._tables.functions():
+    async def load(self) -> None:
+        for function, _calls in await self._call_log.functions():
             self._remember(function)
 
     def _remember(self, function: Function) -> None:
@@ -48,7 +48,7 @@ class FunctionCatalog:
             function = known.updated(*facts)
         if function is not known:
             self._remember(function)
-            self._tables.put_function(function)
+            self._call_log.put_function(function)
         sessions = self._sessions[function.id]
         if session.id not in sessions:
             sessions.add(session.id)
@@ -85,10 +85,10 @@ class FunctionCatalog:
     def sessions_of(self, function: Function) -> list[str]:
         return sorted(self._sessions.get(function.id, ()))
 
-    def list_counted(self, session_id: str | None) -> list[tuple[Function, int]]:
-        """Every function with its number of calls; waits for the store."""
+    async def list_counted(self, session_id: str | None) -> list[tuple[Function, int]]:
+        """Every function with its number of calls."""
         return [
             (self.by_id.get(function.id, function), calls)
-            for function, calls in self._tables.functions()
+            for function, calls in await self._call_log.functions()
             if session_id is None or session_id in self._sessions.get(function.id, ())
         ]

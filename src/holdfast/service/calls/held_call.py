@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from holdfast import errors
 from holdfast.model.call import CallRecord, When
 from holdfast.model.decision import Moment, names_at
+from holdfast.model.hold import Hold
 from holdfast.service.calls.running_calls import RunningCall
+from holdfast.service.holds import hold_fields
 from holdfast.service.waitable import Waitable
-from holdfast.wire.call_answers import CallInstruction, PollAnswer
+from holdfast.wire.call_answers import CallHold, CallInstruction, PollAnswer
 from holdfast.wire.call_requests import EvaluationAnswer
 
 
@@ -51,6 +53,15 @@ class HeldCall(Waitable):
     @property
     def record(self) -> CallRecord:
         return self.running.record
+
+    def summarize(self, hold: Hold) -> CallHold:
+        return CallHold(
+            **hold_fields(hold),
+            call_id=self.record.id,
+            method_name=self.record.function.name,
+            when=self.when.value,
+            breakpoint_id=self.breakpoint_id,
+        )
 
     # -- the application's side -------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.model.call import CallRecord, CallStatus, When
 from holdfast.service.calls.call_session import CallSession
-from holdfast.store import CallTables
+from holdfast.store import CallLog
 
 _MAX_REMEMBERED = 20_000
 
@@ -33,8 +33,8 @@ class RunningCall:
 class RunningCalls:
     """The calls under way, by number, and the numbers of those that completed last."""
 
-    def __init__(self, tables: CallTables) -> None:
-        self._tables = tables
+    def __init__(self, call_log: CallLog) -> None:
+        self._call_log = call_log
         self._calls: dict[int, RunningCall] = {}
         self._completed: OrderedDict[int, None] = OrderedDict()
 
@@ -52,7 +52,7 @@ class RunningCalls:
         self._completed[record.number] = None
         if len(self._completed) > _MAX_REMEMBERED:
             self._completed.popitem(last=False)
-        self._tables.update_call(record)
+        self._call_log.update_call(record)
 
     def lose(self, session: CallSession) -> None:
         """Mark a session's calls as lost: its process has ended, so they will never complete."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.model.call import CallRecord
 from holdfast.model.location import Location
-from holdfast.store import CallTables
+from holdfast.store import CallLog
 from holdfast.wire import rest
 
 _MAX_REMEMBERED = 20_000
@@ -18,8 +18,8 @@ _MAX_REMEMBERED = 20_000
 class StackCache:
     """Calls from the same place share one stack. Remembers where the latest stacks end."""
 
-    def __init__(self, tables: CallTables) -> None:
-        self._tables = tables
+    def __init__(self, call_log: CallLog) -> None:
+        self._call_log = call_log
         self._locations: OrderedDict[int, Location | None] = OrderedDict()
 
     def store(self, frames: list[Any]) -> int | None:
@@ -29,20 +29,20 @@ class StackCache:
         text = rest.encode(frames)
         key = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)
         if key not in self._locations:
-            self._tables.put_stack(key, text.decode())
+            self._call_log.put_stack(key, frames)
             self._locations[key] = _find_location(frames)
             if len(self._locations) > _MAX_REMEMBERED:
                 self._locations.popitem(last=False)
         return key
 
-    def frames(self, record: CallRecord) -> list[dict[str, Any]]:
-        return [] if record.stack is None else self._tables.stack(record.stack)
+    async def frames(self, record: CallRecord) -> list[dict[str, Any]]:
+        return [] if record.stack is None else await self._call_log.stack(record.stack)
 
-    def location(self, record: CallRecord) -> Location | None:
+    async def location(self, record: CallRecord) -> Location | None:
         """Where the call was made."""
         if record.stack is not None and record.stack in self._locations:
             return self._locations[record.stack]
-        return _find_location(self.frames(record))
+        return _find_location(await self.frames(record))
 
     def forget(self, keys: Iterable[int]) -> None:
         for key in keys:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, cast
 
 from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint
 from holdfast.service.programs.breakpoint_set import check
-from holdfast.store import Store
+from holdfast.store import Directory
 from holdfast.wire.program_answers import ProfileAnswer, ProfileList
 
 Specification = dict[str, Any]
@@ -17,34 +16,34 @@ Specification = dict[str, Any]
 
 
 class BreakpointProfiles:
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
 
-    def list(self) -> ProfileList:
+    async def list(self) -> ProfileList:
         profiles = [
             ProfileAnswer(name, profile["breakpoints"])
-            for name, profile in self._store.profiles().items()
+            for name, profile in (await self._directory.profiles()).items()
         ]
         return ProfileList(profiles, len(profiles))
 
-    def describe(self, name: str) -> ProfileAnswer:
-        profiles = self._store.profiles()
+    async def describe(self, name: str) -> ProfileAnswer:
+        profiles = await self._directory.profiles()
         if name not in profiles:
             raise errors.ProfileNotFound(f"no profile {name!r}", name=name, known=[*profiles])
         return ProfileAnswer(name, profiles[name]["breakpoints"])
 
-    def get(self, name: str) -> Sequence[Specification]:
+    async def get(self, name: str) -> Sequence[Specification]:
         """The breakpoints of a profile."""
-        return cast(Sequence[Specification], self.describe(name).breakpoints)
+        return cast(Sequence[Specification], (await self.describe(name)).breakpoints)
 
     async def save(self, name: str, breakpoints: Sequence[Specification]) -> ProfileAnswer:
         """Save a set of breakpoints, replacing what was there under that name."""
         for fields in breakpoints:
             check(Breakpoint(id="bp_0", **fields))
         document = {"breakpoints": [*breakpoints]}
-        await asyncio.wrap_future(self._store.put_profile(name, document))
-        return self.describe(name)
+        await self._directory.put_profile(name, document)
+        return await self.describe(name)
 
     async def delete(self, name: str) -> None:
-        self.get(name)
-        await asyncio.wrap_future(self._store.delete_profile(name))
+        await self.get(name)
+        await self._directory.delete_profile(name)

@@ -9,10 +9,10 @@ from holdfast import errors
 from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Attach, Launch
 from holdfast.targets.program import attachment
-from holdfast.targets.program.attachment import Bring, Door
+from holdfast.targets.program.attachment import Door, ProbeSource
 from holdfast.targets.program.dap_connection import Gone
 from holdfast.targets.program.launcher import Setup
-from holdfast.targets.program.target import Nobody, Target
+from holdfast.targets.program.target import Target, TargetListener
 from holdfast.wire.program_answers import Subprocess
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class ChildSessions:
         programs = self._session.programs
         seconds = programs.settings.request_timeout
         door = Door(
-            programs.trusted, lambda: Target(Nobody(), route="child", request_timeout=seconds)
+            programs.trusted,
+            lambda: Target(TargetListener(), route="child", request_timeout=seconds),
         )
         self._door = door
         await door.open()
@@ -65,7 +66,7 @@ class ChildSessions:
         self.close_door()
         for child in self._session.programs.children_of(self._session):
             if child.target is not None:
-                child.target.ours = False
+                child.target.is_own = False
 
     async def _adopt(self, target: Target) -> None:
         """A child process reported: it becomes a session with its parent's breakpoints."""
@@ -83,19 +84,19 @@ class ChildSessions:
             nonlocal child
             parent = self._find_parent(target)
             child = root.programs.create_child(parent)
-            target.watcher = child.begin_run()
+            target.listener = child.begin_run()
             child.move(Signal.ATTACH)
             child.attached = attach
             parent.event("child_session", session_id=child.id, pid=target.pid)
-            target.ours = root.target is None or root.target.ours
+            target.is_own = root.target is None or root.target.is_own
             if target.pid is not None:
-                attachment.watch_stranger(target, target.pid)
+                attachment.watch_foreign_process(target, target.pid)
             child.target = target  # it may stop before anybody says that it runs
             return child.breakpoints.setup_for(target.import_path)
 
         options = attachment.debug_options(attach)
         try:
-            await attachment.take(target, options, create_child, Bring.IS_THERE)
+            await attachment.configure(target, options, create_child, ProbeSource.LOADED)
         except (errors.HoldfastError, Gone, asyncio.TimeoutError) as problem:
             if child is not None and not child.over:
                 child.fail_start(errors.AttachFailed(f"the child was let go: {problem}"))

@@ -10,9 +10,9 @@ from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Attach
 from holdfast.targets.program import attachment
-from holdfast.targets.program.attachment import Bring, Door
+from holdfast.targets.program.attachment import Door, ProbeSource
 from holdfast.targets.program.launcher import Setup
-from holdfast.targets.program.target import Target, Watcher
+from holdfast.targets.program.target import Target, TargetListener
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
@@ -42,10 +42,10 @@ async def attach_program(session: ProgramSession, attach: Attach) -> None:
     finally:
         await session.storage.save()
     session.note_started(target)
-    listener.started()
+    listener.note_started()
 
 
-async def _reach(session: ProgramSession, attach: Attach, listener: Watcher) -> Target:
+async def _reach(session: ProgramSession, attach: Attach, listener: TargetListener) -> Target:
     if attach.pid is None:
         return await _reach_by_address(session, attach, listener)
     _check_undebugged(session, attach.pid)
@@ -61,7 +61,7 @@ async def _reach(session: ProgramSession, attach: Attach, listener: Watcher) -> 
     try:
         port = session.children.port
         target = await attachment.reach(attach.pid, door, port, settings.attach_timeout)
-        await _take(session, attach, target, Bring.IS_THERE)
+        await _configure(session, attach, target, ProbeSource.LOADED)
     finally:
         door.close()
     return target
@@ -80,7 +80,9 @@ def _check_undebugged(session: ProgramSession, pid: int) -> None:
         )
 
 
-async def _reach_by_address(session: ProgramSession, attach: Attach, listener: Watcher) -> Target:
+async def _reach_by_address(
+    session: ProgramSession, attach: Attach, listener: TargetListener
+) -> Target:
     assert attach.host is not None
     assert attach.port is not None
     if attach.debug_subprocesses:
@@ -91,19 +93,21 @@ async def _reach_by_address(session: ProgramSession, attach: Attach, listener: W
         )
     seconds = session.settings.request_timeout
     target = await attachment.connect(attach.host, attach.port, listener, request_timeout=seconds)
-    await _take(session, attach, target, Bring.TEXT)
+    await _configure(session, attach, target, ProbeSource.TEXT)
     return target
 
 
-async def _take(session: ProgramSession, attach: Attach, target: Target, bring: Bring) -> None:
+async def _configure(
+    session: ProgramSession, attach: Attach, target: Target, probe: ProbeSource
+) -> None:
     def setup() -> Setup:
         session.target = target  # it may stop before anybody says that it runs
         return session.breakpoints.setup_for(target.import_path)
 
     try:
-        await attachment.take(target, attachment.debug_options(attach), setup, bring)
-    except BaseException as problem:
-        # An adapter would not take another client before this one says goodbye.
+        await attachment.configure(target, attachment.debug_options(attach), setup, probe)
+    except BaseException as problem:  # cancellation included
+        # An adapter takes no other client before this one disconnects.
         target.connection.post("disconnect", {"terminateDebuggee": False})
         target.connection.close()
         if isinstance(problem, (asyncio.TimeoutError, errors.TimedOut)):

@@ -66,7 +66,7 @@ async def _run(
     else:
         target = await _start_directly(session, request, listener)
     session.note_started(target)
-    listener.started()
+    listener.note_started()
     await session.breakpoints.tell_changes(target, request.setup)
 
 
@@ -110,8 +110,8 @@ def _build_request(
         launch=launch,
         place=place,
         setup=breakpoints.setup(),
-        watcher=listener,
-        adopted=lambda process: session.processes.adopt(process, programs.warden),
+        listener=listener,
+        adopt=lambda process: session.processes.adopt(process, programs.warden),
         late_setup=breakpoints.setup_for if breakpoints.points.unresolved else None,
         tag=programs.tags.new(),
         child_port=session.children.port,

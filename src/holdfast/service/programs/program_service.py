@@ -31,9 +31,9 @@ from holdfast.service.settings import Settings
 from holdfast.store import Store
 from holdfast.targets.program import launcher
 from holdfast.targets.program.attachment import Trusted
-from holdfast.targets.program.dap_connection import body_of
 from holdfast.targets.program.interpreter_pool import Pool
-from holdfast.targets.program.process_spawner import Tags, Warden
+from holdfast.targets.program.process_spawner import Warden
+from holdfast.targets.program.process_tags import Tags
 from holdfast.targets.program.python_processes import python_processes
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import ProgramDetail
@@ -58,8 +58,8 @@ class Programs:
         self.ledger = ledger
         self.stream = stream
         self.trusted = trusted
-        self.projects = ProjectBreakpoints(store)
-        self.profiles = BreakpointProfiles(store)
+        self.projects = ProjectBreakpoints(store.directory)
+        self.profiles = BreakpointProfiles(store.directory)
         self.sources = SourceFiles()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
@@ -107,12 +107,10 @@ class Programs:
     async def _warm(self, python: str) -> Target:
         """Start an interpreter that waits for a program; it dies with us like any target."""
         target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
-        self.warden.watch(target.process_of_ours().pid)
-        assert target.hello is not None
+        self.warden.watch(target.own_process().pid)
         try:
-            hello = await asyncio.wait_for(target.hello, self.settings.launch_timeout)
-            target.introduce(body_of(hello, "hello"))
-        except BaseException:
+            await target.read_hello(self.settings.launch_timeout)
+        except BaseException:  # cancellation included: no process may be left behind
             await target.kill()
             self._unwatch(target)
             raise
@@ -120,7 +118,7 @@ class Programs:
 
     def _unwatch(self, target: Target) -> None:
         """It has ended: its number may come to mean another process."""
-        self.warden.forget(target.process_of_ours().pid)
+        self.warden.forget(target.own_process().pid)
 
     def unsaved_warning(self) -> ServerWarning | None:
         """What is not on disk yet, while that is the case."""
@@ -140,9 +138,10 @@ class Programs:
         }
         return {"code": "STORE_BEHIND", "message": message.rstrip(), "details": details}
 
-    def restore(self, record: SessionRecord) -> None:
+    async def restore(self, record: SessionRecord) -> None:
         """Take back a session of a server that is gone, ready to be restarted."""
-        session = self._build(record.id, record.document, record.created_at)
+        last_seq = await self.store.feed.last_seq(record.id)
+        session = self._build(record.id, record.document, record.created_at, last_seq)
         session.is_recovered = True
         session.storage.note_shared()
         if session.launch is not None or session.attached is not None:
@@ -178,7 +177,7 @@ class Programs:
         """Its processes have ended whatever the disk says; it must not come back either."""
         self._undeleted.add(session_id)
         with contextlib.suppress(errors.NotStored):
-            await asyncio.wrap_future(self.store.delete_session(session_id))
+            await self.store.directory.delete_session(session_id)
             self._undeleted.discard(session_id)
 
     def _drop_oldest_expired(self) -> None:
@@ -235,7 +234,7 @@ class Programs:
         await self._keep(session)
         if profile is not None:
             try:
-                session.breakpoints.points.add(self.profiles.get(profile))
+                session.breakpoints.points.add(await self.profiles.get(profile))
             except BaseException:
                 await self.delete(session)
                 raise
@@ -271,8 +270,9 @@ class Programs:
         config: SessionConfig,
         parent_id: str | None = None,
         created_at: float | None = None,
+        last_seq: int = 0,
     ) -> ProgramSession:
-        session = ProgramSession(self, session_id, config, parent_id, created_at)
+        session = ProgramSession(self, session_id, config, parent_id, created_at, last_seq)
         if config.cwd is not None:
             session.breakpoints.points.base = config.cwd
         self._sessions[session_id] = session
@@ -298,11 +298,13 @@ class Programs:
         session_id: str,
         document: Mapping[str, Any],
         created_at: float | None = None,
+        last_seq: int = 0,
         *,
         strict: bool = False,
     ) -> ProgramSession:
         """A session made of an exported document."""
-        session = self._new(session_id, parse_config(document), created_at=created_at)
+        config = parse_config(document)
+        session = self._new(session_id, config, None, created_at, last_seq)
         try:
             apply_document(session, document, strict=strict)
         except BaseException:

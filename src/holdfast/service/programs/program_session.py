@@ -75,6 +75,7 @@ class ProgramSession(Session):
         config: SessionConfig,
         parent_id: str | None = None,
         created_at: float | None = None,
+        last_seq: int = 0,
     ) -> None:
         super().__init__()
         self.programs = programs
@@ -99,7 +100,7 @@ class ProgramSession(Session):
         self._run = 0
         self._start: asyncio.Task[None] | None = None
         # Its parts.
-        self.journal = EventJournal(session_id, programs.store, programs.stream)
+        self.journal = EventJournal(session_id, programs.store.feed, programs.stream, last_seq)
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
@@ -187,7 +188,7 @@ class ProgramSession(Session):
     async def read_events(
         self, since: int, limit: int, types: frozenset[str] | None = None
     ) -> EventList:
-        return self.journal.page(since, limit, types)
+        return await self.journal.page(since, limit, types)
 
     def ping(self) -> PingAnswer:
         """Keep the session alive."""
@@ -383,7 +384,7 @@ class ProgramSession(Session):
     def summarize_hold(self, hold: Hold) -> ProgramHold:
         return ProgramHold(**hold_fields(hold))
 
-    def describe_hold(self, hold: Hold) -> ProgramHold:
+    async def describe_hold(self, hold: Hold) -> ProgramHold:
         return self.summarize_hold(hold)
 
     async def _act(
@@ -574,5 +575,5 @@ class ProgramSession(Session):
             await target.drop()
         await self.processes.end()
         if target is not None and target.process is not None:
-            await target.seen_to_end()
+            await target.wait_until_ended()
         self.children.close_door()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from holdfast.store import Store
+from holdfast.store import Directory, PendingWrite
 
 Document = dict[str, Any]
 Key = frozenset[tuple[str, Any]]
@@ -16,28 +16,33 @@ class ProjectBreakpoints:
     """Sessions of one project share its breakpoints by their changes, not by their whole lists:
     a session that has none must not take away those that another one set."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
         self._known: dict[str, dict[Key, Document]] = {}
         self.unsaved: set[str] = set()
 
+    async def load(self) -> None:
+        """Read those of all projects. They are few, so all are in memory."""
+        stored = await self._directory.breakpoints()
+        self._known = {project: _keyed(documents) for project, documents in stored.items()}
+
     def breakpoints(self, project: str) -> list[Document]:
-        return _numbered(self._of(project).values())
+        return _numbered(self._known.get(project, {}).values())
 
     def change(
         self, project: str, before: Sequence[Document], after: Sequence[Document]
-    ) -> Future[None] | None:
+    ) -> PendingWrite | None:
         """Take over what a session changed; None when there is nothing to write."""
         old, new = _keyed(before), _keyed(after)
         if old.keys() == new.keys():
             return None
-        here = self._of(project)
+        here = self._known.get(project, {})
         kept = {key: each for key, each in here.items() if key in new or key not in old}
         self._known[project] = {**kept, **{k: v for k, v in new.items() if k not in kept}}
         return self._write(project)
 
-    def _write(self, project: str) -> Future[None]:
-        written = self._store.put_breakpoints(project, self.breakpoints(project))
+    def _write(self, project: str) -> PendingWrite:
+        written = self._directory.put_breakpoints(project, self.breakpoints(project))
         self.unsaved.discard(project)
 
         def check(done: Future[None]) -> None:
@@ -51,11 +56,6 @@ class ProjectBreakpoints:
         """Write what the disk did not take before."""
         for project in self.unsaved.copy():
             self._write(project)
-
-    def _of(self, project: str) -> dict[Key, Document]:
-        if project not in self._known:
-            self._known[project] = _keyed(self._store.breakpoints(project))
-        return self._known[project]
 
 
 def _numbered(documents: Iterable[Document]) -> list[Document]:

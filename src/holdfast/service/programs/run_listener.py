@@ -1,4 +1,4 @@
-"""Listens to one run of a session's program; deaf once that run is replaced."""
+"""Passes what happens in one run of a program on to its session, until another run replaces it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.core.lifecycle import Signal
 from holdfast.model.session import State
 from holdfast.model.stop import Stop
-from holdfast.targets.program.target import Watcher
+from holdfast.targets.program.target import TargetListener
 from holdfast.wire.program_answers import Subprocess
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _NOT_PYTHON = (
 )
 
 
-class RunListener(Watcher):
+class RunListener(TargetListener):
     def __init__(self, session: ProgramSession, run: int, *, starting: bool) -> None:
         self._session = session
         self._run = run
@@ -31,30 +31,30 @@ class RunListener(Watcher):
     def _is_current(self) -> bool:
         return self._session.is_current(self._run)
 
-    def stopped(self, stop: Stop) -> None:
+    def on_stop(self, stop: Stop) -> None:
         if self._is_current():
             self._session.stops.take(stop)
 
-    def thread_ended(self, thread: int) -> None:
+    def on_thread_end(self, thread: int) -> None:
         if self._is_current():
             self._session.stops.end_thread(thread)
 
-    def output(self, kind: str, text: str, **place: Any) -> None:
+    def on_output(self, kind: str, text: str, **place: Any) -> None:
         if self._is_current():
             self._session.output.add(kind, text, **place)
             self._session.wake()
 
-    def input_wanted(self) -> None:
+    def on_input_wanted(self) -> None:
         session = self._session
         if self._is_current() and session.move(Signal.INPUT_WANTED):
             session.event("input_wanted", prompt=session.output.prompt)
 
-    def input_taken(self) -> None:
-        """It reads on: from us, or from somebody who shares its stdin."""
+    def on_input_taken(self) -> None:
+        """The program reads on. Another process that shares its stdin may have written to it."""
         if self._is_current() and self._session.state is State.WAITING_FOR_INPUT:
             self._session.move(Signal.INPUT_GIVEN)
 
-    def child(self, pid: int, how: str, command: list[str], followed: bool) -> None:
+    def on_child(self, pid: int, how: str, command: list[str], followed: bool) -> None:
         if not self._is_current():
             return
         session = self._session
@@ -64,35 +64,35 @@ class RunListener(Watcher):
         session.children.note_subprocess(subprocess)
         session.event("subprocess_spawned", **subprocess)
 
-    def breakpoint_failed(self, number: int, error: str) -> None:
+    def on_breakpoint_error(self, number: int, error: str) -> None:
         if self._is_current():
             breakpoint_id = f"bp_{number}"
             message = f"The condition raised {error}; it did not stop there."
             self._session.breakpoints.points.note(breakpoint_id, message=message)
             self._session.event("breakpoint_error", breakpoint_id=breakpoint_id, error=error)
 
-    def counted(self, hits: dict[str, int]) -> None:
+    def on_hits(self, hits: dict[str, int]) -> None:
         if self._is_current():
             self._session.breakpoints.note_hits(hits)
 
-    def debugger_lost(self) -> None:
-        """The debugger went, the process did not: it runs on, and cannot be looked into."""
+    def on_debugger_lost(self) -> None:
+        """The debugger is gone and the process runs on. It can no longer be inspected."""
         if self._is_current():
             self._session.stops.withdraw("the debugger is gone")
             self._session.event("debugger_disconnected")
             self._session.move(Signal.RESUMED)
 
     def start_over(self) -> None:
-        """The start is tried in another way: the end of the first try is nobody's end."""
+        """Forget the end of the first process, because the start is tried in another way."""
         self._early_end = None
 
-    def started(self) -> None:
-        """The start succeeded; a quick program may be over by now."""
+    def note_started(self) -> None:
+        """Note that the start succeeded. A quick program may already have ended."""
         self._starting = False
         if self._early_end is not None:
-            self.exited(*self._early_end)
+            self.on_exit(*self._early_end)
 
-    def exited(self, code: int | None) -> None:
+    def on_exit(self, code: int | None) -> None:
         if self._starting:
             self._early_end = (code,)
         elif self._is_current():

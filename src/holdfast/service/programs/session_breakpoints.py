@@ -97,7 +97,7 @@ class SessionBreakpoints:
         session.event("exception_breakpoints_set", filters=list(filters), types=list(types))
         if session.target is not None and not session.over:
             posted = session.target.post_exceptions(self.effective_exceptions)
-            await session.target.settled(posted)
+            await session.target.wait_for_replies(posted)
         await session.storage.save()
         return self.exceptions_answer()
 
@@ -129,7 +129,7 @@ class SessionBreakpoints:
             posted = [target.post_lines(file, lines[file]) for file in lines]
             if any(point.is_function for point in points):
                 posted.append(target.post_functions(self.points.functions()))
-            await target.settled(*posted)
+            await target.wait_for_replies(*posted)
         await session.storage.save()
 
     async def _refresh(self) -> None:
@@ -195,7 +195,7 @@ class SessionBreakpoints:
         files = [*before.lines, *(file for file in now.lines if file not in before.lines)]
         posted = [target.post_lines(file, now.lines.get(file, [])) for file in files]
         posted += [target.post_functions(now.functions), target.post_exceptions(now.exceptions)]
-        await target.settled(*posted)
+        await target.wait_for_replies(*posted)
 
 
 def build_breakpoint(point: Breakpoint) -> BreakpointAnswer:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
 from holdfast.model.records import SessionRecord
 from holdfast.service.programs.session_document import Document, export_document
+from holdfast.store import PendingWrite
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
@@ -46,9 +46,9 @@ class SessionStorage:
         session = self._session
         self._shared = (session.project, session.breakpoints.points.documents())
 
-    def _write(self, project: str | None) -> list[Future[None]]:
+    def _write(self, project: str | None) -> list[PendingWrite]:
         programs = self._session.programs
-        writes = [programs.store.put_session(self._record())]
+        writes = [programs.store.directory.put_session(self._record())]
         if project is not None:
             before = self._shared[1] if self._shared[0] == project else []
             self._shared = (project, self._session.breakpoints.points.documents())
@@ -56,9 +56,9 @@ class SessionStorage:
             writes += filter(None, [shared])
         return writes
 
-    async def _wait_for(self, writes: list[Future[None]]) -> None:
+    async def _wait_for(self, writes: list[PendingWrite]) -> None:
         try:
-            await asyncio.gather(*map(asyncio.wrap_future, writes))
+            await asyncio.gather(*writes)
         except errors.NotStored as problem:
             if self.unsaved is None:
                 self._session.event("not_saved", message=problem.message)

@@ -161,6 +161,8 @@ class CallBuffer:
         self._gathering = False
         self._trouble: Exception | None = None
         self._closed = False
+        self.is_behind = False
+        """Whether something could not be written. For the writer's thread."""
         self._moved: MovedNumbers = {}  # of the writer's thread
         self._unsorted = True  # there may be some of an earlier run
         self._quiet: threading.Timer | None = None
@@ -225,11 +227,6 @@ class CallBuffer:
     def is_idle(self) -> bool:
         return not self._coming.size and not self._going.size
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether something could not be written. For the writer's thread."""
-        return bool(self._going.size)
-
     # -- writing ---------------------------------------------------------------------------------
 
     def settle(self) -> None:
@@ -270,12 +267,14 @@ class CallBuffer:
             coming, self._coming = self._coming, QueuedRows()
             self._going.merge(coming)
             self._scheduled = False
+        self.is_behind = True
         self._moved.update(self._going.write(connection))
         while len(self._moved) > _MAX_MOVED:
             del self._moved[next(iter(self._moved))]
         # The calls within such a call know it by the number that it gave them, whenever they come.
         for (session, number), other in self._moved.items():
             connection.execute(_MOVE_PARENT, (other, number, session))
+        self.is_behind = False
 
     def _after_flush(self, done: Future[None]) -> None:
         error = done.exception()
@@ -313,10 +312,10 @@ class CallBuffer:
         rows = len(coming.calls) + len(going.calls) + coming.packed_rows + going.packed_rows
         return rows < MAX_ROWS and coming.size + going.size < MAX_BYTES
 
-    def wait_for_room(self, seconds: float = ROOM_SECONDS) -> None:
+    def wait_for_room(self) -> None:
         """Raise StoreProblem when what came cannot be written."""
         with self._changed:
-            if not self._changed.wait_for(lambda: self.has_room, seconds):
+            if not self._changed.wait_for(lambda: self.has_room, ROOM_SECONDS):
                 raise StoreProblem(
                     f"Calls cannot be written as fast as they come: {self._trouble or 'too many'}."
                 )

@@ -10,10 +10,9 @@ from typing import Any
 from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
 from holdfast.model.call_query import CallQuery
 from holdfast.store.sqlite.document_codec import decode_object, encode
-from holdfast.store.sqlite.packed_calls import session_number
+from holdfast.store.sqlite.packed_calls import session_number, unpack_body
 from holdfast.store.sqlite.reader_pool import Row
 from holdfast.store.sqlite.value_keys import key_of_cid
-from holdfast.wire import batch_parser
 
 Json = dict[str, Any]
 _STATUS = {
@@ -122,34 +121,34 @@ def cids_of(row: Row) -> tuple[list[str], dict[str, bytes]]:
 def _decode_packed(
     row: Row, document: Json, functions: Mapping[int, Function]
 ) -> tuple[CallRecord, dict[str, bytes]]:
-    """A row of a leased application: `cids` is the body of its batch (`wire.batch_format`)."""
+    """A row of a batch: `cids` has the packed values."""
     number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
-    found = batch_parser.parse_stored(bytes(body))
-    more = found.more
+    unpacked = unpack_body(bytes(body))
+    outline = unpacked.outline
     record = CallRecord(
         number=number,
         session_id=session_id(session),
         function=functions.get(function_id, _UNKNOWN),
         call_type=call_type,
         status=_STATUSES[status],
-        target=found.target,
-        args=found.args,
-        kwargs=found.kwargs,
-        result=None if found.raised else found.outcome,
-        exception=found.outcome if found.raised else None,
-        exception_type=more.get("et"),
-        exception_message=more.get("em"),
+        target=unpacked.target,
+        args=unpacked.args,
+        kwargs=unpacked.kwargs,
+        result=None if unpacked.raised else unpacked.outcome,
+        exception=unpacked.outcome if unpacked.raised else None,
+        exception_type=outline.exception_type,
+        exception_message=outline.exception_message,
         stack=stack,
         parent=parent,
         thread=document.get("th"),
-        task=more.get("ta"),
+        task=outline.task,
         started_at=number / 1e9,
         completed_at=(number + (duration_ns or 0)) / 1e9,
         duration_ns=duration_ns,
-        changed=found.changed,
-        marker=more.get("m"),
+        changed=unpacked.changed,
+        marker=outline.marker,
     )
-    return record, found.inline
+    return record, unpacked.inline
 
 
 def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -> CallRecord:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import struct
 from array import array
 from collections import Counter
@@ -50,6 +51,7 @@ _HAS_OUTCOME = 4
 _HAS_MORE = 8
 _PLAIN = 16
 _SUCCESS, _EXCEPTION = 1, 2  # of the column `status`
+_NO_MORE = ((), (), None, None, None, None)
 
 
 def session_number(session_id: str) -> int:
@@ -156,10 +158,9 @@ def _plain_bodies(starts: list[bytes], plain: PlainCalls) -> list[bytes]:
 
 def _has_special_float(plain: PlainCalls) -> bool:
     """Whether orjson would write one as null: NaN and the infinities."""
-    return any(
-        type(value) is float and (value != value or value - value != 0)
-        for value in chain(plain.arguments, plain.results)
-    )
+    floats = [value for value in plain.arguments if type(value) is float]
+    floats += [value for value in plain.results if type(value) is float]
+    return not all(map(math.isfinite, floats))
 
 
 # -- other calls ---------------------------------------------------------------------------------
@@ -206,16 +207,14 @@ def _flags(outline: CallOutline) -> int:
 
 
 def _more(outline: CallOutline) -> bytes:
-    found = {
-        "k": outline.keywords,
-        "ch": outline.changed,
-        "ta": outline.task,
-        "et": outline.exception_type,
-        "em": outline.exception_message,
-        "m": outline.marker,
-    }
-    said = {name: value for name, value in found.items() if value not in ((), None)}
-    return encode(said).encode() if said else b""
+    values = (
+        *(outline.keywords, outline.changed, outline.task),
+        *(outline.exception_type, outline.exception_message, outline.marker),
+    )
+    if values == _NO_MORE:
+        return b""
+    named = zip(("k", "ch", "ta", "et", "em", "m"), values, strict=True)
+    return encode({name: value for name, value in named if value not in ((), None)}).encode()
 
 
 # -- reading them --------------------------------------------------------------------------------
@@ -286,15 +285,15 @@ def _unpack_other(body: bytes) -> UnpackedBody:
 
 
 def _outline(flags: int, argument_count: int, more: bytes) -> CallOutline:
-    said = json.loads(more) if flags & _HAS_MORE else {}
+    extra = json.loads(more) if flags & _HAS_MORE else {}
     return CallOutline(
         has_target=bool(flags & _HAS_TARGET),
         argument_count=argument_count,
-        keywords=tuple(said.get("k", ())),
+        keywords=tuple(extra.get("k", ())),
         has_outcome=bool(flags & _HAS_OUTCOME),
-        changed=tuple((part, name) for part, name in said.get("ch", ())),
-        task=said.get("ta"),
-        exception_type=said.get("et"),
-        exception_message=said.get("em"),
-        marker=said.get("m"),
+        changed=tuple((part, name) for part, name in extra.get("ch", ())),
+        task=extra.get("ta"),
+        exception_type=extra.get("et"),
+        exception_message=extra.get("em"),
+        marker=extra.get("m"),
     )

@@ -77,12 +77,16 @@ class SqliteCallLog:
         self._buffer.settle()
         return [self._rows.decode(row) for row in self._rows.find(query, limit)]
 
-    async def children(self, parent: int, limit: int) -> list[CallRecord]:
-        return await self._database.run(self._children, parent, limit)
+    async def children(self, parents: Sequence[int], limit: int) -> list[CallRecord]:
+        return await self._database.run(self._children, parents, limit)
 
-    def _children(self, parent: int, limit: int) -> list[CallRecord]:
+    def _children(self, parents: Sequence[int], limit: int) -> list[CallRecord]:
         self._buffer.settle()
-        return self._rows.read(call_rows.CHILDREN, parent, limit)
+        children: list[CallRecord] = []
+        for parent in parents:
+            if len(children) < limit:
+                children += self._rows.read(call_rows.CHILDREN, parent, limit - len(children))
+        return children
 
     async def functions(self) -> list[tuple[Function, int]]:
         return await self._database.run(self._functions)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import os
 import sqlite3
 import threading
 from pathlib import Path
-from typing import Any
 
+from holdfast.model.records import StoreWarning
 from holdfast.store.local_bell import LocalBell
-from holdfast.store.sqlite.blocking_store import BlockingStore, CallTables
 from holdfast.store.sqlite.call_buffer import CallBuffer
 from holdfast.store.sqlite.call_row_reader import CallRowReader
 from holdfast.store.sqlite.database import Database
@@ -30,9 +28,8 @@ from holdfast.store.store_warnings import StoreWarnings
 DATABASE_NAME = "holdfast.db"
 
 
-def open_store(directory: Path) -> SqliteStore:
-    """Open the store kept in `directory`, creating both if needed."""
-    directory = Path(directory)
+def open_sqlite_store(directory: Path) -> SqliteStore:
+    """Open the store in `directory`, creating both if needed. Blocks."""
     try:
         return _open(directory)
     except (OSError, sqlite3.Error) as error:
@@ -91,7 +88,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     migrate(connection)
 
 
-class SqliteStore(BlockingStore):
+class SqliteStore:
     """See `Store` for what each part guarantees."""
 
     def __init__(
@@ -112,21 +109,20 @@ class SqliteStore(BlockingStore):
         self.bell = LocalBell()
         self.feed = SqliteFeed(self._database, self.bell)
         self.directory = SqliteDirectory(self._database)
-        self.calls = CallTables(
-            self._database, self._buffer, self.call_log, self.contents, self.directory
-        )
 
     @property
-    def warnings(self) -> list[dict[str, Any]]:
-        return [dataclasses.asdict(warning) for warning in self._warnings.entries()]
+    def warnings(self) -> list[StoreWarning]:
+        return self._warnings.entries()
 
-    def flush(self) -> None:
-        self._database.writer.flush()
+    async def flush(self) -> None:
+        self._buffer.schedule()
+        await asyncio.to_thread(self._database.writer.flush)
 
     async def aclose(self) -> None:
         await asyncio.to_thread(self.close)
 
     def close(self) -> None:
+        """Close the store, and block until everything is committed."""
         with self._closing:
             self._buffer.close()
             self._database.close()

@@ -1,8 +1,8 @@
-"""Reaching a program that runs already, and following the children of one that we launched.
+"""Attaches to a program that already runs, and to the children of one that we launched.
 
-A `Door` is a listener on loopback at which debuggers inside targets report. A pid is reached by
-having our probe injected there and told to report at our door; `host:port` by speaking to the
-adapter that listens there, and bringing our probe in through the debugger behind it.
+A `Door` is a listener on loopback to which debuggers inside targets connect. To attach to a pid,
+our probe is injected into the process and connects to the door. To attach to `host:port`, we
+connect to the adapter that listens there and load our probe through the debugger behind it.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ import psutil
 
 from holdfast import errors
 from holdfast.model.launch import Attach
-from holdfast.targets.program.dap_connection import Connection, Gone, body_of
+from holdfast.targets.program.dap_connection import Connection, Gone, Reply, body_of
 from holdfast.targets.program.launcher import DEBUGPY, INITIALIZE, PROBE, Setup, post_setup
 from holdfast.targets.program.process_killer import open_pidfd
 from holdfast.targets.program.process_spawner import Spawned, spawn
 from holdfast.targets.program.python_processes import obstacle_of
-from holdfast.targets.program.target import Target, Watcher
+from holdfast.targets.program.target import Target, TargetListener
+from holdfast.wire import dap
 
 log = logging.getLogger(__name__)
 
 Trusted = Callable[[Any, Any], bool]
-"""Is the process at this peer address (of a connection to this local address) one of ours?"""
+"""Whether the process at this peer address, of a connection to this local address, is ours."""
 
 
 class Door:
-    """Where debuggers report. What comes in is not trusted until its owner is known.
+    """A listener to which debuggers connect. Only processes of the same user may.
 
-    Nor is it believed to be a debugger until it answers as one: somebody who connects and says
-    nothing is never in `arrived`, and keeps nobody waiting.
+    A connection is put into `arrived` when it has answered as a debugger does.
     """
 
-    def __init__(self, trusted: Trusted, made: Callable[[], Target]) -> None:
+    def __init__(self, trusted: Trusted, create_target: Callable[[], Target]) -> None:
         self._trusted = trusted
-        self._made = made
+        self._create_target = create_target
         self._server: asyncio.Server | None = None
-        self._asked: set[asyncio.Task[None]] = set()
+        self._checks: set[asyncio.Task[None]] = set()
         self.arrived: asyncio.Queue[Target] = asyncio.Queue()
         self.refusal: str | None = None
 
@@ -66,42 +66,42 @@ class Door:
         local = transport.get_extra_info("sockname")
         if self._server is None or not self._trusted(peer, local):
             return False
-        target = self._made()
+        target = self._create_target()
         visitor.become_connection_of(target)
-        asking = asyncio.create_task(self._ask(target))
-        self._asked.add(asking)
-        asking.add_done_callback(self._asked.discard)
+        check = asyncio.create_task(self._check(target))
+        self._checks.add(check)
+        check.add_done_callback(self._checks.discard)
         return True
 
-    async def _ask(self, target: Target) -> None:
-        """Who is it? Only a debugger knows the answer."""
+    async def _check(self, target: Target) -> None:
+        """Ask for the pid, which only a debugger answers."""
+        has_arrived = False
         try:
             facts = await target.connection.request(
                 "pydevdSystemInfo", {}, timeout=target.request_timeout
             )
             target.pid = int(facts["process"]["pid"])
+            self.arrived.put_nowait(target)
+            has_arrived = True
         except (errors.HoldfastError, KeyError, TypeError, ValueError) as problem:
             self.refusal = problem.message if isinstance(problem, errors.Failure) else None
-            target.connection.close()
-            return
-        except BaseException:
-            target.connection.close()
-            raise
-        self.arrived.put_nowait(target)
+        finally:
+            if not has_arrived:
+                target.connection.close()
 
     def close(self) -> None:
-        """Nobody else comes in; who is in the middle of it is sent away, and runs on by itself."""
+        """Admit nobody else, and close the connections that nobody has taken yet."""
         if self._server is not None:
             self._server.close()
             self._server = None
-        for asking in self._asked:
-            asking.cancel()
+        for check in self._checks:
+            check.cancel()
         while not self.arrived.empty():
             self.arrived.get_nowait().connection.close()
 
 
 class Visitor(Connection):
-    """A connection made by the other side; it becomes a target's own once admitted."""
+    """A connection that the other side opened. Once admitted, it becomes that of a target."""
 
     def __init__(self, door: Door) -> None:
         super().__init__(lambda _name, _body: None, lambda: None)
@@ -117,41 +117,41 @@ class Visitor(Connection):
         self._on_event, self._on_closed = unused._on_event, unused._on_closed
 
 
-# -- taking over ----------------------------------------------------------------------------------
+# -- configuring a debugger -----------------------------------------------------------------------
 
 
-class Bring(enum.Enum):
-    """How our probe gets into a target."""
+class ProbeSource(enum.Enum):
+    """Where a target loads our probe from."""
 
-    IS_THERE = "it came before"
-    FILES = "from our files"
-    TEXT = "as text, for our files may not be there"
+    LOADED = "it is loaded already"
+    FILES = "our files"
+    TEXT = "the request, because our files may not exist there"
 
 
-async def take(
-    target: Target, options: dict[str, Any], setup: Callable[[], Setup], bring: Bring
+async def configure(
+    target: Target, options: dap.Body, setup: Callable[[], Setup], probe: ProbeSource
 ) -> None:
     """Configure a debugger that has just connected, and let its program run on."""
     wire, seconds = target.connection, target.request_timeout
     await wire.request("initialize", INITIALIZE, timeout=seconds)
     attached = wire.post("attach", options)
     await asyncio.wait_for(wait_until_initialized(target, attached), seconds)
-    if bring is not Bring.IS_THERE:
-        await inject(target, bring)
-    target.introduce(await target.operate("hello"))
-    await target.settled(*post_setup(target, setup()))
+    if probe is not ProbeSource.LOADED:
+        await load_probe(target, probe)
+    await target.read_hello()
+    await target.wait_for_replies(*post_setup(target, setup()))
     await wire.request("configurationDone", timeout=seconds)
     body_of(await asyncio.wait_for(attached, seconds), "attach")
 
 
-async def wait_until_initialized(target: Target, asked: asyncio.Future[dict[str, Any]]) -> None:
-    """A debugger takes breakpoints once it says so; through an adapter only then, too."""
+async def wait_until_initialized(target: Target, reply: Reply) -> None:
+    """Wait for the event `initialized`, after which a debugger takes breakpoints."""
     ready = asyncio.create_task(target.initialized.wait())
     try:
-        either: list[asyncio.Future[Any]] = [ready, asked]
+        either: list[asyncio.Future[Any]] = [ready, reply]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
-            body_of(asked.result(), "attach")  # a refusal; success comes after `initialized`
+            body_of(reply.result(), "attach")  # a refusal: success comes after `initialized`
             await ready
     except Gone:
         raise errors.AttachFailed("the debugger closed the connection") from None
@@ -159,9 +159,9 @@ async def wait_until_initialized(target: Target, asked: asyncio.Future[dict[str,
         ready.cancel()
 
 
-async def inject(target: Target, bring: Bring) -> None:
-    """Have the debugger load our probe."""
-    code = _local_code() if bring is Bring.FILES else _remote_code()
+async def load_probe(target: Target, probe: ProbeSource) -> None:
+    """Make the debugger load our probe."""
+    code = _local_code() if probe is ProbeSource.FILES else _remote_code()
     code += "import _holdfast.injection\n_holdfast.injection.join_debugger()\n"
     arguments = {"expression": f"exec({code!r}, {{}})", "context": "repl"}
     try:
@@ -189,7 +189,7 @@ def _local_code() -> str:
 
 
 def _remote_code() -> str:
-    """The whole probe as text: on another machine, or in a container, our files are not there."""
+    """The whole probe as text, for another machine or a container, which lack our files."""
     texts = {path.stem: path.read_text("utf-8") for path in PROBE.glob("*.py")}
     del texts["boot"]
     return (
@@ -209,12 +209,12 @@ def _remote_code() -> str:
     )
 
 
-def debug_options(attach: Attach) -> dict[str, Any]:
-    options: dict[str, Any] = {
+def debug_options(attach: Attach) -> dap.Body:
+    options: dap.Body = {
         "justMyCode": attach.just_my_code,
         "stopAllThreadsOnSuspend": attach.stop_all_threads,
         "steppingResumesAllThreads": attach.stop_all_threads,
-        "subProcess": False,  # children are followed by our probe, or not at all
+        "subProcess": False,  # our probe follows the children
         "showReturnValue": True,
         "redirectOutput": False,
     }
@@ -228,9 +228,11 @@ def debug_options(attach: Attach) -> dict[str, Any]:
 # -- by address -----------------------------------------------------------------------------------
 
 
-async def connect(host: str, port: int, watcher: Watcher, *, request_timeout: float) -> Target:
-    """Speak to a debugpy that listens."""
-    target = Target(watcher, route="adapter", request_timeout=request_timeout)
+async def connect(
+    host: str, port: int, listener: TargetListener, *, request_timeout: float
+) -> Target:
+    """Connect to a debugpy that listens."""
+    target = Target(listener, route="adapter", request_timeout=request_timeout)
     loop = asyncio.get_running_loop()
     try:
         await asyncio.wait_for(
@@ -250,7 +252,7 @@ async def connect(host: str, port: int, watcher: Watcher, *, request_timeout: fl
 
 
 async def reach(pid: int, door: Door, child_port: int, timeout: float) -> Target:
-    """Have our probe injected into a running process, and wait for it to report at our door."""
+    """Inject our probe into a running process, and wait until it connects to the door."""
     _check_process(pid)
     code = (
         "import sys\nhad_threading = 'threading' in sys.modules\n"
@@ -258,51 +260,49 @@ async def reach(pid: int, door: Door, child_port: int, timeout: float) -> Target
         "_holdfast.injection.enter_process("
         f"{door.port}, {DEBUGPY!r}, {child_port}, had_threading)\n"
     )
-    helper, its = await _inject_into(pid, code)
-    arrived = asyncio.create_task(_arrived(pid, door))
+    helper, output = await _start_injector(pid, code)
+    arrived = asyncio.create_task(_wait_for_arrival(pid, door))
     ended = asyncio.create_task(helper.wait())
     try:
-        # The helper lets go of the process before it ends; killed, it might leave it stopped.
+        # The helper releases the process before it ends. Killed, it might leave it stopped.
         await asyncio.wait([ended], timeout=timeout)
         if ended.done() and ended.result() == 0:
             await asyncio.wait([arrived], timeout=timeout)
         if not arrived.done():
             _check_process(pid)
-            raise _not_reached(pid, door.refusal, its, timeout)
+            raise _build_failure(pid, door.refusal, output, timeout)
         target = arrived.result()
     finally:
         arrived.cancel()
         ended.cancel()
         if helper.returncode is None:
             await helper.kill_tree()
-        os.close(its)
-    watch_stranger(target, pid)
+        os.close(output)
+    watch_foreign_process(target, pid)
     return target
 
 
-async def _inject_into(pid: int, code: str) -> tuple[Spawned, int]:
-    """The process that does it, and the end of a pipe that tells what it says."""
-    its, theirs = os.pipe()
+async def _start_injector(pid: int, code: str) -> tuple[Spawned, int]:
+    """Start the process that injects the code. Return it and the pipe with its output."""
+    output, theirs = os.pipe()
     reading, writing = os.pipe()
-    try:
-        os.write(writing, code.encode())
-        argv = [
-            sys.executable,
-            str(Path(__file__).with_name("code_injector.py")),
-            str(pid),
-            DEBUGPY,
-        ]
-        helper = await spawn(argv, stdin=reading, stdout=theirs, stderr=subprocess.STDOUT)
-    except BaseException:
-        os.close(its)
-        raise
-    finally:
+    with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
+        on_failure.callback(os.close, output)
         for fd in (theirs, reading, writing):
-            os.close(fd)
-    return helper, its
+            always.callback(os.close, fd)
+        os.write(writing, code.encode())
+        script = Path(__file__).with_name("code_injector.py")
+        helper = await spawn(
+            [sys.executable, str(script), str(pid), DEBUGPY],
+            stdin=reading,
+            stdout=theirs,
+            stderr=subprocess.STDOUT,
+        )
+        on_failure.pop_all()
+    return helper, output
 
 
-async def _arrived(pid: int, door: Door) -> Target:
+async def _wait_for_arrival(pid: int, door: Door) -> Target:
     while True:
         target = await door.arrived.get()
         if target.pid == pid:
@@ -311,7 +311,7 @@ async def _arrived(pid: int, door: Door) -> Target:
 
 
 def _check_process(pid: int) -> None:
-    """A process that is not there, or not to be had, is the asker's mistake."""
+    """Raise unless the process exists and we may attach to it."""
     try:
         reason = obstacle_of(pid)
     except psutil.NoSuchProcess:
@@ -325,26 +325,28 @@ def _check_process(pid: int) -> None:
         )
 
 
-def _not_reached(pid: int, refusal: str | None, its: int, timeout: float) -> errors.HoldfastError:
+def _build_failure(
+    pid: int, refusal: str | None, output: int, timeout: float
+) -> errors.HoldfastError:
     if refusal is not None:
         return errors.AttachFailed(f"cannot attach to process {pid}: {refusal}", pid=pid)
-    os.set_blocking(its, False)
+    os.set_blocking(output, False)
     with contextlib.suppress(OSError):
-        said = os.read(its, 65536).decode("utf-8", "replace").strip()
-        if said:
+        text = os.read(output, 65536).decode("utf-8", "replace").strip()
+        if text:
             return errors.AttachFailed(
-                f"cannot attach to process {pid}: {said.splitlines()[-1]}",
+                f"cannot attach to process {pid}: {text.splitlines()[-1]}",
                 hint="Attaching needs gdb (or lldb) and the right to trace the process.",
                 pid=pid,
-                said=said[-2000:],
+                said=text[-2000:],
             )
     return errors.TimedOut(
         f"process {pid} did not answer within {timeout:g} s", operation="attach", pid=pid
     )
 
 
-def watch_stranger(target: Target, pid: int) -> None:
-    """A process that is not our child: its end can be seen, its exit code cannot."""
+def watch_foreign_process(target: Target, pid: int) -> None:
+    """Finish the target when a process that is not our child ends. Its exit code is not known."""
     pidfd = open_pidfd(pid)
     if pidfd is None:
         return
@@ -354,7 +356,7 @@ def watch_stranger(target: Target, pid: int) -> None:
         loop.remove_reader(pidfd)
         os.close(pidfd)
 
-    target.when_finished(stop_watching)
+    target.call_at_end(stop_watching)
     loop.add_reader(pidfd, target.finish, None)
 
 
@@ -362,11 +364,11 @@ Adopt = Callable[[Target], Awaitable[None]]
 
 
 async def follow(door: Door, adopt: Adopt) -> None:
-    """Take in every child that reports, each in its own time, for as long as the door is open."""
+    """Adopt every child that connects to the door, side by side, until cancelled."""
     adoptions: set[asyncio.Task[None]] = set()
     try:
         while True:
-            adoption = asyncio.create_task(_adopted(adopt, await door.arrived.get()))
+            adoption = asyncio.create_task(_adopt(adopt, await door.arrived.get()))
             adoptions.add(adoption)
             adoption.add_done_callback(adoptions.discard)
     finally:
@@ -374,13 +376,14 @@ async def follow(door: Door, adopt: Adopt) -> None:
             adoption.cancel()
 
 
-async def _adopted(adopt: Adopt, target: Target) -> None:
-    """A child waits until it is configured: where that fails, closing the wire lets it run."""
+async def _adopt(adopt: Adopt, target: Target) -> None:
+    """A child waits until it is configured. If that fails, closing the connection lets it run."""
+    is_adopted = False
     try:
         await adopt(target)
+        is_adopted = True
     except (errors.HoldfastError, Gone, asyncio.TimeoutError) as problem:
         log.warning("a child process is not followed: %s", problem)
-        target.connection.close()
-    except BaseException:
-        target.connection.close()
-        raise
+    finally:
+        if not is_adopted:
+            target.connection.close()

@@ -1,4 +1,4 @@
-"""One DAP connection to the debugger inside a target."""
+"""A DAP connection to the debugger inside a target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.wire import dap
 
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
-# What the probe calls its problems, and what the user meets.
+# The errors that users see, by the kind of problem that the probe reports.
 _PROBLEMS: dict[str, type[errors.HoldfastError]] = {
     "thread": errors.ThreadNotFound,
     "frame": errors.FrameNotFound,
@@ -26,23 +26,26 @@ _PROBLEMS: dict[str, type[errors.HoldfastError]] = {
 }
 
 
+Reply = asyncio.Future[dap.Response]
+
+
 class Gone(Exception):
     """The connection ended before the answer came."""
 
 
 class Connection(asyncio.Protocol):
-    """Requests out, answers and events in. Never waits: waiting is the caller's business."""
+    """Sends requests and receives answers and events. Only `request` and `operate` wait."""
 
     def __init__(
         self,
-        on_event: Callable[[str, dict[str, Any]], None],
+        on_event: Callable[[str, dap.Body], None],
         on_closed: Callable[[], None],
     ) -> None:
         self._on_event = on_event
         self._on_closed = on_closed
         self._framer = dap.Framer()
         self._numbers = itertools.count(1)
-        self._pending: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._pending: dict[int, Reply] = {}
         self._transport: asyncio.Transport | None = None
         self._tcp: socket.socket | None = None
         self._batch: list[bytes] | None = None
@@ -73,40 +76,38 @@ class Connection(asyncio.Protocol):
         for future in self._pending.values():
             if not future.done():
                 future.set_exception(Gone())
-                future.exception()  # a request nobody waits for any more is no one's surprise
+                future.exception()  # marks it as seen: perhaps nobody waits for it
         self._pending.clear()
         self._on_closed()
 
     def _acknowledge_at_once(self) -> None:
-        # pydevd sends header and body apart; with delayed acknowledgement each waits 40 ms.
+        # pydevd sends header and body apart. With delayed acknowledgement each pair costs 40 ms.
         if self._tcp is not None and _QUICKACK is not None:
             try:
                 self._tcp.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
             except OSError:
                 pass
 
-    def _receive(self, message: dict[str, Any]) -> None:
+    def _receive(self, message: dap.Message) -> None:
         if message.get("type") == "response":
             future = self._pending.pop(message.get("request_seq", 0), None)
             if future is not None and not future.done():
-                future.set_result(message)
+                future.set_result(cast(dap.Response, message))
         elif message.get("type") == "event":
             body = message.get("body")
             self._on_event(str(message.get("event")), body if isinstance(body, dict) else {})
 
     # -- the target calls these -------------------------------------------------------------
 
-    def post(
-        self, command: str, arguments: dict[str, Any] | None = None
-    ) -> asyncio.Future[dict[str, Any]]:
-        """Send a request; the future gives its whole response."""
-        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+    def post(self, command: str, arguments: dap.Body | None = None) -> Reply:
+        """Send a request. The future gives its whole response."""
+        future: Reply = asyncio.get_running_loop().create_future()
         if self.closed or self._transport is None:
             future.set_exception(Gone())
             future.exception()
             return future
         number = next(self._numbers)
-        message: dict[str, Any] = {"seq": number, "type": "request", "command": command}
+        message: dap.Message = {"seq": number, "type": "request", "command": command}
         if arguments is not None:
             message["arguments"] = arguments
         self._pending[number] = future
@@ -120,19 +121,19 @@ class Connection(asyncio.Protocol):
             self._transport.write(data)
 
     def hold_back(self) -> None:
-        """Collect what is posted from now on…"""
+        """Collect what is posted from now on, until `release`."""
         self._batch = []
 
     def release(self) -> None:
-        """…and send it in one write."""
+        """Send what was collected in one write."""
         batch, self._batch = self._batch, None
         if batch and self._transport is not None and not self.closed:
             self._transport.write(b"".join(batch))
 
     async def request(
-        self, command: str, arguments: dict[str, Any] | None = None, *, timeout: float
-    ) -> dict[str, Any]:
-        """Send a request and wait for its body; a refusal is an error of the user's world."""
+        self, command: str, arguments: dap.Body | None = None, *, timeout: float
+    ) -> dap.Body:
+        """Send a request and wait for its body. Raise a HoldfastError if it is refused."""
         future = self.post(command, arguments)
         operation = (arguments or {}).get("op", command)
         try:
@@ -157,8 +158,8 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
 
-def body_of(response: dict[str, Any], operation: str) -> dict[str, Any]:
-    """A response's body, or the error it stands for."""
+def body_of(response: dap.Response, operation: str) -> dap.Body:
+    """Return the body of a response. Raise a HoldfastError if the request was refused."""
     body = response.get("body")
     body = body if isinstance(body, dict) else {}
     if response.get("success"):

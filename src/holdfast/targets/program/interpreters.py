@@ -1,4 +1,4 @@
-"""Which Python runs a target: the one named, the one of an environment, or our own."""
+"""Finds the Python that runs a target: the given one, that of an environment, or our own."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ OLDEST = (3, 9)
 PROBE_SECONDS = 10.0
 IN_ENVIRONMENT = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 
-# Runs on any Python, 2 included, so that one too old can say so; imports nothing but `sys`.
+# Runs on any Python, even 2, so that we can say that it is too old. Imports only `sys`.
 PROBE = """
 import sys
 name = getattr(getattr(sys, "implementation", None), "name", "python")
 facts = ("holdfast", tuple(sys.version_info[:3]), name, sys.prefix, sys.executable)
 sys.stdout.write(repr(facts).encode("ascii", "backslashreplace").decode("ascii"))
 """
-# Without `site` no user's code runs and a venv's `sys.prefix` is not its own: see `_environment`.
-# Not -I, which Python 2 does not know.
+# Without `site` no user's code runs, but `sys.prefix` is not that of the venv: `_find_venv` does
+# that. Not -I, which Python 2 does not know.
 FLAGS = ("-E", "-s", "-S")
 
 Version = tuple[int, int, int]
+Asked = Mapping[str, str | None]
+"""What the user asked for: `python_path` and `venv`."""
 _Key = tuple[str, int, int, str | None]
 
 
@@ -53,7 +55,7 @@ async def resolve(
 ) -> Interpreter:
     """Find the interpreter: `python_path` if given, else the one of `venv`, else our own.
 
-    Raises InterpreterMissing, with what was asked for, what was tried and why it will not do.
+    Raises InterpreterMissing, which says what was tried and why it cannot be used.
     """
     if not python_path and not venv and sys.executable:
         return _own()
@@ -61,7 +63,7 @@ async def resolve(
 
 
 def venv_environment(venv: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What activating `venv` makes of the variables (by default, of our own)."""
+    """The variables (by default our own) as they are after activating `venv`."""
     env = dict(os.environ if environ is None else environ)
     venv = os.path.abspath(os.path.expanduser(venv))
     folder = "Scripts" if os.path.isdir(os.path.join(venv, "Scripts")) else "bin"
@@ -98,13 +100,13 @@ def _resolve(python_path: str | None, venv: str | None, cwd: str | None) -> Inte
 # -- where it is ---------------------------------------------------------------------------------
 
 
-def _locate(python_path: str, cwd: str | None, asked: dict[str, Any]) -> str:
+def _locate(python_path: str, cwd: str | None, asked: Asked) -> str:
     path = _absolute(python_path, cwd)
     if os.path.basename(python_path) == python_path:
-        # As in a shell: a bare name is not a file of the directory that one happens to be in.
-        found = shutil.which(python_path)
-        if found is not None:
-            path = os.path.abspath(found)
+        # As in a shell, a bare name is looked for on the PATH and not in the current directory.
+        on_path = shutil.which(python_path)
+        if on_path is not None:
+            path = os.path.abspath(on_path)
         elif not os.path.lexists(path):
             message = f"`{python_path}` is not on the PATH, nor at {path}"
             raise _refusal(message, "missing", asked, path=path)
@@ -112,7 +114,7 @@ def _locate(python_path: str, cwd: str | None, asked: dict[str, Any]) -> str:
     return path
 
 
-def _locate_in(venv: str, cwd: str | None, asked: dict[str, Any]) -> str:
+def _locate_in(venv: str, cwd: str | None, asked: Asked) -> str:
     folder = _absolute(venv, cwd)
     tried = [os.path.join(folder, *place.split("/")) for place in IN_ENVIRONMENT]
     for path in tried:
@@ -123,7 +125,7 @@ def _locate_in(venv: str, cwd: str | None, asked: dict[str, Any]) -> str:
     raise _refusal(f"The environment {folder} {what}", "missing", asked, path=folder, tried=tried)
 
 
-def _check(path: str, asked: dict[str, Any]) -> None:
+def _check(path: str, asked: Asked) -> None:
     if os.path.isdir(path):
         hint = "Give a directory as `venv`; `python_path` is an executable."
         raise _refusal(f"{path} is a directory", "directory", asked, hint=hint, path=path)
@@ -135,7 +137,7 @@ def _check(path: str, asked: dict[str, Any]) -> None:
 
 
 def _absolute(path: str, cwd: str | None) -> str:
-    # Links stay as they are: the python of a venv is a link, and is known by where it stands.
+    # Links are not resolved: the Python of a venv is a link, and its place makes it that venv's.
     return os.path.abspath(os.path.join(cwd or os.getcwd(), os.path.expanduser(path)))
 
 
@@ -144,7 +146,7 @@ def _absolute(path: str, cwd: str | None) -> str:
 
 def _key(path: str, cwd: str | None) -> _Key:
     stat = os.stat(path)
-    # A wrapper (a pyenv shim, for one) may choose by the directory it is called in.
+    # A wrapper, such as a pyenv shim, may choose by the current directory.
     return path, stat.st_mtime_ns, stat.st_size, cwd if _is_script(path) else None
 
 
@@ -153,32 +155,32 @@ def _is_script(path: str) -> bool:
         with open(path, "rb") as file:
             return file.read(2) == b"#!"
     except PermissionError:
-        return False  # may be run, may not be read: only a binary can be so
+        return False  # executable but not readable: only a binary can be that
 
 
-def _probe(path: str, cwd: str | None, asked: dict[str, Any]) -> Interpreter:
+def _probe(path: str, cwd: str | None, asked: Asked) -> Interpreter:
     facts = _ask(path, cwd, asked)
     try:
         marker, version, implementation, prefix, executable = ast.literal_eval(facts)
     except (ValueError, SyntaxError, TypeError):
         marker = None
     if marker != "holdfast":
-        said = facts[-400:].strip()
+        output = facts[-400:].strip()
         raise _refusal(
-            f"{path} is not a Python interpreter", "not_python", asked, path=path, said=said
+            f"{path} is not a Python interpreter", "not_python", asked, path=path, said=output
         )
     if version < OLDEST:
         need, has = ".".join(map(str, OLDEST)), ".".join(map(str, version))
         hint = f"Choose Python {need} or newer."
         message = f"{path} is Python {has}; a target needs {need} or newer"
         raise _refusal(message, "too_old", asked, hint=hint, path=path, version=has)
-    environment = _environment(executable or path)
+    environment = _find_venv(executable or path)
     is_venv = environment is not None or _is_conda(prefix)
     return Interpreter(path, version, implementation, environment or prefix, is_venv)
 
 
-def _ask(path: str, cwd: str | None, asked: dict[str, Any]) -> str:
-    """Run the probe; what it printed, or else what it complained about."""
+def _ask(path: str, cwd: str | None, asked: Asked) -> str:
+    """Run the probe. Return its output, or its errors if it failed."""
     silent, pipe = subprocess.DEVNULL, subprocess.PIPE
     try:
         process = subprocess.Popen(
@@ -202,8 +204,8 @@ def _ask(path: str, cwd: str | None, asked: dict[str, Any]) -> str:
     return (out if process.returncode == 0 else err or out).decode(errors="replace")
 
 
-def _environment(executable: str) -> str | None:
-    """The venv that an executable stands in, by the rule that Python itself follows."""
+def _find_venv(executable: str) -> str | None:
+    """The venv that an executable belongs to, by the same rule as Python itself uses."""
     folder = os.path.dirname(executable)
     for place in (folder, os.path.dirname(folder)):
         if os.path.isfile(os.path.join(place, "pyvenv.cfg")):
@@ -216,7 +218,7 @@ def _is_conda(prefix: str) -> bool:
 
 
 def _refusal(
-    message: str, reason: str, asked: dict[str, Any], *, hint: str | None = None, **details: Any
+    message: str, reason: str, asked: Asked, *, hint: str | None = None, **details: Any
 ) -> InterpreterMissing:
     named = {name: value for name, value in asked.items() if value}
     field = next(iter(named), "python_path")

@@ -1,14 +1,15 @@
-"""Starting a program with the debugger inside it, and nothing in between."""
+"""Starts a program with the debugger inside it, without an adapter in between."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import debugpy
 
@@ -16,11 +17,12 @@ from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
 from holdfast.targets.program import interpreters
-from holdfast.targets.program.dap_connection import Gone, body_of
+from holdfast.targets.program.dap_connection import Gone, Reply, body_of
 from holdfast.targets.program.interpreter_pool import environment_changes
 from holdfast.targets.program.pipes import Input, Output
 from holdfast.targets.program.process_spawner import Spawned, spawn
-from holdfast.targets.program.target import Nobody, Target, Watcher
+from holdfast.targets.program.target import Target, TargetListener, kill_on_failure
+from holdfast.wire import dap
 
 PROBE = Path(__file__).parents[2] / "probe"
 DEBUGPY = str(Path(debugpy.__file__).parents[1])
@@ -35,35 +37,49 @@ INITIALIZE = {
 
 @dataclass(frozen=True)
 class Setup:
-    """What a debugger must know before the program runs."""
+    """The breakpoints that a debugger must know before the program runs."""
 
     lines: dict[str, list[Breakpoint]]
     functions: Sequence[Breakpoint] = ()
     exceptions: ExceptionFilters = field(default_factory=ExceptionFilters)
 
 
+class ProgramSpec(TypedDict, total=False):
+    """What the probe is to run: a `script`, a `module` or `code`."""
+
+    args: list[str]
+    cwd: str
+    script: str
+    given: str
+    """The script as the user wrote it, for `sys.argv[0]`."""
+    module: str
+    code: str | None
+    env: dict[str, str | None] | None
+    """Changes to the environment of an interpreter that has already started."""
+
+
 @dataclass(frozen=True)
 class Place:
-    """Where a launch happens: the program made absolute, its directory, its environment."""
+    """Where a program runs, with absolute paths."""
 
     interpreter: interpreters.Interpreter
     cwd: str
     env: dict[str, str]
-    spec: dict[str, Any]
+    spec: ProgramSpec
 
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that starting a program takes."""
+    """Everything that is needed to start a program."""
 
     launch: Launch
     place: Place
     setup: Setup
-    watcher: Watcher
-    adopted: Callable[[Spawned], None]
-    """Called with each process at once, so that it has an owner from its first moment."""
+    listener: TargetListener
+    adopt: Callable[[Spawned], None]
+    """Called with each process as soon as it exists, so that somebody will end it."""
     late_setup: Callable[[list[str]], Setup] | None = None
-    """Given when functions could not be found yet: asked again with the program's own path."""
+    """Set when functions were not found yet. Called with the program's own import path."""
     tag: int | None = None
     child_port: int = 0
     timeout: float = 30.0
@@ -71,31 +87,31 @@ class Request:
 
 
 async def locate(launch: Launch, session_cwd: str | None) -> Place:
-    """Check everything that can be checked before a process exists."""
-    cwd = _directory(launch, session_cwd)
+    """Resolve the paths of a launch, and check them before a process is started."""
+    cwd = _resolve_directory(launch, session_cwd)
     interpreter = await interpreters.resolve(launch.python_path, launch.venv, cwd)
-    spec: dict[str, Any] = {"args": list(launch.args), "cwd": cwd}
+    spec: ProgramSpec = {"args": list(launch.args), "cwd": cwd}
     if launch.script is not None:
-        script = _script(launch.script, launch, session_cwd, cwd)
+        script = _resolve_script(launch.script, launch, session_cwd, cwd)
         if not os.path.isfile(script):
             raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
         if not os.access(script, os.R_OK):
             raise errors.FileMissing(f"cannot read {script}", file=script, field="script")
-        spec.update(script=os.path.normpath(script), given=launch.script)
+        spec["script"], spec["given"] = os.path.normpath(script), launch.script
     elif launch.module is not None:
         spec["module"] = launch.module
     else:
         spec["code"] = launch.code
-    return Place(interpreter, cwd, _environment(launch), spec)
+    return Place(interpreter, cwd, _build_environment(launch), spec)
 
 
-def _script(given: str, launch: Launch, session_cwd: str | None, cwd: str) -> str:
-    """A relative script is looked for in the directory given; with none given, in the server's."""
+def _resolve_script(given: str, launch: Launch, session_cwd: str | None, cwd: str) -> str:
+    """A relative path starts at the given directory, or else at the server's."""
     base = cwd if launch.cwd or session_cwd else os.getcwd()
     return os.path.join(base, os.path.expanduser(given))
 
 
-def _directory(launch: Launch, session_cwd: str | None) -> str:
+def _resolve_directory(launch: Launch, session_cwd: str | None) -> str:
     base = os.path.expanduser(session_cwd) if session_cwd else os.getcwd()
     if launch.cwd:
         cwd = os.path.join(base, os.path.expanduser(launch.cwd))
@@ -109,7 +125,7 @@ def _directory(launch: Launch, session_cwd: str | None) -> str:
     return os.path.abspath(cwd)
 
 
-def _environment(launch: Launch) -> dict[str, str]:
+def _build_environment(launch: Launch) -> dict[str, str]:
     env = interpreters.venv_environment(launch.venv) if launch.venv else dict(os.environ)
     env.pop("HOLDFAST_TOKEN", None)  # the server's secret, not the program's
     for name, value in launch.env.items():
@@ -123,7 +139,7 @@ def _environment(launch: Launch) -> dict[str, str]:
     return env
 
 
-def debug_options(launch: Launch) -> dict[str, Any]:
+def debug_options(launch: Launch) -> dap.Body:
     return {
         "justMyCode": launch.just_my_code,
         "stopOnEntry": launch.stop_on_entry,
@@ -136,7 +152,7 @@ def debug_options(launch: Launch) -> dict[str, Any]:
 
 
 async def start(request: Request, warm: Target | None = None) -> Target:
-    """Start the program under the debugger; returns when it has begun to run."""
+    """Start the program under the debugger. Return when it has begun to run."""
     spec = request.place.spec
     if warm is None:
         target = await arm(
@@ -150,22 +166,19 @@ async def start(request: Request, warm: Target | None = None) -> Target:
     else:
         target = warm
         spec = {**spec, "env": environment_changes(request.place.env)}
-        warm.process_of_ours().retag(request.tag)
-    request.adopted(target.process_of_ours())
-    target.watcher = request.watcher
-    try:
-        await _begin(target, request, spec)
-    except BaseException:
-        await target.kill()
-        raise
+        warm.own_process().retag(request.tag)
+    request.adopt(target.own_process())
+    target.listener = request.listener
+    async with kill_on_failure(target):
+        await _run_program(target, request, spec)
     return target
 
 
-async def _begin(target: Target, request: Request, spec: dict[str, Any]) -> None:
-    """Tell an armed interpreter which program to be, and all it must know first, in one write."""
+async def _run_program(target: Target, request: Request, spec: ProgramSpec) -> None:
+    """Tell a waiting interpreter which program to run, with all breakpoints, in one write."""
     if target.input is not None:
-        # Before it can ask: a program that finds its answers there never waits.
-        target.input.write(b"".join(map(_line, request.launch.stdin_inputs)))
+        # Written first: a program that finds its input there never has to wait for it.
+        target.input.write(b"".join(map(_encode_line, request.launch.stdin_inputs)))
     wire = target.connection
     wire.hold_back()
     program = wire.post("holdfast", {"op": "program", "spec": spec})
@@ -174,23 +187,23 @@ async def _begin(target: Target, request: Request, spec: dict[str, Any]) -> None
         post_setup(target, request.setup)
         wire.post("configurationDone")
     wire.release()
-    answer = await _answer(program, target, request.timeout)
+    answer = await _wait_for_program(program, target, request.timeout)
     if request.late_setup is not None:
         post_setup(target, request.late_setup(list(answer["path"])))
         wire.post("configurationDone")
     target.import_path = list(answer["path"])
 
 
-def _line(text: str) -> bytes:
+def _encode_line(text: str) -> bytes:
     line = text if text.endswith("\n") else text + "\n"
     return line.encode("utf-8", "surrogateescape")
 
 
-def post_setup(target: Target, setup: Setup) -> list[asyncio.Future[dict[str, Any]]]:
-    posted = [target.post_lines(file, lines) for file, lines in setup.lines.items()]
-    posted.append(target.post_functions(setup.functions))
-    posted.append(target.post_exceptions(setup.exceptions))
-    return posted
+def post_setup(target: Target, setup: Setup) -> list[Reply]:
+    replies = [target.post_lines(file, lines) for file, lines in setup.lines.items()]
+    replies.append(target.post_functions(setup.functions))
+    replies.append(target.post_exceptions(setup.exceptions))
+    return replies
 
 
 async def arm(
@@ -202,58 +215,51 @@ async def arm(
     child_port: int = 0,
     request_timeout: float = 10.0,
 ) -> Target:
-    """Start an interpreter with the debugger in it, connected, and waiting for its program."""
-    target = Target(Nobody(), route="direct", request_timeout=request_timeout)
+    """Start an interpreter with the debugger in it, which then waits for its program."""
+    target = Target(TargetListener(), route="direct", request_timeout=request_timeout)
     ours, theirs = socket.socketpair()
-    stdin, give = os.pipe()
-    take_out, stdout = os.pipe()
-    take_err, stderr = os.pipe()
+    stdin, our_stdin = os.pipe()
+    our_stdout, stdout = os.pipe()
+    our_stderr, stderr = os.pipe()
     argv = [python, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, str(child_port)]
-    try:
-        process = await spawn(
-            argv,
-            cwd=cwd,
-            env=env,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            pass_fds=(theirs.fileno(),),
-            tag=tag,
-        )
-    except BaseException as error:
-        ours.close()
-        for fd in (give, take_out, take_err):
-            os.close(fd)
-        if isinstance(error, OSError):
-            raise errors.LaunchFailed(f"cannot start {python}: {error}") from error
-        raise
-    finally:
-        theirs.close()
+    with contextlib.ExitStack() as on_failure, theirs, contextlib.ExitStack() as always:
+        on_failure.callback(ours.close)
+        for fd in (our_stdin, our_stdout, our_stderr):
+            on_failure.callback(os.close, fd)
         for fd in (stdin, stdout, stderr):
-            os.close(fd)
-    target.input = Input(give)
+            always.callback(os.close, fd)
+        try:
+            process = await spawn(
+                argv,
+                cwd=cwd,
+                env=env,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=(theirs.fileno(),),
+                tag=tag,
+            )
+        except OSError as error:
+            raise errors.LaunchFailed(f"cannot start {python}: {error}") from error
+        on_failure.pop_all()
+    target.input = Input(our_stdin)
     target.outputs = [
-        Output(take_out, lambda text: target.watcher.output("stdout", text)),
-        Output(take_err, lambda text: target.watcher.output("stderr", text)),
+        Output(our_stdout, lambda text: target.listener.on_output("stdout", text)),
+        Output(our_stderr, lambda text: target.listener.on_output("stderr", text)),
     ]
     for output in target.outputs:
         output.others = [other for other in target.outputs if other is not output]
     target.watch_process(process)
     ours.setblocking(False)
-    try:
+    async with kill_on_failure(target):
         await asyncio.get_running_loop().create_connection(lambda: target.connection, sock=ours)
-    except BaseException:
-        await target.kill()
-        raise
     target.connection.post("initialize", INITIALIZE)
     target.hello = target.connection.post("holdfast", {"op": "hello"})
     return target
 
 
-async def _answer(
-    program: asyncio.Future[dict[str, Any]], target: Target, timeout: float
-) -> dict[str, Any]:
-    """What the probe says of the program: ready, or why not."""
+async def _wait_for_program(program: Reply, target: Target, timeout: float) -> dap.Body:
+    """Return the probe's answer, or raise the reason why the program did not start."""
     try:
         answer = body_of(await asyncio.wait_for(program, timeout), "launch")
     except asyncio.TimeoutError:
@@ -272,6 +278,5 @@ async def _answer(
         )
     if answer.get("failed"):
         raise errors.LaunchFailed(str(answer["failed"]))
-    assert target.hello is not None
-    target.introduce(body_of(await target.hello, "hello"))
+    await target.read_hello()
     return answer

@@ -1,4 +1,4 @@
-"""A target's standard streams, from our side: pipes read and written in the event loop."""
+"""The pipes to a target's standard streams, read and written in the event loop."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ _LINE_SECONDS = 0.02
 
 
 class Output:
-    """One of stdout and stderr: read as it comes, decoded, told in order and by whole lines.
+    """Reads stdout or stderr, decodes it, and reports it in order and by whole lines.
 
-    A line that is begun waits a moment for its end: one `print` may be several writes.
+    An unfinished line waits a moment for its end, because one `print` may be several writes.
     """
 
-    def __init__(self, fd: int, tell: Callable[[str], None]) -> None:
+    def __init__(self, fd: int, report: Callable[[str], None]) -> None:
         self._fd = fd
-        self._tell = tell
-        self._begun = ""
+        self._report = report
+        self._unfinished = ""
         self._later: asyncio.TimerHandle | None = None
         self.others: list[Output] = []
         self._decode = codecs.getincrementaldecoder("utf-8")("backslashreplace").decode
         self._loop = asyncio.get_running_loop()
         self.closed = asyncio.Event()
         os.set_blocking(fd, False)
-        self._loop.add_reader(fd, self._readable)
-
-    def _readable(self) -> None:
-        """One chunk a turn, so that a program that floods us starves nobody."""
-        self._read()
+        # One chunk a turn: a program that writes without end must not starve the others.
+        self._loop.add_reader(fd, self._read)
 
     def _read(self) -> bool:
+        """Read one chunk. False when there is none."""
         try:
             data = os.read(self._fd, _CHUNK)
         except BlockingIOError:
@@ -53,24 +51,24 @@ class Output:
 
     def _take(self, text: str) -> None:
         for other in self.others:
-            other.flush()  # what was begun there came before this
-        lines, newline, begun = (self._begun + text).rpartition("\n")
+            other.flush()  # its unfinished line came before this text
+        lines, newline, unfinished = (self._unfinished + text).rpartition("\n")
         if newline:
-            self._tell(lines + newline)
-        self._begun = begun
-        if len(begun) > _CHUNK:
+            self._report(lines + newline)
+        self._unfinished = unfinished
+        if len(unfinished) > _CHUNK:
             self.flush()
-        elif begun and self._later is None:
+        elif unfinished and self._later is None:
             self._later = self._loop.call_later(_LINE_SECONDS, self.flush)
 
     def flush(self) -> None:
-        """Tell a line that is not ended, too."""
+        """Report the unfinished line, too."""
         if self._later is not None:
             self._later.cancel()
             self._later = None
-        begun, self._begun = self._begun, ""
-        if begun:
-            self._tell(begun)
+        unfinished, self._unfinished = self._unfinished, ""
+        if unfinished:
+            self._report(unfinished)
 
     def drain(self) -> None:
         """Read what is in the pipe at this moment (at most what a pipe can hold)."""
@@ -88,16 +86,16 @@ class Output:
 
 
 class Input:
-    """A target's stdin. A program that does not read must not block us, nor lose a byte."""
+    """Writes to a target's stdin without blocking. What the pipe cannot hold waits here."""
 
     def __init__(self, fd: int) -> None:
         self._fd: int | None = fd
         self._waiting: deque[bytes] = deque()
         self._ending = False
         self.waiting = 0
-        """Bytes for which there was no room in the pipe yet."""
-        self.given = 0
-        """Bytes that are in the pipe, or were taken from it."""
+        """Bytes that the pipe had no room for yet."""
+        self.written = 0
+        """Bytes that have been written to the pipe."""
         self._loop = asyncio.get_running_loop()
         os.set_blocking(fd, False)
 
@@ -106,8 +104,13 @@ class Input:
         return self._fd is not None and not self._ending
 
     @property
+    def has_more(self) -> bool:
+        """Whether the program can read on: there are bytes in the pipe, or the end of the file."""
+        return bool(self.unread) or not self.open
+
+    @property
     def unread(self) -> int:
-        """Bytes in the pipe that nobody has taken yet."""
+        """Bytes in the pipe that nobody has read yet."""
         if self._fd is None:
             return 0
         count = array.array("i", [0])
@@ -126,7 +129,7 @@ class Input:
         self._flush()
 
     def end(self) -> None:
-        """Close it once all is written: the program reads end of file."""
+        """Close the pipe once everything is written. The program then reads the end of the file."""
         self._ending = True
         self._flush()
 
@@ -143,7 +146,7 @@ class Input:
             except OSError:
                 self.close()
                 return
-            self.given += sent
+            self.written += sent
             self.waiting -= sent
             if sent == len(data):
                 self._waiting.popleft()

@@ -1,8 +1,8 @@
-"""Starting targets so that none outlives its owner.
+"""Starts processes so that none outlives the server.
 
-Every target is started in a session of its own and tagged (`tags`). Three ways end its tree:
-`kill_all` while the server runs (`ending`), the `Warden` when the server is gone, and
-`Spawned.detach` sets one free from both.
+Every process is started in a session of its own and tagged (`process_tags`). `kill_all` ends it and
+its descendants while the server runs, and the `Warden` when the server is gone. `Spawned.detach`
+releases a process from both.
 """
 
 from __future__ import annotations
@@ -26,20 +26,7 @@ import psutil
 
 from holdfast.targets.program import warden
 from holdfast.targets.program.process_killer import kill_all, open_pidfd, release, send_signal
-from holdfast.targets.program.process_tags import Tags, set_tag, tagged, tagged_by, tags_work, untag
-
-__all__ = [
-    "Spawned",
-    "Tags",
-    "Warden",
-    "kill_all",
-    "set_tag",
-    "spawn",
-    "tagged",
-    "tagged_by",
-    "tags_work",
-    "untag",
-]
+from holdfast.targets.program.process_tags import set_tag, untag
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +37,7 @@ SCRIPT = os.path.abspath(warden.__file__)
 
 class _Child(subprocess.Popen[bytes]):
     def __del__(self) -> None:
-        """Stay silent: the pidfd reaps us, and a detached target may outlive the server."""
+        """Give no warning: the pidfd reaps it, and a detached target may outlive the server."""
 
 
 class Spawned:
@@ -82,7 +69,7 @@ class Spawned:
         return code
 
     async def kill_tree(self, grace: float | None = None) -> list[int]:
-        """End it and all that it started; the pids that would not die. A detached one is left."""
+        """Kill it and all that it started, unless detached. Return the pids that still live."""
         if self.detached:
             return []
         left = await kill_all(self.tag, self._group(), grace)
@@ -91,17 +78,17 @@ class Spawned:
         return left
 
     def retag(self, tag: int | None) -> None:
-        """Hand a process that waited in a pool, and has no children yet, to a session."""
+        """Give a process that waited in a pool, and has no children yet, to a session."""
         if tag is not None:
             self.tag = tag if set_tag(self.pid, tag) else None
 
     async def detach(self) -> None:
-        """Let it and all that it started outlive us. The warden must `forget` it as well."""
+        """Let it and all that it started outlive the server. The warden must `forget` it, too."""
         self.detached = True
         await asyncio.to_thread(release, self.tag, self.pid)
 
     def _group(self) -> int | None:
-        # Once we reaped the leader, a process of that pid is a stranger with a group of its own.
+        # Once the leader is reaped, another process may get its pid and have its own group.
         recycled = self.returncode is not None and psutil.pid_exists(self.pid)
         return None if recycled else self.pid
 
@@ -116,7 +103,7 @@ class Spawned:
 
     def _wait_in_thread(self) -> None:
         self._child.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._reap)
 
 
@@ -131,9 +118,9 @@ async def spawn(
     pass_fds: Sequence[int] = (),
     tag: int | None = None,
 ) -> Spawned:
-    """Start a process in a session of its own, with `tag` or with none.
+    """Start a process in a session of its own.
 
-    The streams are descriptors (or DEVNULL, STDOUT, or None to inherit) and stay the caller's.
+    The streams are descriptors, DEVNULL, STDOUT, or None to inherit. The caller closes them.
     """
     if subprocess.PIPE in (stdin, stdout, stderr):
         raise ValueError("give the end of a pipe, not PIPE")
@@ -143,7 +130,7 @@ async def spawn(
     try:
         await asyncio.wait([started])
     except asyncio.CancelledError:
-        # Wait all the same: the caller will close descriptors that the thread is about to use.
+        # Wait all the same, because the caller closes descriptors that the thread still uses.
         started.add_done_callback(_discard)
         await asyncio.wait([started])
         raise
@@ -168,19 +155,20 @@ def _start(
 
 
 def _discard(started: asyncio.Future[tuple[_Child, int | None, int | None]]) -> None:
-    """Kill what nobody waits for any more; its reader stays with the loop and reaps it."""
+    """Kill a process that nobody waits for. Its reader stays in the loop and reaps it."""
     if started.cancelled() or started.exception() is not None:
         return
     send_signal(Spawned(*started.result()).pid, signal.SIGKILL)
 
 
-# -- when the server is gone ---------------------------------------------------------------------
+# -- the warden ----------------------------------------------------------------------------------
 
 
 class Warden:
-    """Keeps one warden process alive for as long as the server lives.
+    """Keeps a warden process running for as long as the server lives.
 
-    The pipe to it is ours alone. Closing it, in order or by dying, ends every tagged process.
+    Only the server holds the other end of its pipe. When that closes, the warden kills every tagged
+    process.
     """
 
     def __init__(self, nonce: int) -> None:
@@ -195,22 +183,22 @@ class Warden:
         return self._process.pid if self._process is not None else None
 
     async def start(self) -> None:
-        process = await self._post()
+        process = await self._start_process()
         self._keeper = asyncio.create_task(self._keep(process), name="holdfast-warden")
         _wardens.add(self)
 
     def watch(self, pgid: int) -> None:
-        """End this group, too, when the server dies."""
+        """Kill this group, too, when the server dies."""
         self._groups.add(pgid)
-        self._tell(f"+{pgid}\n")
+        self._send(f"+{pgid}\n")
 
     def forget(self, pgid: int) -> None:
-        """The group has ended (its id may be used again), or is detached."""
+        """Leave this group alone: it has ended, and its id may be used again, or it is detached."""
         self._groups.discard(pgid)
-        self._tell(f"-{pgid}\n")
+        self._send(f"-{pgid}\n")
 
     async def close(self, timeout: float = 10.0) -> None:
-        """Let the warden end all that is left, and wait until it has."""
+        """Let the warden kill all that is left, and wait until it has."""
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
@@ -229,30 +217,28 @@ class Warden:
             os.close(self._pipe)
             self._pipe = None
 
-    async def _post(self) -> Spawned:
-        """Start a warden process and tell it the groups there are."""
+    async def _start_process(self) -> Spawned:
+        """Start a warden process and send it the groups."""
         its, ours = os.pipe()
-        try:
+        with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
+            on_failure.callback(os.close, ours)
+            always.callback(os.close, its)
             argv = [sys.executable, "-I", "-S", SCRIPT, str(self._nonce)]
             process = await spawn(argv, cwd="/", stdin=its)
-        except BaseException:
-            os.close(ours)
-            raise
-        finally:
-            os.close(its)
+            on_failure.pop_all()
         os.set_blocking(ours, False)
         self.drop_pipe()
         self._process, self._pipe = process, ours
-        self._tell("".join(f"+{pgid}\n" for pgid in self._groups))
+        self._send("".join(f"+{pgid}\n" for pgid in self._groups))
         return process
 
     async def _keep(self, process: Spawned) -> None:
         pause = 0.0
         while True:
-            born = time.monotonic()
+            started = time.monotonic()
             code = await process.wait()
-            # A warden that cannot live here must not keep the server busy.
-            pause = 0.0 if time.monotonic() - born > 1 else min(2 * pause + 0.1, 30.0)
+            # A warden that ends again and again must not keep the server busy.
+            pause = 0.0 if time.monotonic() - started > 1 else min(2 * pause + 0.1, 30.0)
             log.warning("the warden ended with %s; starting another", code)
             await asyncio.sleep(pause)
             process = await self._replace(pause)
@@ -260,29 +246,29 @@ class Warden:
     async def _replace(self, pause: float) -> Spawned:
         while True:
             try:
-                return await self._post()
+                return await self._start_process()
             except OSError as error:
                 log.error("cannot start a warden: %s", error)
                 await asyncio.sleep(pause + 1)
 
-    def _tell(self, lines: str) -> None:
+    def _send(self, lines: str) -> None:
         if self._pipe is None or self._process is None:
             return
         try:
             os.write(self._pipe, lines.encode())
         except BrokenPipeError:
-            pass  # it ended; its successor will hear of all groups
+            pass  # it ended: the next one gets all groups
         except BlockingIOError:
-            send_signal(self._process.pid, signal.SIGKILL)  # it does not listen; replace it
+            send_signal(self._process.pid, signal.SIGKILL)  # it does not read: replace it
 
 
 _wardens: weakref.WeakSet[Warden] = weakref.WeakSet()
 
 
 def _drop_pipes() -> None:
-    for each in _wardens:
-        each.drop_pipe()
+    for keeper in _wardens:
+        keeper.drop_pipe()
 
 
-# A fork of the server (embedded in an application) must not keep the pipe open after us.
+# A fork of the server must not keep the pipe open.
 os.register_at_fork(after_in_child=_drop_pipes)

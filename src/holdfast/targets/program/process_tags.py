@@ -1,8 +1,8 @@
-"""Tags: which session of which server a process belongs to.
+"""Tags, which say to which session of which server a process belongs.
 
-A tag survives what a process group does not: fork, exec, setsid and the double fork of a daemon.
-It is the soft limit of file locks (RLIMIT_LOCKS), inherited by every child and ignored by the
-kernel since 2.4.25. Where tags do not work a session's tag is None, and others stand in for it.
+Unlike a process group, a tag survives setsid and the double fork of a daemon. It is the soft limit
+of file locks (RLIMIT_LOCKS), which every child inherits and the kernel has ignored since 2.4.25.
+Where tags do not work a session's tag is None, and its processes are found by group and descent.
 """
 
 from __future__ import annotations
@@ -46,24 +46,14 @@ def set_tag(pid: int, tag: int) -> bool:
 
 
 def untag(*pids: int) -> None:
-    """Free these processes, and the children they will have, from the server that tagged them."""
+    """Remove the tag from these processes, and so from the children that they will have."""
     for pid in pids:
         _set_soft_limit(pid, lambda hard: hard)
 
 
-def tagged(tag: int) -> list[int]:
+def find_tagged(tag: int) -> list[int]:
     """The living processes of one session."""
     return warden.sweep(lambda pid: warden.tag_of(pid) == tag)
-
-
-def tagged_by(nonce: int) -> list[int]:
-    """The living processes of every session of one server."""
-
-    def belongs(pid: int) -> bool:
-        tag = warden.tag_of(pid)
-        return tag is not None and tag >> warden.COUNTER_BITS == nonce
-
-    return warden.sweep(belongs)
 
 
 def _set_soft_limit(pid: int, choose: Callable[[int], int]) -> bool:
@@ -74,5 +64,5 @@ def _set_soft_limit(pid: int, choose: Callable[[int], int]) -> bool:
         _, hard = prlimit(pid, RLIMIT_LOCKS)
         prlimit(pid, RLIMIT_LOCKS, (choose(hard), hard))
     except (OSError, ValueError):
-        return False  # gone, not ours, or a hard limit too low to hold a tag
+        return False  # it has ended, is not ours, or its hard limit is too low for a tag
     return True

@@ -33,7 +33,7 @@ class Powers:
 def python_processes(exclude: Iterable[int] = ()) -> list[PythonProcess]:
     """All of them but `exclude`, by pid. Reads /proc: call it in a thread."""
     powers, excluded = _powers(), frozenset(exclude)
-    found = []
+    processes = []
     for process in psutil.process_iter(FACTS):
         if process.pid in excluded or process.info["status"] == psutil.STATUS_ZOMBIE:
             continue
@@ -42,8 +42,8 @@ def python_processes(exclude: Iterable[int] = ()) -> list[PythonProcess]:
         except psutil.NoSuchProcess:
             continue  # it ended while we looked
         if described is not None:
-            found.append(described)
-    return sorted(found, key=lambda described: described["pid"])
+            processes.append(described)
+    return sorted(processes, key=lambda described: described["pid"])
 
 
 def _describe(process: psutil.Process, powers: Powers) -> PythonProcess | None:
@@ -70,12 +70,12 @@ def _describe(process: psutil.Process, powers: Powers) -> PythonProcess | None:
 
 
 def _basename(path: str) -> str:
-    # A login shell's dash, and what /proc says of an interpreter replaced since it started.
+    # Without the dash of a login shell, and the note of /proc on a file that was replaced.
     return os.path.basename(path.removesuffix(" (deleted)")).removeprefix("-")
 
 
 def obstacle_of(pid: int) -> str | None:
-    """Why a debugger cannot attach to this process; NoSuchProcess when there is none."""
+    """Why a debugger cannot attach to this process. Raises NoSuchProcess if it does not exist."""
     process = psutil.Process(pid)
     if process.status() == psutil.STATUS_ZOMBIE:
         raise psutil.NoSuchProcess(pid)
@@ -85,7 +85,7 @@ def obstacle_of(pid: int) -> str | None:
 
 
 def _runs_python(process: psutil.Process) -> bool:
-    """By its name, or by a Python inside of something else; unknown counts as yes."""
+    """By its name, or by a Python library in its memory. If that is unknown, True."""
     try:
         if PYTHON.fullmatch(_basename(process.exe())):
             return True
@@ -107,7 +107,7 @@ def obstacle(
     if _is_adapter(cmdline):
         return "it is the adapter of another debugger"
     if listening is not None:
-        return None  # it invites a debugger: no need to trace it
+        return None  # it listens for a debugger, so it need not be traced
     if not powers.may_trace_all:
         if process.uids().real != powers.uid:
             return "it belongs to another user"
@@ -122,7 +122,7 @@ def obstacle(
 def _powers() -> Powers:
     capabilities = int(_status_field(os.getpid(), "CapEff") or "0", 16)
     root = os.geteuid() == 0
-    # In a container root may be without the capability; without /proc root is all there is to ask.
+    # In a container root may lack the capability. Without /proc, being root has to be enough.
     may_trace_all = bool(capabilities & CAP_SYS_PTRACE) or (
         root and not os.path.isdir("/proc/self")
     )
@@ -146,7 +146,7 @@ def _status_field(pid: int, name: str) -> str:
     return next((line.split()[1] for line in lines if line.startswith(f"{name}:")), "")
 
 
-# -- what the command line tells -----------------------------------------------------------------
+# -- the command line of a process ---------------------------------------------------------------
 
 
 def listening_port(cmdline: Sequence[str]) -> int | None:

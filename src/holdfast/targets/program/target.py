@@ -1,193 +1,208 @@
-"""A live program: commands in, stops and endings out."""
+"""A live program under the debugger: takes commands, reports stops and its end."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, TypedDict, cast
 
 from holdfast import errors
 from holdfast.core import hit_conditions, logpoints
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop, ThrownException
-from holdfast.targets.program.dap_connection import Connection, Gone, body_of
+from holdfast.targets.program.dap_connection import Connection, Gone, Reply, body_of
 from holdfast.targets.program.pipes import Input, Output
-from holdfast.targets.program.process_killer import kill_kin
+from holdfast.targets.program.process_killer import kill_family
 from holdfast.targets.program.process_spawner import Spawned
+from holdfast.wire import dap
 
 STEPS = {"continue": "continue", "step-over": "next", "step-into": "stepIn", "step-out": "stepOut"}
 _REASONS = {"function breakpoint": "breakpoint", "goto": "step"}
 _DRAIN_SECONDS = 0.5
 _INTERRUPT_SECONDS = 1.0
-_END_SECONDS = 15.0
-_END_SECONDS = 2.0
-_TAKING_SECONDS = 0.1
+# A process whose debugger has gone usually ends at once. After this time it counts as running on.
+_LOST_DEBUGGER_SECONDS = 2.0
+# SIGKILL can be late on a busy machine. A process that nothing can kill must not block us for ever.
+_KILL_SECONDS = 15.0
+_INPUT_TAKEN_SECONDS = 0.1
 
 
-class Watcher:
-    """Who is told what happens in a target, and by default does nothing about it.
+class TargetListener:
+    """Receives what happens in a target. By default it does nothing.
 
-    Called in the event loop; must not wait.
+    The methods are called in the event loop and must not block.
     """
 
-    def stopped(self, stop: Stop) -> None: ...
-    def thread_ended(self, thread: int) -> None: ...
-    def output(self, kind: str, text: str, **place: Any) -> None: ...
-    def input_wanted(self) -> None: ...
-    def input_taken(self) -> None: ...
-    def child(self, pid: int, how: str, command: list[str], followed: bool) -> None: ...
-    def breakpoint_failed(self, number: int, error: str) -> None: ...
-    def counted(self, hits: dict[str, int]) -> None: ...
-    def debugger_lost(self) -> None: ...
-    def exited(self, code: int | None) -> None: ...
+    def on_stop(self, stop: Stop) -> None: ...
+    def on_thread_end(self, thread: int) -> None: ...
+    def on_output(self, kind: str, text: str, **place: Any) -> None: ...
+    def on_input_wanted(self) -> None: ...
+    def on_input_taken(self) -> None: ...
+    def on_child(self, pid: int, how: str, command: list[str], followed: bool) -> None: ...
+    def on_breakpoint_error(self, number: int, error: str) -> None: ...
+    def on_hits(self, hits: dict[str, int]) -> None: ...
+    def on_debugger_lost(self) -> None: ...
+    def on_exit(self, code: int | None) -> None: ...
 
 
-class Nobody(Watcher):
-    """The watcher of an interpreter that has no program yet: there is nothing to tell."""
+class Hello(TypedDict):
+    """What the probe says about the process that it is in."""
+
+    pid: int
+    ppid: int
+    version: list[int]
+    path: list[str]
+    patches: dict[str, bool]
 
 
 class Target:
-    """One program with a debugger inside, from its first breath to its last."""
+    """A program with a debugger inside, from its start to its end."""
 
-    def __init__(self, watcher: Watcher, *, route: str, request_timeout: float = 10.0) -> None:
+    def __init__(
+        self, listener: TargetListener, *, route: str, request_timeout: float = 10.0
+    ) -> None:
         self.route = route
         self.pid: int | None = None
         self.parent_pid: int | None = None
-        self.ours = False
+        self.is_own = False
         """We started it, or it is the child of one that we started."""
         self.version: tuple[int, ...] = ()
         self.import_path: list[str] = []
         self.patches: dict[str, bool] = {}
-        self.hello: asyncio.Future[dict[str, Any]] | None = None
+        self.hello: Reply | None = None
+        """The answer to a `hello` that was posted when the process was started."""
         self.process: Spawned | None = None
         self.input: Input | None = None
         self.outputs: list[Output] = []
-        self.connection = Connection(self._event, self._closed)
+        self.connection = Connection(self._on_event, self._on_closed)
         self.request_timeout = request_timeout
         self.initialized = asyncio.Event()
         self.ended = asyncio.Event()
         self._exit_code: int | None = None
-        self.watcher = watcher
+        self.listener = listener
         self._detached = False
         self._ending: asyncio.Task[None] | None = None
         self._losing: asyncio.Task[None] | None = None
         self._gone = asyncio.Event()
-        self._wish: object | None = None
-        self._last_wishes: list[Callable[[], None]] = []
+        self._input_request: object | None = None
+        self._end_callbacks: list[Callable[[], None]] = []
 
-    # -- what the target tells --------------------------------------------------------------
+    # -- events -----------------------------------------------------------------------------
 
-    def _event(self, name: str, body: dict[str, Any]) -> None:
+    def _on_event(self, name: str, body: dap.Body) -> None:
         if name == "stopped":
             self._drain_outputs()
-            self.watcher.stopped(_stop(body))
+            self.listener.on_stop(_build_stop(body))
         elif name == "holdfast":
-            self._told(body)
+            self._on_probe_event(body)
         elif name == "thread" and body.get("reason") == "exited":
-            self.watcher.thread_ended(int(body["threadId"]))
+            self.listener.on_thread_end(int(body["threadId"]))
         elif name == "initialized":
             self.initialized.set()
         elif self.route == "adapter":
-            self._adapter_event(name, body)
+            self._on_adapter_event(name, body)
 
-    def _adapter_event(self, name: str, body: dict[str, Any]) -> None:
-        """What only an adapter tells; on the direct way we have pipes and a process of our own."""
+    def _on_adapter_event(self, name: str, body: dap.Body) -> None:
+        """Only an adapter sends these. Otherwise we have the pipes and the process ourselves."""
         if name == "output" and body.get("category") in ("stdout", "stderr"):
-            self.watcher.output(body["category"], str(body.get("output", "")))
+            self.listener.on_output(body["category"], str(body.get("output", "")))
         elif name == "exited":
             self._exit_code = body.get("exitCode")
         elif name == "terminated":
             self.connection.close()
 
-    def _told(self, body: dict[str, Any]) -> None:
+    def _on_probe_event(self, body: dap.Body) -> None:
         kind = body.get("kind")
         if kind == "log":
             self._drain_outputs()
-            self.watcher.output("log", body["text"] + "\n", file=body["file"], line=body["line"])
+            place = {"file": body["file"], "line": body["line"]}
+            self.listener.on_output("log", body["text"] + "\n", **place)
         elif kind == "input_wanted":
             self._drain_outputs()
-            self._input_wanted(int(body["taken"]))
+            self._on_input_wanted(int(body["taken"]))
         elif kind == "input_taken":
-            self._wish = None
-            self.watcher.input_taken()
+            self._input_request = None
+            self.listener.on_input_taken()
         elif kind == "child":
-            self.watcher.child(body["pid"], body["how"], body["command"], body["followed"])
+            self.listener.on_child(body["pid"], body["how"], body["command"], body["followed"])
         elif kind == "breakpoint_error":
-            self.watcher.breakpoint_failed(body["id"], body["error"])
+            self.listener.on_breakpoint_error(body["id"], body["error"])
         elif kind == "hits":
-            self.watcher.counted(body["hits"])
+            self.listener.on_hits(body["hits"])
 
-    def _input_wanted(self, taken: int) -> None:
-        """It found its stdin empty. Unless we filled it meanwhile it waits."""
-        wish = self._wish = object()
-        given = self.input
-        if given is not None and (given.unread or not given.open):
-            return  # there is something for it to read, or the end of file
-        if given is None or given.given == taken:
-            self.watcher.input_wanted()
+    def _on_input_wanted(self, taken: int) -> None:
+        """The program found its stdin empty. It waits, unless we have written to it meanwhile."""
+        request = self._input_request = object()
+        stdin = self.input
+        if stdin is not None and stdin.has_more:
             return
-        # It has just taken what we gave, and will say so; or another reader took it.
-        asyncio.get_running_loop().call_later(_TAKING_SECONDS, self._still_wanted, wish)
+        if stdin is None or stdin.written == taken:
+            self.listener.on_input_wanted()
+            return
+        # The program has just taken what we wrote, and will say so. Or another reader took it.
+        loop = asyncio.get_running_loop()
+        loop.call_later(_INPUT_TAKEN_SECONDS, self._check_input_request, request)
 
-    def _still_wanted(self, wish: object) -> None:
-        given = self.input
-        if self._wish is wish and not (given and (given.unread or not given.open)):
-            self.watcher.input_wanted()
+    def _check_input_request(self, request: object) -> None:
+        if self._input_request is request and not (self.input and self.input.has_more):
+            self.listener.on_input_wanted()
 
     def _drain_outputs(self) -> None:
-        # What was written before this was told (a prompt, say) is in the pipe already.
+        # What the program wrote before this event, such as a prompt, is already in the pipe.
         for output in self.outputs:
             output.drain()
 
-    def _closed(self) -> None:
+    def _on_closed(self) -> None:
         self._gone.set()
         if self.process is None:
             self.finish(None)
         elif not self._detached and not self.ended.is_set():
-            self._losing = asyncio.create_task(self._lost())
+            self._losing = asyncio.create_task(self._report_lost_debugger())
 
-    async def _lost(self) -> None:
-        """Nearly always the process ends a moment later; if not, it runs on by itself."""
-        if not await self._ended_soon() and not self._detached:
-            self.watcher.debugger_lost()
-
-    async def _ended_soon(self) -> bool:
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self.ended.wait(), _END_SECONDS)
-        return self.ended.is_set()
+    async def _report_lost_debugger(self) -> None:
+        await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
+        if not self.ended.is_set() and not self._detached:
+            self.listener.on_debugger_lost()
 
     async def _crash(self, op: str) -> errors.SessionCrashed:
-        """Why an answer will not come: the end that explains it is told first."""
-        if await self._ended_soon():
+        """The error for an answer that will not come. The end of the process is reported first."""
+        await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
+        if self.ended.is_set():
             return errors.SessionCrashed(f"the target ended during {op!r}", operation=op)
         return errors.SessionCrashed(
             f"{op!r} is not possible: the debugger in the target is gone, the program runs on",
-            hint="Terminate or restart it; it may have closed the descriptors that it found open.",
+            hint="Terminate or restart it. It may have closed the descriptors that it found open.",
             operation=op,
         )
 
-    def introduce(self, facts: dict[str, Any]) -> None:
-        """What the probe says of the process that it is in."""
-        self.pid, self.version = facts["pid"], tuple(facts["version"])
-        self.import_path, self.patches = list(facts["path"]), dict(facts["patches"])
-        self.parent_pid = facts["ppid"]
+    async def read_hello(self, timeout: float | None = None) -> Hello:
+        """Ask the probe about its process, and note the answer."""
+        if self.hello is None:
+            facts: Hello = await self.operate("hello", timeout)
+        else:
+            reply = await asyncio.wait_for(asyncio.shield(self.hello), timeout)
+            facts = cast(Hello, body_of(reply, "hello"))
+        self.pid, self.parent_pid = facts["pid"], facts["ppid"]
+        self.version, self.patches = tuple(facts["version"]), facts["patches"]
+        self.import_path = list(facts["path"])
+        return facts
 
-    def process_of_ours(self) -> Spawned:
+    def own_process(self) -> Spawned:
         assert self.process is not None
         return self.process
 
-    # -- its end ----------------------------------------------------------------------------
+    # -- the end ----------------------------------------------------------------------------
 
     def watch_process(self, process: Spawned) -> None:
-        self.process, self.ours = process, True
+        self.process, self.is_own = process, True
         self.pid = process.pid
         self._ending = asyncio.create_task(self._await_end(process))
 
     async def _await_end(self, process: Spawned) -> None:
         code = await process.wait()
-        # Descendants may hold the pipes open for ever: what is there is read, no more.
+        # Descendants may hold the pipes open for ever. So we read only what is there now.
         readers = [asyncio.create_task(output.closed.wait()) for output in self.outputs]
         if readers:
             _done, late = await asyncio.wait(readers, timeout=_DRAIN_SECONDS)
@@ -208,47 +223,47 @@ class Target:
             output.close()
         if self.input is not None:
             self.input.close()
-        for wish in self._last_wishes:
-            wish()
+        for callback in self._end_callbacks:
+            callback()
         if not self._detached:
-            self.watcher.exited(code)
+            self.listener.on_exit(code)
 
-    def when_finished(self, wish: Callable[[], None]) -> None:
+    def call_at_end(self, callback: Callable[[], None]) -> None:
         if self.ended.is_set():
-            wish()
+            callback()
         else:
-            self._last_wishes.append(wish)
+            self._end_callbacks.append(callback)
 
     async def kill(self, grace: float | None = None) -> None:
-        """End it and every process it started."""
+        """End the program and every process that it started."""
         if self.process is not None:
             await self.process.kill_tree(grace)
-            await self.seen_to_end()
+            await self.wait_until_ended()
         elif self.ended.is_set():
-            return  # its pid may be another's by now
+            return  # its pid may belong to another process by now
         elif self.pid is not None and self.route != "adapter":
-            await kill_kin(self.pid, grace)
+            await kill_family(self.pid, grace)
             self.finish(None)
         else:
             with contextlib.suppress(Gone, asyncio.TimeoutError):
-                asked = self.connection.post("disconnect", {"terminateDebuggee": True})
-                await asyncio.wait_for(asked, self.request_timeout)
+                reply = self.connection.post("disconnect", {"terminateDebuggee": True})
+                await asyncio.wait_for(reply, self.request_timeout)
             self.finish(None)
 
-    async def seen_to_end(self) -> None:
-        """Wait for its end to be told; a process that nothing can kill must not keep us."""
+    async def wait_until_ended(self, seconds: float = _KILL_SECONDS) -> None:
+        """Wait until the end has been reported, or until the time is up."""
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self.ended.wait(), _END_SECONDS)
+            await asyncio.wait_for(self.ended.wait(), seconds)
 
     async def drop(self) -> None:
-        """Its session goes: what is ours goes with it, what was there before us stays."""
-        if self.ours:
+        """Kill a program that we started. Detach from one that ran before."""
+        if self.is_own:
             await self.kill()
         elif not self.ended.is_set():
             await self.detach()
 
     async def detach(self) -> None:
-        """Let it run on without us, at full speed and past every breakpoint."""
+        """Let the program run on without a debugger."""
         self._detached = True
         if self.process is not None and self.route != "adapter":
             self.connection.post("holdfast", {"op": "disconnect_pipes"})
@@ -256,7 +271,7 @@ class Target:
             self.connection.post("holdfast", {"op": "disarm"}),
             self.connection.post("disconnect", {"terminateDebuggee": False}),
         ]
-        if self.route != "adapter":  # an adapter ends the conversation by itself
+        if self.route != "adapter":  # an adapter closes the connection itself
             posted.append(self.connection.post("holdfast", {"op": "stop_tracing"}))
         await asyncio.wait(posted, timeout=self.request_timeout)
         if self.process is not None:
@@ -274,8 +289,8 @@ class Target:
             raise await self._crash(op) from None
 
     def run(self, action: str, thread: int, *, only_this: bool = False) -> None:
-        """Continue or step; the stop that follows is told to the watcher."""
-        arguments: dict[str, Any] = {"threadId": thread}
+        """Continue or step. The listener is told of the stop that follows."""
+        arguments: dap.Body = {"threadId": thread}
         if action == "continue":
             arguments["singleThread"] = only_this
         self.connection.post(STEPS[action], arguments)
@@ -288,14 +303,14 @@ class Target:
         except errors.SessionCrashed:
             raise await self._crash("pause") from None
 
-    async def execute(self, op: str, timeout: float, **arguments: Any) -> dict[str, Any]:
-        """An operation that runs the user's code: interrupted when it takes too long."""
-        asked = self.connection.post("holdfast", {"op": op, **arguments})
+    async def execute(self, op: str, timeout: float, **arguments: Any) -> dap.Body:
+        """Run an operation that runs the user's code. Interrupt it when it takes too long."""
+        reply = self.connection.post("holdfast", {"op": op, **arguments})
         try:
-            response = await asyncio.wait_for(asyncio.shield(asked), timeout)
+            response = await asyncio.wait_for(asyncio.shield(reply), timeout)
         except asyncio.TimeoutError:
             where = {k: v for k, v in arguments.items() if k in ("thread", "reference")}
-            interrupted = await self._interrupt(asked, where)
+            interrupted = await self._interrupt(reply, where)
             raise errors.TimedOut(
                 f"{op} did not return within {timeout:g} s"
                 + ("; it was interrupted" if interrupted else "; it is still running"),
@@ -307,37 +322,37 @@ class Target:
             raise await self._crash(op) from None
         return body_of(response, op)
 
-    async def _interrupt(
-        self, asked: asyncio.Future[dict[str, Any]], where: dict[str, Any]
-    ) -> bool:
+    async def _interrupt(self, reply: Reply, where: dap.Body) -> bool:
         try:
             await self.operate("interrupt", _INTERRUPT_SECONDS, **where)
-            await asyncio.wait_for(asyncio.shield(asked), _INTERRUPT_SECONDS)
+            await asyncio.wait_for(asyncio.shield(reply), _INTERRUPT_SECONDS)
         except (errors.HoldfastError, asyncio.TimeoutError, Gone):
             return False
         return True
 
     # -- breakpoints ------------------------------------------------------------------------
 
-    def post_lines(
-        self, file: str, breakpoints: Sequence[Breakpoint]
-    ) -> asyncio.Future[dict[str, Any]]:
-        specs = [{"line": each.line, **_rule(each)} for each in breakpoints]
+    def post_lines(self, file: str, breakpoints: Sequence[Breakpoint]) -> Reply:
+        specs = [{"line": point.line, **_build_rule(point)} for point in breakpoints]
         return self.connection.post(
             "holdfast", {"op": "breakpoints", "file": file, "breakpoints": specs}
         )
 
-    def post_functions(self, breakpoints: Sequence[Breakpoint]) -> asyncio.Future[dict[str, Any]]:
+    def post_functions(self, breakpoints: Sequence[Breakpoint]) -> Reply:
         specs = [
             {
-                "function": {"name": each.name, "file": each.file, "first_line": each.first_line},
-                **_rule(each),
+                "function": {
+                    "name": point.name,
+                    "file": point.file,
+                    "first_line": point.first_line,
+                },
+                **_build_rule(point),
             }
-            for each in breakpoints
+            for point in breakpoints
         ]
         return self.connection.post("holdfast", {"op": "functions", "breakpoints": specs})
 
-    def post_exceptions(self, chosen: ExceptionFilters) -> asyncio.Future[dict[str, Any]]:
+    def post_exceptions(self, chosen: ExceptionFilters) -> Reply:
         return self.connection.post(
             "holdfast",
             {
@@ -348,11 +363,11 @@ class Target:
             },
         )
 
-    async def settled(self, *posted: asyncio.Future[dict[str, Any]]) -> None:
-        """Wait until the debugger has taken what was posted; one that died has nothing to take."""
-        if not posted:
+    async def wait_for_replies(self, *replies: Reply) -> None:
+        """Wait until the debugger has taken the breakpoints. Ignore a debugger that is gone."""
+        if not replies:
             return
-        done, late = await asyncio.wait(posted, timeout=self.request_timeout)
+        done, late = await asyncio.wait(replies, timeout=self.request_timeout)
         if late and not self.connection.closed:
             raise errors.TimedOut("the debugger did not take the change", operation="breakpoints")
         for future in done:
@@ -360,9 +375,19 @@ class Target:
                 body_of(future.result(), "breakpoints")
 
 
-def _rule(point: Breakpoint) -> dict[str, Any]:
-    """What the probe needs to decide by itself."""
-    rule: dict[str, Any] = {"id": point.number, "keep_hits": True}
+@contextlib.asynccontextmanager
+async def kill_on_failure(target: Target) -> AsyncIterator[None]:
+    """Leave no process behind when a start fails or is cancelled."""
+    try:
+        yield
+    except BaseException:  # cancellation included
+        await target.kill()
+        raise
+
+
+def _build_rule(point: Breakpoint) -> dap.Body:
+    """Everything that the probe needs to decide whether to stop."""
+    rule: dap.Body = {"id": point.number, "keep_hits": True}
     if point.condition:
         rule["condition"] = point.condition.strip()
     if point.hit_condition:
@@ -378,34 +403,34 @@ def _rule(point: Breakpoint) -> dict[str, Any]:
     return rule
 
 
-def _stop(body: dict[str, Any]) -> Stop:
-    shown = body.get("holdfast") or {}
-    frames = tuple(shown.get("frames") or ())
-    location = _location(frames[0]) if frames else None
+def _build_stop(body: dap.Body) -> Stop:
+    snapshot: dap.Body = body.get("holdfast") or {}
+    frames = tuple(snapshot.get("frames") or ())
+    location = _build_location(frames[0]) if frames else None
     reason = str(body.get("reason"))
     return Stop(
         thread_id=int(body.get("threadId") or 1),
         reason=_REASONS.get(reason, reason),
         location=location,
-        frame=int(shown.get("frame") or 0),
+        frame=int(snapshot.get("frame") or 0),
         frames=frames,
-        locals=tuple(shown.get("locals") or ()),
-        locals_total=int(shown.get("locals_total") or 0),
-        returned=tuple(shown.get("returned") or ()),
-        threads=tuple(shown.get("threads") or ()),
+        locals=tuple(snapshot.get("locals") or ()),
+        locals_total=int(snapshot.get("locals_total") or 0),
+        returned=tuple(snapshot.get("returned") or ()),
+        threads=tuple(snapshot.get("threads") or ()),
         breakpoints=tuple(
-            (f"bp_{each['id']}", int(each["hits"])) for each in shown.get("breakpoints") or ()
+            (f"bp_{point['id']}", int(point["hits"])) for point in snapshot.get("breakpoints") or ()
         ),
-        exception=_exception(shown.get("exception"), location),
+        exception=_build_exception(snapshot.get("exception"), location),
         all_threads_stopped=bool(body.get("allThreadsStopped", True)),
     )
 
 
-def _exception(shown: dict[str, Any] | None, location: Location | None) -> ThrownException | None:
-    if not shown:
+def _build_exception(thrown: dap.Body | None, location: Location | None) -> ThrownException | None:
+    if not thrown:
         return None
-    return ThrownException(shown["type"], shown["module"], shown["message"], location)
+    return ThrownException(thrown["type"], thrown["module"], thrown["message"], location)
 
 
-def _location(frame: dict[str, Any]) -> Location:
+def _build_location(frame: dap.Body) -> Location:
     return Location(str(frame["file"]), int(frame["line"]), str(frame["name"]))

@@ -1,11 +1,11 @@
-"""The warden: a small process that ends every target once the server is gone.
+"""The warden: a small process that kills every target once the server is gone.
 
-Run as `python -I -S warden.py <nonce>` with standard input a pipe that only the server can write
-to. However the server dies, the kernel closes that pipe; the warden then kills whatever carries
-the server's tags, and the process groups it was told about (`+<pgid>`, `-<pgid>`), and exits.
+It is run as `python -I -S warden.py <nonce>`, with a pipe as standard input that only the server
+writes to. When the server dies, in whatever way, the kernel closes the pipe. The warden then kills
+every process with the server's tags and in the groups that it was told of (`+<pgid>`, `-<pgid>`).
 
-It waits for as long as the server lives, so it imports next to nothing. The server imports the
-look at /proc from here, so that both find the same processes.
+It runs for as long as the server does, so it imports as little as possible. The server imports the
+functions that read /proc from here, so that both find the same processes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def tag_of(pid: int) -> int | None:
 
 
 def is_over(pid: int) -> bool:
-    """Whether `pid` is a mere zombie. One whose first thread left while others run is not."""
+    """Whether `pid` is a zombie, and none of its threads runs on."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return len(fields) > 17 and fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
 
@@ -58,19 +58,19 @@ def in_groups(pid: int, groups: Container[int]) -> bool:
         return False
 
 
-def sweep(belongs: Callable[[int], bool], strike: Callable[[int], object] = bool) -> list[int]:
-    """Strike, on sight, every living process that belongs; return them.
+def sweep(belongs: Callable[[int], bool], act: Callable[[int], object] = bool) -> list[int]:
+    """Call `act` with every living process that belongs, as soon as it is found. Return them.
 
-    A process that forks and exits all the time is gone before a listing is read to its end. So
-    we then follow the newest pids until there is no newer one. Never ourselves, never init.
+    A process that forks and exits all the time is gone before a listing is read to its end. So we
+    then follow the newest pids until there is no newer one. We and init are left out.
     """
-    own, found = os.getpid(), []
+    own, members = os.getpid(), []
 
     def look_at(pids: Iterable[int]) -> None:
         for pid in pids:
             if 1 < pid != own and belongs(pid) and not is_over(pid):
-                strike(pid)
-                found.append(pid)
+                act(pid)
+                members.append(pid)
 
     last = _newest_pid()
     look_at(_listed_pids())
@@ -78,10 +78,10 @@ def sweep(belongs: Callable[[int], bool], strike: Callable[[int], object] = bool
         newest = _newest_pid()
         if newest == last:
             break
-        # Pids start over after the highest: then the listing of the next sweep has to do.
+        # After the highest pid they start over. The next sweep's listing then finds them.
         look_at(range(last + 1, newest + 1))
         last = newest
-    return found
+    return members
 
 
 def _listed_pids() -> list[int]:
@@ -110,7 +110,7 @@ def _read(path: str) -> bytes:
 
 
 def follow(fd: int) -> set[int]:
-    """Read the server's lines until it is gone; return the groups still to be ended."""
+    """Read the server's lines until it is gone. Return the groups that are left to kill."""
     groups: set[int] = set()
     rest = b""
     while chunk := os.read(fd, 4096):
@@ -121,7 +121,7 @@ def follow(fd: int) -> set[int]:
 
 
 def end_all(nonce: int, groups: set[int]) -> None:
-    """Kill until two sweeps in a row find nobody: one may just miss a process being born."""
+    """Kill until two sweeps in a row find nothing: one may miss a process that is being forked."""
 
     def belongs(pid: int) -> bool:
         tag = tag_of(pid)
@@ -129,10 +129,10 @@ def end_all(nonce: int, groups: set[int]) -> None:
 
     quiet = 0
     for _ in range(ROUNDS):
-        found = sweep(belongs, lambda pid: _kill(os.kill, pid))
+        members = sweep(belongs, lambda pid: _kill(os.kill, pid))
         for group in groups:
             _kill(os.killpg, group)
-        quiet = 0 if found else quiet + 1
+        quiet = 0 if members else quiet + 1
         if quiet == 2:
             return
         time.sleep(PAUSE)
