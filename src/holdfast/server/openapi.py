@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import types
-import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Any, get_args
 
-import msgspec
 from starlette.responses import Response
 
 from holdfast.model.version import VERSION
 from holdfast.server.error_answers import ErrorAnswer, FlatErrorAnswer
+from holdfast.server.json_schema import SchemaBuilder
 from holdfast.server.route_table import Media, Route
 from holdfast.wire import rest
 
 Json = dict[str, Any]
-_REFERENCE = "#/components/schemas/{name}"
-_KINDS = "Which kind of target it is of: `program`, `calls` or `agent`."
 PATH_MEANINGS = {
     "breakpoint_id": "The id of the breakpoint.",
     "call_id": "The id of the call.",
@@ -45,16 +41,10 @@ def build_routes(listed: Sequence[Route], modules: Sequence[ModuleType]) -> list
 
 
 def build_document(listed: Sequence[Route], modules: Sequence[ModuleType]) -> Json:
-    used = _collect_types(listed)
-    schemas, components = msgspec.json.schema_components(
-        used, schema_hook=_describe_any, ref_template=_REFERENCE
-    )
-    schema_of = {id(type_): schema for type_, schema in zip(used, schemas, strict=True)}
-    for component in components.values():
-        _describe_kind(component)
+    schemas = SchemaBuilder()
     paths: dict[str, Json] = {}
     for route in listed:
-        operation = _build_operation(route, schema_of)
+        operation = _build_operation(route, schemas)
         paths.setdefault(route.path, {})[route.method.lower()] = operation
     return {
         "openapi": "3.1.0",
@@ -67,7 +57,7 @@ def build_document(listed: Sequence[Route], modules: Sequence[ModuleType]) -> Js
         },
         "tags": [_build_tag(module) for module in modules],
         "paths": paths,
-        "components": {"schemas": components},
+        "components": {"schemas": schemas.components},
     }
 
 
@@ -77,120 +67,66 @@ def _build_tag(module: ModuleType) -> Json:
     return {"name": name, "description": (module.__doc__ or "").splitlines()[0]}
 
 
-# -- types ----------------------------------------------------------------------------------------
-
-
-def _collect_types(listed: Iterable[Route]) -> list[Any]:
-    found: dict[int, Any] = {id(type_): type_ for type_ in (ErrorAnswer, FlatErrorAnswer)}
-    for route in listed:
-        candidates = [*split_union(route.answer), *route.parameters.values()]
-        if route.body is not None:
-            candidates += split_union(route.body)
-        found |= {id(type_): type_ for type_ in candidates if find_media(type_) is None}
-    return list(found.values())
-
-
-def split_union(type_: Any) -> list[Any]:
-    """The members of a union; structs without a tag can only be described one by one."""
-    is_union = typing.get_origin(type_) in (typing.Union, types.UnionType)
-    return list(typing.get_args(type_)) if is_union else [type_]
-
-
-def find_media(type_: Any) -> Media | None:
-    """What an answer is that is no JSON."""
-    if typing.get_origin(type_) is Annotated:
-        return next((note for note in type_.__metadata__ if isinstance(note, Media)), None)
-    return None
-
-
-def _describe_any(type_: type) -> Json:
-    """The schema of `object`: any JSON value."""
-    if type_ is object:
-        return {"description": "Any JSON value."}
-    raise NotImplementedError
-
-
-def _describe_kind(component: Json) -> None:
-    """The tag that tells structs apart is no field, and has no description of its own."""
-    kind = component.get("properties", {}).get("kind")
-    if kind is not None and "description" not in kind:
-        kind["description"] = _KINDS
-
-
 # -- operations -----------------------------------------------------------------------------------
 
 
-def _build_operation(route: Route, schema_of: dict[int, Json]) -> Json:
+def _build_operation(route: Route, schemas: SchemaBuilder) -> Json:
     name = route.function.__name__.rstrip("_")
+    error = FlatErrorAnswer if route.flat_errors else ErrorAnswer
     operation: Json = {
         "tags": [route.tag],
         "summary": name.replace("_", " ").capitalize(),
         "description": inspect.cleandoc(route.meaning),
         "operationId": f"{route.method.lower()}{route.path}",
-        "parameters": _build_parameters(route, schema_of),
+        "parameters": _build_parameters(route, schemas),
         "responses": {
-            str(route.status): _build_response(route, schema_of),
+            str(route.status): _build_response(route, schemas),
             "default": {
                 "description": "Any error, of every status from 400 up",
-                "content": _json(
-                    schema_of[id(FlatErrorAnswer if route.flat_errors else ErrorAnswer)]
-                ),
+                "content": {"application/json": {"schema": schemas.build(error)}},
             },
         },
     }
     if route.body is not None:
-        schema = {"type": "string", "format": "binary"}
-        if route.body is not bytes:
-            schema = _join([schema_of[id(type_)] for type_ in split_union(route.body)])
         operation["requestBody"] = {
             "required": not route.is_body_optional,
-            "content": {route.body_media: {"schema": schema}},
+            "content": {route.body_media: {"schema": schemas.build(route.body)}},
         }
     return operation
 
 
-def _build_parameters(route: Route, schema_of: dict[int, Json]) -> list[Json]:
+def _build_parameters(route: Route, schemas: SchemaBuilder) -> list[Json]:
     parameters = [
         {
             "name": name,
             "in": "path",
             "required": True,
             "description": PATH_MEANINGS[name],
-            "schema": schema_of[id(type_)],
+            "schema": schemas.build(type_),
         }
         for name, type_ in route.parameters.items()
     ]
     if route.query is not None:
-        [_], components = msgspec.json.schema_components([route.query])
-        schema = components[route.query.__name__]
-        for name, field in schema["properties"].items():
-            described = dict(field)
-            parameters.append(
-                {
-                    "name": name,
-                    "in": "query",
-                    "required": name in schema.get("required", ()),
-                    "description": described.pop("description"),
-                    "schema": described,
-                }
-            )
+        query = schemas.describe(route.query)
+        parameters += [
+            {
+                "name": name,
+                "in": "query",
+                "required": name in query["required"],
+                "description": schema.pop("description"),
+                "schema": schema,
+            }
+            for name, schema in query["properties"].items()
+        ]
     return parameters
 
 
-def _build_response(route: Route, schema_of: dict[int, Json]) -> Json:
-    media = find_media(route.answer)
+def _build_response(route: Route, schemas: SchemaBuilder) -> Json:
+    media = next((note for note in get_args(route.answer) if isinstance(note, Media)), None)
     if media is not None:
-        content = {media.type: {"schema": {"type": "string", "description": media.meaning}}}
+        content = {media.type: {"schema": {"type": "string", "format": "binary"}}}
         return {"description": media.meaning, "content": content}
-    members = split_union(route.answer)
+    members = get_args(route.answer) or (route.answer,)
     meanings = [(inspect.getdoc(type_) or "").splitlines()[0] for type_ in members]
-    schema = _join([schema_of[id(type_)] for type_ in members])
-    return {"description": " Or: ".join(meanings), "content": _json(schema)}
-
-
-def _join(schemas: list[Json]) -> Json:
-    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-
-
-def _json(schema: Json) -> Json:
-    return {"application/json": {"schema": schema}}
+    content = {"application/json": {"schema": schemas.build(route.answer)}}
+    return {"description": " Or: ".join(meanings), "content": content}
