@@ -25,7 +25,7 @@ from bench.measurements import Ratio, measure_in_turn, time_each
 from bench.server import Server
 from holdfast import configure_debug, with_debug
 from holdfast.client.client_settings import Settings
-from holdfast.client.leased_call import Lease
+from holdfast.client.leased_call import LeasedCalls
 from holdfast.client.stacks import Stacks
 from holdfast.client.switch import switch
 
@@ -55,10 +55,10 @@ def debugging(server: Server, mode: str) -> Iterator[None]:
         switch.settings = Settings()
 
 
-def current_lease() -> Lease:
+def current_leased_calls() -> LeasedCalls:
     assert switch.recorder is not None
-    assert switch.recorder.lease is not None
-    return switch.recorder.lease
+    assert switch.recorder.leased_calls is not None
+    return switch.recorder.leased_calls
 
 
 # -- strict --------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def measure_persisted(server: Server, rounds: int, calls: int, base: float) -> R
         def call_and_persist() -> float:
             start = time.perf_counter()
             call_in_depth(DEPTH - 2, lambda: _loop(proxy, calls))
-            current_lease().flush()
+            current_leased_calls().flush()
             http.request("GET", "/api/functions")  # waits until the store has written everything
             return (time.perf_counter() - start) / calls * 1e6
 
@@ -210,7 +210,7 @@ def check_escapes(server: Server, calls: int, threads: int = 4) -> EscapeCheck:
             state[0] = changes
         for thread in running:
             thread.join()
-        current_lease().flush()
+        current_leased_calls().flush()
         http.request("GET", "/api/functions")
     made = calls // threads * threads
     return EscapeCheck(threads, made, changes, sum(escaped), made - _count_rows(server, session))

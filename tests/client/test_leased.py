@@ -21,7 +21,7 @@ from background import run_in_thread
 from harness import Server
 from holdfast import DebugServerError, async_debug_call, configure_debug, debug_call, with_debug
 from holdfast.client.lease_rules import LeaseRules, may_match_name
-from holdfast.client.leased_call import Lease
+from holdfast.client.leased_call import LeasedCalls
 from holdfast.client.switch import switch
 from holdfast.wire import batch_format
 from polling import wait_until
@@ -63,10 +63,10 @@ def same(value: Any) -> Any:
     return value
 
 
-def lease() -> Lease:
+def leased_calls() -> LeasedCalls:
     assert switch.recorder is not None
-    assert switch.recorder.lease is not None
-    return switch.recorder.lease
+    assert switch.recorder.leased_calls is not None
+    return switch.recorder.leased_calls
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def leasing(server: Server) -> Iterator[Application]:
 
 
 def recorded(app: Application) -> list[Any]:
-    lease().flush()
+    leased_calls().flush()
     return app.list_calls()
 
 
@@ -259,7 +259,7 @@ def test_every_call_of_many_threads_is_recorded(leasing: Application) -> None:
     running = [run_in_thread(lambda number=number: work(number)) for number in range(4)]  # type: ignore[misc]
     for each in running:
         each.result(60)
-    lease().flush()
+    leased_calls().flush()
 
     assert rows(leasing) == 8000
 
@@ -300,7 +300,7 @@ def test_no_call_escapes_a_breakpoint(leasing: Application) -> None:
     done.set()
     for each in running:
         each.result(60)
-    lease().flush()
+    leased_calls().flush()
 
     assert escaped == []
     assert rows(leasing) == sum(made)
@@ -321,7 +321,7 @@ def test_sending_does_not_wait_for_calls_that_other_threads_go_on_making(
 ) -> None:
     assert switch.recorder is not None
     ledger = with_debug(Ledger())
-    report = switch.recorder.report
+    report = switch.recorder.send_batch
 
     def reported(batch: Callable[[], bytes]) -> None:
         report(batch)
@@ -329,12 +329,12 @@ def test_sending_does_not_wait_for_calls_that_other_threads_go_on_making(
             30
         )  # for every call that is sent, one more is made
 
-    monkeypatch.setattr(switch.recorder, "report", reported)
+    monkeypatch.setattr(switch.recorder, "send_batch", reported)
     ledger.add(1)
-    run_in_thread(lease().flush).result(30)
+    run_in_thread(leased_calls().flush).result(30)
 
     monkeypatch.undo()
-    lease().flush()
+    leased_calls().flush()
     assert ledger.rows == rows(leasing)
 
 
@@ -393,7 +393,7 @@ def test_rules_that_are_off_or_of_other_sessions_concern_nobody() -> None:
     mine = {"function": "add", "enabled": True}
 
     def concern(*rules: Any) -> bool:
-        return LeaseRules(rules, "calls_1").concern("add", "book", None, "proxy")
+        return LeaseRules(rules, "calls_1").may_concern("add", "book", None, "proxy")
 
     assert concern(mine)
     assert concern({"function": None, "alias": "b*"})
@@ -436,7 +436,7 @@ def test_a_server_restart_is_survived(tmp_path: Path) -> None:
     try:
         ledger = with_debug(Ledger())
         ledger.add(1)
-        lease().flush()
+        leased_calls().flush()
         first.stop()
         app.server = Server(tmp_path / "data", "--port", first.url.rpartition(":")[2])
         ledger.add(2)
@@ -463,7 +463,7 @@ def test_a_fork_has_a_session_of_its_own(leasing: Application) -> None:
         try:
             ledger.add(2)
             ledger.add(3)
-            lease().flush()
+            leased_calls().flush()
             status = 0
         finally:
             os._exit(status)
@@ -478,12 +478,12 @@ def test_a_fork_has_a_session_of_its_own(leasing: Application) -> None:
 def test_a_full_buffer_makes_the_caller_wait(
     leasing: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease().outbox, "most", 10)
+    monkeypatch.setattr(leased_calls().outbox, "max_waiting", 10)
     ledger, doubled = with_debug(Ledger()), with_debug(double)
     for number in range(100):
         ledger.add(number)
         doubled(number)
-        assert len(lease().outbox) <= 20  # ten of each way of being written down
+        assert len(leased_calls().outbox) <= 20  # ten of each way of being written down
     assert len(recorded(leasing)) == 200
 
 
@@ -516,10 +516,10 @@ for number in range(100):
 def test_a_session_that_was_deleted_is_begun_anew(leasing: Application) -> None:
     ledger = with_debug(Ledger())
     ledger.add(1)
-    lease().flush()
+    leased_calls().flush()
     leasing.server.delete(f"/sessions/{leasing.session_id}")
     ledger.add(2)
-    lease().flush()
+    leased_calls().flush()
     leasing.session_id = leasing.info.session_id()
     assert [call["args"][0]["json"] for call in leasing.list_calls()] == [2]
 
@@ -534,12 +534,12 @@ def test_a_batch_is_kept_whole_or_not_at_all(leasing: Application) -> None:
     sent: list[bytes] = []
     recorder = switch.recorder
     assert recorder is not None
-    before = recorder.report
-    recorder.report = lambda batch: sent.append(batch())  # type: ignore[method-assign]
+    before = recorder.send_batch
+    recorder.send_batch = lambda build: sent.append(build())  # type: ignore[method-assign]
     for number in range(3):
         ledger.add(number)
-    lease().flush()
-    recorder.report = before  # type: ignore[method-assign]
+    leased_calls().flush()
+    recorder.send_batch = before  # type: ignore[method-assign]
     [whole] = sent
 
     unknown = whole.replace(b'"call_type": "proxy"', b'"call_type": "magic"')

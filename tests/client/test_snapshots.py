@@ -29,8 +29,8 @@ from holdfast import (
 )
 from holdfast.client import equality, references
 from holdfast.client.definitions import Stored, all_needed
-from holdfast.client.recorder import MAX_SENT, Sent
 from holdfast.client.snapshots import Snapshot, Snapshots, cid_of, restore
+from holdfast.client.value_parcel import MAX_SENT, SentValues
 from scripted_server import CONTINUE, ScriptedServer, accept_all, format_response
 
 
@@ -200,13 +200,13 @@ def test_what_is_over_the_cap_has_an_id_of_its_own() -> None:
     assert shot.cid == snapshots.take(first).cid == snapshots.take(["a" * 999, 1, 2]).cid
     assert shot.cid != snapshots.take(second).cid
     assert snapshots.take("x" * 2000).cid != snapshots.take("y" * 2000).cid
-    assert snapshots.again(shot, first) is None
-    assert snapshots.current(shot, first).cid == shot.cid
+    assert snapshots.retake(shot, first) is None
+    assert snapshots.take_current(shot, first).cid == shot.cid
     first[-1] = 3
-    changed = snapshots.again(shot, first)
+    changed = snapshots.retake(shot, first)
     assert changed is not None
     assert changed.cid == snapshots.take(second).cid
-    assert snapshots.current(shot, first).cid == changed.cid
+    assert snapshots.take_current(shot, first).cid == changed.cid
 
 
 def test_over_the_cap_hashing_sees_what_pickle_refuses() -> None:
@@ -215,7 +215,7 @@ def test_over_the_cap_hashing_sees_what_pickle_refuses() -> None:
     shot = snapshots.take(value)
     assert shot.marker == "too_large"
     value[-1] = 2
-    assert snapshots.again(shot, value) is not None
+    assert snapshots.retake(shot, value) is not None
 
 
 def _steps() -> Any:
@@ -234,13 +234,13 @@ def test_what_cannot_be_stored_has_an_id_of_its_own() -> None:
     snapshots = Snapshots(placeholders=True)
     one, two = Stubborn(1), Stubborn(1)
     shot = snapshots.take(one)
-    assert shot.cid == snapshots.take(one).cid == snapshots.current(shot, one).cid
+    assert shot.cid == snapshots.take(one).cid == snapshots.take_current(shot, one).cid
     assert shot.cid != snapshots.take(two).cid
-    assert snapshots.again(shot, one) is None
+    assert snapshots.retake(shot, one) is None
     one.value = 2
-    changed = snapshots.again(shot, one)
+    changed = snapshots.retake(shot, one)
     assert changed is not None
-    assert changed.cid == snapshots.current(shot, one).cid != shot.cid
+    assert changed.cid == snapshots.take_current(shot, one).cid != shot.cid
 
 
 class Stubborn(Refuses):
@@ -468,9 +468,9 @@ def test_a_function_whose_globals_cannot_be_stored_can_still_be_wrapped(app: App
 def test_an_unchanged_value_is_recognised_without_hashing() -> None:
     snapshots, value = Snapshots(), list(range(1000))
     shot = snapshots.take(value)
-    assert snapshots.again(shot, value) is None
+    assert snapshots.retake(shot, value) is None
     value.append(1)
-    after = snapshots.again(shot, value)
+    after = snapshots.retake(shot, value)
     assert after is not None
     assert after.cid != shot.cid
 
@@ -533,7 +533,7 @@ def test_cid_deduplication_subsequent_send(scripted: Callable[..., ScriptedServe
 
 
 def test_cid_lru_cache_eviction() -> None:
-    sent = Sent()
+    sent = SentValues()
     sent.add(str(number) for number in range(MAX_SENT))
     assert "0" in sent  # and thereby used again
     sent.add(["one more"])

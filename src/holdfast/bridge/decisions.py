@@ -7,7 +7,8 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.model import agent_commands
+from holdfast.core.decision_check import check_fields
+from holdfast.model.decision import Moment
 
 
 @dataclass(frozen=True)
@@ -28,33 +29,13 @@ def action_of(data: dict[str, Any]) -> str:
     return "raise" if "exception_type" in data else "continue"
 
 
-def checked(action: str, data: dict[str, Any]) -> dict[str, Any]:
-    """The part of a decision that belongs to its action."""
-    match action:
-        case "modify":
-            if "messages" in data and "input" not in data:
-                data = {"input": {"messages": data["messages"]}}
-            if not isinstance(data.get("input"), dict):
-                raise ValueError("modify takes an input, which is an object")
-            return {"input": data["input"]}
-        case "skip":
-            if "result" not in data:
-                raise ValueError("skip takes the result to give instead")
-            return {"result": data["result"]}
-        case "raise":
-            kind = data.get("exception_type", "RuntimeError")
-            if not isinstance(kind, str):
-                raise ValueError("exception_type is the name of an exception")
-            return {
-                "exception_type": kind,
-                "exception_message": str(data.get("exception_message", "")),
-            }
-        case "inject":
-            role, content = data.get("role", "user"), data.get("content")
-            check_message(role, content)
-            return {"role": role, "content": content}
-        case _:
-            return {}
+def check_decision(at: str, action: str, data: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an action, checked against the table of decisions."""
+    fields = check_fields(Moment(at), action, data)
+    messages = fields.pop("messages", None)
+    if messages is not None:
+        fields.setdefault("input", {"messages": messages})
+    return fields
 
 
 def check_messages(data: dict[str, Any]) -> None:
@@ -64,13 +45,6 @@ def check_messages(data: dict[str, Any]) -> None:
     is_right = isinstance(messages, list) and all(isinstance(each, dict) for each in messages)
     if not is_right:
         raise ValueError('messages is a list of objects: [{"role": "user", "content": "…"}]')
-
-
-def check_message(role: Any, content: Any) -> None:
-    if role not in agent_commands.ROLES:
-        raise ValueError(f"role is one of {', '.join(agent_commands.ROLES)}, not {role!r:.100}")
-    if not isinstance(content, (str, list)) or not content:
-        raise ValueError("content is the text of a message")
 
 
 def made_error(data: dict[str, Any]) -> BaseException:

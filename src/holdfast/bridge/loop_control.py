@@ -380,9 +380,8 @@ class Control:
                 raise ValueError(f"{stop.id} does not allow {action}; it allows {allowed}")
             if action == "modify" and stop.at == rules.MODEL:
                 decisions.check_messages(data)
-        decision = Decision(
-            "continue" if action == "step" else action, by, decisions.checked(action, data)
-        )
+        fields = decisions.check_decision(held[0].at, action, data)
+        decision = Decision("continue" if action == "step" else action, by, fields)
 
         def effect() -> None:
             if action == "step":
@@ -440,8 +439,8 @@ class Control:
         return Plan(APPLIED, effect)
 
     def _inject(self, command: Command) -> Plan:
-        role, content = command.data.get("role", "user"), command.data.get("content")
-        decisions.check_message(role, content)
+        fields = decisions.check_decision(rules.MODEL, "inject", command.data)
+        role, content = fields["role"], fields["content"]
         held = [stop for stop in self.stops.values() if stop.at == rules.MODEL]
 
         def effect() -> None:

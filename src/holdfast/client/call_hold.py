@@ -1,4 +1,4 @@
-"""A held call, from its side: asking for the decision, and answering questions meanwhile."""
+"""A held call in the application: it waits for the decision and evaluates expressions meanwhile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import types
 from typing import Any
 from urllib.parse import urlsplit
 
-from holdfast.client import value_preview
 from holdfast.client.exceptions import (
     DebugProtocolError,
     DebugServerError,
@@ -16,83 +15,81 @@ from holdfast.client.exceptions import (
 )
 from holdfast.client.http_client import Reply
 from holdfast.client.proxy_base import without_interception
-from holdfast.client.recorder import Recorder
-from holdfast.client.time_limit import bounded
+from holdfast.client.recorder import Answer, Recorder
+from holdfast.client.time_limit import run_limited
+from holdfast.client.value_preview import build_preview, clean
 
-# Seconds for an expression, if the server does not say.
-LONGEST_EVALUATION = 10.0
-# Seconds that the server may let us wait for one answer; a decision ends the wait at once.
-LONGEST_WAIT = 20.0
+# Seconds for an expression, if the server names no limit.
+MAX_EVALUATION = 10.0
+# Seconds that the server may delay one answer; a decision ends the wait at once.
+MAX_WAIT = 20.0
 
 
 class Hold:
     """The step that waits for a decision."""
 
     def __init__(
-        self,
-        recorder: Recorder,
-        call_id: str,
-        answer: dict[str, Any],
-        frame: types.FrameType | None,
+        self, recorder: Recorder, call_id: str, answer: Answer, frame: types.FrameType | None
     ) -> None:
         self._recorder = recorder
         self._call_id = call_id
         self._frame = frame
-        self._path = _path(answer.get("poll_url"))
-        self._interval = _milliseconds(answer, "poll_interval_ms", 100)
-        self._timeout = _milliseconds(answer, "timeout_ms", 60_000)
-        self._waits = True  # whether this server takes `?wait=`
-        self._answered = False  # a question, just now: more may come
+        self._path = _parse_path(answer.get("poll_url"))
+        self._interval = _parse_milliseconds(answer, "poll_interval_ms", 100)
+        self._timeout = _parse_milliseconds(answer, "timeout_ms", 60_000)
+        self._server_waits = True  # whether this server takes `?wait=`
+        self._has_evaluated = False  # just now: more expressions may come
 
-    def now(self) -> dict[str, Any]:
+    def wait(self) -> Answer:
         deadline = time.monotonic() + self._timeout
         while True:
-            asked = time.monotonic()
-            wait = self._wait(deadline, asked)
+            asked_at = time.monotonic()
+            wait = self._choose_wait(deadline, asked_at)
             with without_interception():
-                decision = self._decision(self._recorder.poll(self._asking(wait), wait))
+                decision = self._read(self._recorder.poll(self._poll_path(wait), wait))
             if decision is not None:
                 return decision
-            time.sleep(self._pause(asked, deadline))
+            time.sleep(self._choose_pause(asked_at, deadline))
 
-    async def soon(self) -> dict[str, Any]:
+    async def wait_async(self) -> Answer:
         if asyncio._get_running_loop() is None:
-            return self.now()  # another event loop than asyncio's
+            return self.wait()  # another event loop than asyncio's
         deadline = time.monotonic() + self._timeout
         while True:
-            asked = time.monotonic()
-            wait = self._wait(deadline, asked)
-            reply = await self._recorder.poll_async(self._asking(wait), wait)
+            asked_at = time.monotonic()
+            wait = self._choose_wait(deadline, asked_at)
+            reply = await self._recorder.poll_async(self._poll_path(wait), wait)
             with without_interception():
-                decision = self._decision(reply)
+                decision = self._read(reply)
             if decision is not None:
                 return decision
-            await asyncio.sleep(self._pause(asked, deadline))
+            await asyncio.sleep(self._choose_pause(asked_at, deadline))
 
-    def _wait(self, deadline: float, now: float) -> float:
+    def _choose_wait(self, deadline: float, now: float) -> float:
         if now >= deadline:
             raise DebugTimeoutError(
                 f"nobody decided about call {self._call_id} within {self._timeout:g} s"
             )
-        return min(LONGEST_WAIT, deadline - now)
+        return min(MAX_WAIT, deadline - now)
 
-    def _asking(self, wait: float) -> str:
-        if not self._waits:
+    def _poll_path(self, wait: float) -> str:
+        if not self._server_waits:
             return self._path
         return f"{self._path}{'&' if '?' in self._path else '?'}wait={wait:.3f}"
 
-    def _pause(self, asked: float, deadline: float) -> float:
+    def _choose_pause(self, asked_at: float, deadline: float) -> float:
         """A server that answers at once is asked again at the interval that it named."""
-        if self._answered:
-            self._answered = False
+        if self._has_evaluated:
+            self._has_evaluated = False
             return 0.0
         now = time.monotonic()
-        return max(0.0, min(asked + self._interval, deadline) - now)
+        return max(0.0, min(asked_at + self._interval, deadline) - now)
 
-    def _decision(self, reply: Reply) -> dict[str, Any] | None:
+    def _read(self, reply: Reply) -> Answer | None:
+        """The decision; None if there is none yet."""
         if reply.status == 404:
-            if self._waits:
-                self._waits = False
+            if self._server_waits:
+                self._server_waits = False
                 return None
             raise DebugServerError(f"the server does not know the held call {self._call_id}")
         if reply.status in (409, 410):
@@ -100,7 +97,7 @@ class Hold:
                 f"call {self._call_id} is no longer held, and is not made: "
                 f"the session has ended ({reply.error_message()})"
             )
-        answer = self._recorder.checked(reply)
+        answer = self._recorder.parse_answer(reply)
         match answer.get("status"):
             case "waiting":
                 return None
@@ -112,31 +109,26 @@ class Hold:
                 if isinstance(decision, str):
                     decision = answer
                 if not isinstance(decision, dict) or "action" not in decision:
-                    raise DebugProtocolError("the server is ready but says no action")
+                    raise DebugProtocolError("the server is ready but names no action")
                 return decision
-        raise DebugProtocolError(f"a held call is told an unknown status: {answer!r:.200}")
+        raise DebugProtocolError(f"a held call was sent an unknown status: {answer!r:.200}")
 
-    def _evaluate(self, question: dict[str, Any]) -> None:
+    def _evaluate(self, question: Answer) -> None:
         answer: dict[str, Any] = {"request_id": question.get("request_id")}
         expression = str(question.get("expression"))
         try:
-            answer["result"] = value_preview.of(
-                bounded(_seconds(question), lambda: evaluated(expression, self._frame))
+            answer["result"] = build_preview(
+                run_limited(_parse_limit(question), lambda: evaluate(expression, self._frame))
             )
-        except Exception as problem:
-            said = {"type": type(problem).__name__, "message": value_preview.clean(str(problem))}
-            answer["error"] = said
-        self._recorder.answer(self._call_id, answer)
-        self._answered = True
+        except Exception as problem:  # whatever the expression raises is the answer
+            message = clean(str(problem))
+            answer["error"] = {"type": type(problem).__name__, "message": message}
+        self._recorder.answer_question(self._call_id, answer)
+        self._has_evaluated = True
 
 
-def _seconds(question: dict[str, Any]) -> float:
-    found = question.get("timeout")
-    return found if isinstance(found, (int, float)) and found > 0 else LONGEST_EVALUATION
-
-
-def evaluated(expression: str, frame: types.FrameType | None) -> Any:
-    """The value of an expression in a frame; a statement is run there, and has none."""
+def evaluate(expression: str, frame: types.FrameType | None) -> Any:
+    """Evaluate an expression in a frame. A statement is executed there; its value is None."""
     names: dict[str, Any] = {} if frame is None else frame.f_globals
     local: Any = {} if frame is None else frame.f_locals
     try:
@@ -148,15 +140,21 @@ def evaluated(expression: str, frame: types.FrameType | None) -> Any:
     return eval(code, {**names, **local})
 
 
-def _path(url: Any) -> str:
+def _parse_limit(question: Answer) -> float:
+    limit = question.get("timeout")
+    return limit if isinstance(limit, (int, float)) and limit > 0 else MAX_EVALUATION
+
+
+def _parse_path(url: Any) -> str:
     if not isinstance(url, str) or not url:
-        raise DebugProtocolError("a held call is told no poll_url")
+        raise DebugProtocolError("a held call was sent no poll_url")
     parts = urlsplit(url)
     return parts.path + (f"?{parts.query}" if parts.query else "")
 
 
-def _milliseconds(answer: dict[str, Any], field: str, default: int) -> float:
-    found = answer.get(field, default)
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or found < 0:
-        raise DebugProtocolError(f"a held call is told a {field} of {found!r}")
-    return found / 1000
+def _parse_milliseconds(answer: Answer, field: str, default: int) -> float:
+    """In seconds."""
+    number = answer.get(field, default)
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or number < 0:
+        raise DebugProtocolError(f"a held call was sent a {field} of {number!r}")
+    return number / 1000

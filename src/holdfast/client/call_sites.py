@@ -1,8 +1,8 @@
 """Where leased calls come from: each function, stack and thread is described once.
 
-A site is known again by the code objects on the stack and the instructions they stand at. The last
-one of each caller is at hand in `near`: most calls come from where the one before came from, so
-that comparing is enough and no key has to be made of a whole stack.
+A site is recognised by the code objects on the stack and the instructions they stand at. `recent`
+has the last site of each caller: most calls come from where the one before came from, so that
+comparing is enough and no key has to be built of a whole stack.
 """
 
 from __future__ import annotations
@@ -11,92 +11,92 @@ import itertools
 import json
 import threading
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from holdfast.client import stacks, value_preview
+from holdfast.client import stacks
+from holdfast.client.invocation import Invocation
 from holdfast.client.proxy_base import without_interception
+from holdfast.client.recorder import Recorder
+from holdfast.client.value_preview import clean
 
-if TYPE_CHECKING:
-    from holdfast.client.recorder import Recorder
+MAX_SITES = 20_000
 
-MAX = 20_000
+Key = tuple[Any, ...]
+"""Name, alias, qualified name, kind, type of the target, id of the code, number of the thread; then
+for each frame the id of its code and its instruction, or the stack as text."""
 
-_threads = itertools.count(1)
+_thread_numbers = itertools.count(1)
 
 
 class CallSite:
     """What the calls of one function, from one stack, in one thread, have in common."""
 
-    __slots__ = ("clear", "keeps", "named", "number", "outside", "text")
+    __slots__ = ("callers", "clear_epoch", "code", "names", "number", "text")
 
     def __init__(
         self,
         number: int,
         text: bytes,
-        named: tuple[Any, ...],
-        keeps: Any,
-        outside: list[tuple[types.CodeType, int]],
+        names: tuple[Any, ...],
+        code: Any,
+        callers: list[tuple[types.CodeType, int]],
     ) -> None:
         self.number = number
         self.text = text
-        self.named = named
-        self.keeps = keeps  # the code objects, so that their ids stay theirs
-        self.outside = outside  # the frames beyond the caller's
-        self.clear = -1  # the epoch in which no rule is known to concern it
+        self.names = names  # name, alias, qualified name and kind
+        self.code = code  # all code objects, kept so that no other gets their ids
+        self.callers = callers  # the frames beyond the caller's
+        self.clear_epoch = -1  # the epoch in which no rule concerns this site
 
 
-class Mine(threading.local):
-    """This thread's number, and how it is described."""
+class CurrentThread(threading.local):
+    """The number and the description of the thread that asks."""
 
     def __init__(self) -> None:
         thread = threading.current_thread()
-        self.number = next(_threads)
-        self.about = {"id": thread.ident, "name": value_preview.clean(thread.name)}
+        self.number = next(_thread_numbers)
+        self.description = {"id": thread.ident, "name": clean(thread.name)}
 
 
 class CallSites:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._numbers = itertools.count(1)
-        self._every: dict[tuple[Any, ...], CallSite] = {}
-        self.mine = Mine()
-        self.near: dict[tuple[Any, ...], CallSite] = {}  # by the caller's frame alone: the last
+        self._sites: dict[Key, CallSite] = {}
+        self.thread = CurrentThread()
+        self.recent: dict[Key, CallSite] = {}  # by the caller's frame alone
 
-    def of(
-        self,
-        name: str,
-        alias: str | None,
-        qualname: str | None,
-        kind: str,
-        function: Any,
-        target: Any,
-        frame: types.FrameType | None,
-        stack: str | None,
-    ) -> CallSite:
-        """The site of a call. `stack`: where its coroutine was made, if that is elsewhere."""
+    def find(self, invocation: Invocation) -> CallSite:
+        frame, function, target = invocation.frame, invocation.function, invocation.target
         code = getattr(function, "__code__", None)
-        whose = (name, alias, qualname, kind, type(target), id(code), self.mine.number)
-        if frame is None or stack is not None:
-            key = (*whose, stack)
-            return self._every.get(key) or self._new(key, code, function, target, None, stack)
-        caller = (*whose, id(frame.f_code), frame.f_lasti)
-        where = [*caller]
-        add, each = where.append, frame.f_back
-        while each is not None:
-            add(id(each.f_code))
-            add(each.f_lasti)
-            each = each.f_back
-        found = self._every.get(tuple(where))
-        if found is None:
-            found = self._new(tuple(where), code, function, target, frame, None)
-        if not self._recorder.settings.capture_locals:
-            self.near[caller] = found
-        return found
+        key: Key = (
+            *(invocation.name, invocation.alias, invocation.qualname, invocation.kind),
+            *(type(target), id(code), self.thread.number),
+        )
+        if frame is not None and invocation.stack is None:
+            caller = (*key, id(frame.f_code), frame.f_lasti)
+            return self.find_at(caller, function, target, frame)
+        key = (*key, invocation.stack)
+        return self._sites.get(key) or self._add(key, function, target, None, invocation.stack)
 
-    def _new(
+    def find_at(self, caller: Key, function: Any, target: Any, frame: types.FrameType) -> CallSite:
+        """The site of a call from `frame`. `caller` is its key without the frames beyond."""
+        key = [*caller]
+        append, outer = key.append, frame.f_back
+        while outer is not None:
+            append(id(outer.f_code))
+            append(outer.f_lasti)
+            outer = outer.f_back
+        site = self._sites.get(tuple(key))
+        if site is None:
+            site = self._add(tuple(key), function, target, frame, None)
+        if not self._recorder.settings.capture_locals:
+            self.recent[caller] = site
+        return site
+
+    def _add(
         self,
-        key: tuple[Any, ...],
-        code: Any,
+        key: Key,
         function: Any,
         target: Any,
         frame: types.FrameType | None,
@@ -104,25 +104,25 @@ class CallSites:
     ) -> CallSite:
         name, alias, qualname, kind = key[:4]
         recorder = self._recorder
-        whole = recorder.settings.capture_locals
+        has_locals = recorder.settings.capture_locals
         with without_interception():
-            about = {
-                "name": value_preview.clean(name),
-                "alias": None if alias is None else value_preview.clean(alias),
+            description = {
+                "name": clean(name),
+                "alias": None if alias is None else clean(alias),
                 "qualname": qualname,
                 "call_type": kind,
-                "signature": recorder.signature(function, (type(target), name)),
-                "thread": self.mine.about,
+                "signature": recorder.functions.signature(function, type(target), name),
+                "thread": self.thread.description,
             }
             if stack is None:
-                stack = stacks.with_locals(frame) if whole else recorder.stacks.capture(frame)
-            text = f'{json.dumps(about)[:-1]}, "frames": {stack}}}'.encode()
-        keeps = (code, stacks.codes(frame))
-        outside = [] if frame is None else stacks.instructions(frame.f_back)
-        site = CallSite(next(self._numbers), text, (name, alias, qualname, kind), keeps, outside)
-        if not whole:
-            if len(self._every) >= MAX:
-                self._every.clear()
-                self.near.clear()
-            self._every[key] = site
+                stack = stacks.with_locals(frame) if has_locals else recorder.stacks.capture(frame)
+            text = f'{json.dumps(description)[:-1]}, "frames": {stack}}}'.encode()
+        code = (getattr(function, "__code__", None), stacks.codes(frame))
+        callers = [] if frame is None else stacks.instructions(frame.f_back)
+        site = CallSite(next(self._numbers), text, (name, alias, qualname, kind), code, callers)
+        if not has_locals:  # a site with locals is never met again
+            if len(self._sites) >= MAX_SITES:
+                self._sites.clear()
+                self.recent.clear()
+            self._sites[key] = site
         return site

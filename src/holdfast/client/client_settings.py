@@ -1,4 +1,4 @@
-"""What `configure_debug` can say."""
+"""The settings of `configure_debug`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CHOICES = {
 }
 
 
-def changed(settings: Settings, options: Mapping[str, Any]) -> Settings:
+def change_settings(settings: Settings, options: Mapping[str, Any]) -> Settings:
     """The settings with these options; ValueError names the one that is wrong."""
     names = [field.name for field in dataclasses.fields(Settings)]
     for name, value in options.items():
@@ -40,7 +40,7 @@ def changed(settings: Settings, options: Mapping[str, Any]) -> Settings:
 
 def _check(name: str, value: Any) -> None:
     if name in _CHOICES:
-        _choose(name, value)
+        _check_choice(name, value)
     elif name == "server_url":
         if value is not None:
             if not isinstance(value, str):
@@ -56,9 +56,9 @@ def _check(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number greater than 0, not {value!r}")
 
 
-def _choose(name: str, value: Any) -> None:
+def _check_choice(name: str, value: Any) -> None:
     if value not in _CHOICES[name]:
-        choices = " or ".join(f'"{each}"' for each in _CHOICES[name])
+        choices = " or ".join(f'"{choice}"' for choice in _CHOICES[name])
         raise ValueError(f"{name} must be {choices}, not {value!r}")
 
 

@@ -7,19 +7,16 @@ import inspect
 import os
 import sys
 import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import discovery
-from holdfast.client.async_generators import steps
-from holdfast.client.client_settings import changed
+from holdfast.client.call_runner import await_call, intercept, iterate_call, run, run_async
+from holdfast.client.client_settings import change_settings
 from holdfast.client.http_client import require_loopback
-from holdfast.client.proxy import (
-    is_async_generator_function,
-    is_coroutine_function,
-    stack_of,
-    wrap,
-)
+from holdfast.client.invocation import Invocation
+from holdfast.client.leased_call import LeasedCalls
 from holdfast.client.proxy_base import (
     ProxyBase,
     interception_off,
@@ -27,9 +24,15 @@ from holdfast.client.proxy_base import (
     target_of,
     without_interception,
 )
+from holdfast.client.proxy_class import wrap
+from holdfast.client.proxy_methods import capture_stack
 from holdfast.client.recorder import Recorder
-from holdfast.client.strict_call import Call, run_async, run_until_awaited
 from holdfast.client.switch import switch
+from holdfast.client.type_members import (
+    is_async_generator_function,
+    is_coroutine_function,
+    qualname_of,
+)
 
 _lock = threading.RLock()
 
@@ -70,13 +73,13 @@ def configure_debug(**options: Any) -> None:
     capture_locals: whether the variables of every frame are recorded with each call
     """
     with _lock:
-        switch.settings = changed(switch.settings, options)
+        switch.settings = change_settings(switch.settings, options)
 
 
 def with_debug(what: Any) -> Any:
     """Turn debugging "ON" or "OFF", or wrap an object: alone, or as `("name", object)`."""
     if type(what) is str:
-        return _switched(what)
+        return _switch(what)
     recorder = switch.recorder
     alias, target = what if _is_named(what) else (None, what)
     if recorder is None:
@@ -86,58 +89,46 @@ def with_debug(what: Any) -> Any:
             return target
         target = target_of(target)
     with without_interception():
-        seen = recorder.snapshots.take(target)
+        snapshot = recorder.snapshots.take(target)
         if callable(target):
-            recorder.register(alias or name_of(target), target, alias, seen.cid)
-    return wrap(target, alias, seen)
+            recorder.register(alias or name_of(target), target, alias, snapshot.cid)
+    return wrap(target, alias, snapshot)
 
 
 def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call a function here and now as through a proxy: `debug_call(f, x)`, `debug_call("a", f, x)`.
 
-    An asynchronous function gives its awaitable, and the call ends when that does; one with
-    `yield` gives its steps, and is called when the first is taken.
+    An asynchronous function gives its awaitable, and the call ends when that does. An asynchronous
+    generator is called when its first item is awaited.
     """
-    alias, function, args = _parsed(name_or_function, args)
+    alias, function, args = _parse_arguments(name_or_function, args)
     recorder = switch.recorder
     if recorder is None or interception_off.get():
         return function(*args, **kwargs)
-    call = _inline(recorder, alias, function, args, kwargs, sys._getframe(1))
-    if is_coroutine_function(call.function):
-        call.stack = stack_of(recorder, sys._getframe(1))
-        return _asynchronously(recorder, call)
-    if is_async_generator_function(call.function):
-        call.stack = stack_of(recorder, sys._getframe(1))
-        return steps(lambda frame: _asynchronously(recorder, call))
-    if recorder.lease is not None:
-        return recorder.lease.run_until_awaited(
-            *(call.name, call.function, args, kwargs, alias, call.qualname, call.frame)
-        )
-    return run_until_awaited(recorder, call)
-
-
-def _asynchronously(recorder: Recorder, call: Call) -> Any:
-    if recorder.lease is None:
-        return run_async(recorder, call)
-    return recorder.lease.run_async(
-        *(None, call.name, call.function, call.args, call.kwargs, call.target, call.kind),
-        *(call.alias, call.qualname, call.frame, call.stack),
-    )
+    frame = sys._getframe(1)
+    invocation = _build_invocation(recorder, alias, function, args, kwargs, frame)
+    if is_coroutine_function(invocation.function):
+        invocation.stack = capture_stack(recorder, frame)
+        return await_call(invocation)
+    if is_async_generator_function(invocation.function):
+        invocation.stack = capture_stack(recorder, frame)
+        return iterate_call(invocation)
+    return run(intercept(recorder, invocation), awaits=True)
 
 
 async def async_debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """As `debug_call`, awaited; held, it blocks nothing else in its loop."""
-    alias, function, args = _parsed(name_or_function, args)
+    """As `debug_call`, awaited. While it is held, everything else in its event loop goes on."""
+    alias, function, args = _parse_arguments(name_or_function, args)
     recorder = switch.recorder
     if recorder is None or interception_off.get():
         result = function(*args, **kwargs)
         return await result if inspect.isawaitable(result) else result
-    call = _inline(recorder, alias, function, args, kwargs, sys._getframe(1))
-    return await _asynchronously(recorder, call)
+    invocation = _build_invocation(recorder, alias, function, args, kwargs, sys._getframe(1))
+    return await run_async(intercept(recorder, invocation))
 
 
 def name_of(function: Any) -> str:
-    """What a callable is registered and recorded under."""
+    """The name that a callable is registered and recorded under."""
     name = getattr(function, "__name__", None)
     return name if isinstance(name, str) and name else f"{type(function).__qualname__}.__call__"
 
@@ -146,7 +137,7 @@ def _is_named(what: Any) -> bool:
     return type(what) is tuple and len(what) == 2 and type(what[0]) is str
 
 
-def _parsed(
+def _parse_arguments(
     first: Any, args: tuple[Any, ...]
 ) -> tuple[str | None, Callable[..., Any], tuple[Any, ...]]:
     if isinstance(first, str) and not is_proxy(first):
@@ -158,52 +149,41 @@ def _parsed(
     return None, first, args
 
 
-def _inline(
+def _build_invocation(
     recorder: Recorder,
     alias: str | None,
     function: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    frame: Any,
-) -> Call:
+    frame: types.FrameType,
+) -> Invocation:
     function = target_of(function)
     name = alias or name_of(function)
-    seen = None
-    if (name, id(function)) not in recorder.registered:
+    snapshot = None
+    if not recorder.functions.has(name, function):
         with without_interception():
-            seen = recorder.snapshots.take(function)
-            recorder.register(name, function, alias, seen.cid)
-    qualname = getattr(function, "__qualname__", None)
-    return Call(
-        name=name,
-        function=function,
-        args=args,
-        kwargs=kwargs,
-        target=function,
-        kind="inline",
-        frame=frame,
-        alias=alias,
-        qualname=qualname if type(qualname) is str else None,
-        seen=seen,
-    )
+            snapshot = recorder.snapshots.take(function)
+            recorder.register(name, function, alias, snapshot.cid)
+    qualname = qualname_of(function)
+    return Invocation(None, name, qualname, function, args, kwargs, frame, alias, snapshot)
 
 
-def _switched(mode: str) -> DebugInfo:
+def _switch(mode: str) -> DebugInfo:
     match mode.upper():
         case "ON":
-            return _on()
+            return _turn_on()
         case "OFF":
-            return _off()
+            return _turn_off()
     raise ValueError(
         f'with_debug takes "ON", "OFF" or an object, not {mode!r}; '
         'a string is wrapped with a name, as with_debug(("name", "text"))'
     )
 
 
-def _on() -> DebugInfo:
+def _turn_on() -> DebugInfo:
     if os.environ.get("HOLDFAST_CALLS", "").lower() == "off":
-        switch.asked = True
-        return _off()
+        switch.was_refused = True
+        return _turn_off()
     with _lock:
         url = discovery.server_url(switch.settings.server_url)
         require_loopback(url)  # what the environment names must be on this machine, too
@@ -211,15 +191,15 @@ def _on() -> DebugInfo:
         if recorder is not None:
             if recorder.connection.url == url and recorder.settings == switch.settings:
                 return DebugInfo(recorder)
-            _off()
-        recorder = Recorder(url, switch.settings)
+            _turn_off()
+        recorder = Recorder(url, switch.settings, LeasedCalls)
         with without_interception():
             recorder.open()
         switch.recorder = recorder
         return DebugInfo(recorder)
 
 
-def _off() -> DebugInfo:
+def _turn_off() -> DebugInfo:
     with _lock:
         recorder, switch.recorder = switch.recorder, None
         if recorder is not None:
@@ -228,7 +208,7 @@ def _off() -> DebugInfo:
         return DebugInfo(None)
 
 
-atexit.register(_off)
+atexit.register(_turn_off)
 
 __all__ = [
     "DebugInfo",

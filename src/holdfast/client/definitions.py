@@ -22,10 +22,11 @@ _HEAP_TYPE = 1 << 9  # a class made by a class statement, or by C code that imit
 class Stored:
     """Bytes under their content id, and what else is needed to load them."""
 
-    __slots__ = ("_cid", "data", "needs")
+    __slots__ = ("_all_needs", "_cid", "data", "needs")
 
     def __init__(self, data: bytes, needs: tuple[Stored, ...] = ()) -> None:
         self._cid: str | None = None
+        self._all_needs: tuple[Stored, ...] | None = None
         self.data = data
         self.needs = needs
 
@@ -34,6 +35,19 @@ class Stored:
         if self._cid is None:
             self._cid = hashlib.sha256(self.data).hexdigest()
         return self._cid
+
+    def all_needs(self) -> tuple[Stored, ...]:
+        """What has to be there to load it, and to load that, each once."""
+        if self._all_needs is None:
+            needs: dict[str, Stored] = {}
+            waiting = list(self.needs)
+            while waiting:
+                stored = waiting.pop()
+                if stored.cid not in needs:
+                    needs[stored.cid] = stored
+                    waiting.extend(stored.needs)
+            self._all_needs = tuple(needs.values())
+        return self._all_needs
 
 
 def is_importable(thing: Any) -> bool:
@@ -211,12 +225,5 @@ def _name(thing: Any) -> str:
 
 
 def all_needed(roots: Iterable[Stored]) -> dict[str, Stored]:
-    """Everything that these need to be loaded, and what that needs."""
-    found: dict[str, Stored] = {}
-    waiting = [need for root in roots for need in root.needs]
-    while waiting:
-        one = waiting.pop()
-        if one.cid not in found:
-            found[one.cid] = one
-            waiting.extend(one.needs)
-    return found
+    """Everything that these need to be loaded, by content id."""
+    return {stored.cid: stored for root in roots for stored in root.all_needs()}

@@ -1,7 +1,7 @@
-"""What numpy asks of an array-like operand, answered for a proxy's target.
+"""numpy's questions to an array-like operand, answered for a proxy's target.
 
-`np.sin(proxy)` and `ndarray + proxy` come to the proxy through these two; the function is then
-called as if there had been no proxy, neither among its operands nor in the lists they are in.
+`np.sin(proxy)` and `ndarray + proxy` come to the proxy through these two protocols. The function is
+then called without proxies, neither among its operands nor in the lists that they are in.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ from typing import Any
 
 from holdfast.client.proxy_base import ProxyBase, is_proxy, target_of
 
-_DEEPEST = 10
+_MAX_DEPTH = 10
 
 
-def unwrapped(value: Any, depth: int = 0) -> Any:
-    """The same with targets for proxies; what has none in it is left as it is."""
+def unwrap(value: Any, depth: int = 0) -> Any:
+    """The same with targets for proxies; the value itself if there are none in it."""
     if is_proxy(value):
         return target_of(value)
     cls = type(value)
-    if depth > _DEEPEST or cls not in (list, tuple, dict):
+    if depth > _MAX_DEPTH or cls not in (list, tuple, dict):
         return value
     if cls is dict:
-        named = {name: unwrapped(each, depth + 1) for name, each in value.items()}
+        named = {name: unwrap(item, depth + 1) for name, item in value.items()}
         return named if any(named[name] is not value[name] for name in value) else value
-    found = [unwrapped(each, depth + 1) for each in value]
-    if all(map(lambda one, other: one is other, found, value)):
+    items = [unwrap(item, depth + 1) for item in value]
+    if all(map(lambda one, other: one is other, items, value)):
         return value
-    return cls(found)
+    return cls(items)
 
 
-def ufunc(function: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    """`__array_ufunc__` without the operand that it is asked of."""
+def call_ufunc(function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    """`__array_ufunc__` without the operand that it is a method of."""
     return getattr(function, method)(*inputs, **options)
 
 
-def function(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """`__array_function__`, likewise."""
+def call_function(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """`__array_function__` without the operand that it is a method of."""
     return function(*args, **kwargs)
 
 
 def real_types(types: Any, target: Any) -> Any:
-    return tuple(type(target) if issubclass(each, ProxyBase) else each for each in types)
+    return tuple(type(target) if issubclass(cls, ProxyBase) else cls for cls in types)

@@ -1,51 +1,46 @@
-"""Leased calls on their way: they gather here, and a thread sends them in batches.
+"""Leased calls on their way to the server: they gather here, and a thread sends them in batches.
 
 Nothing is lost while the server lives: a batch that it did not take goes back to the front. When
-too much waits, whoever brings more has to wait, too.
+too many calls wait, whoever adds one waits until they are sent.
 """
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.client.call_sites import CallSite
+from holdfast.client.definitions import Stored
 from holdfast.client.exceptions import DebugError, DebugServerError
 from holdfast.client.proxy_base import without_interception
+from holdfast.client.recorder import Recorder, logger
 from holdfast.client.snapshots import Snapshot
 from holdfast.model.call import call_number
 from holdfast.wire import batch_format
 
-if TYPE_CHECKING:
-    from holdfast.client.definitions import Stored
-    from holdfast.client.recorder import Recorder
-
-logger = logging.getLogger("holdfast")
-
 MAX_WAITING = 20_000  # calls
 MAX_WAITING_BYTES = 32 << 20
-BATCH = 4_000
-_BATCH_BYTES = 4 << 20
-_PAUSE = 0.01  # seconds in which calls gather
+MAX_BATCH = 4_000  # calls of each kind
+_MAX_BATCH_BYTES = 4 << 20
+_GATHER_SECONDS = 0.01
 
-Kept = list[tuple["Stored", bytes]]
+Contents = list[tuple[Stored, bytes]]
 """Values that the server needs beside the calls, with their previews."""
 
-Plain = tuple[CallSite, int, int, Any, Snapshot, tuple[Any, ...], Any]
-"""CallSite, number, duration, parent, target, arguments and result, as they are: nothing can change
-them, so that they can be written down later, many at once."""
+PlainCall = tuple[CallSite, int, int, Any, Snapshot, tuple[Any, ...], Any]
+"""Site, number, duration, parent, target, arguments and result of a call whose values cannot
+change, so that many such calls can be encoded later, at once."""
 
-Packed = tuple[CallSite, bytes, Kept | None]
-"""A call that is written down already."""
+PackedCall = tuple[CallSite, bytes, Contents | None]
+"""A call that is encoded already."""
 
 
 def parent_number(parent: Any) -> int:
-    """The number of a call, of which a strict one is known by its id."""
+    """The number of the parent call; 0 if there is none."""
     if parent is None:
         return 0
     return parent if type(parent) is int else call_number(parent) or 0
@@ -55,125 +50,126 @@ class Outbox:
     def __init__(
         self,
         recorder: Recorder,
-        pack: Callable[[Plain], Packed],
-        on_trouble: Callable[[], None],
+        pack: Callable[[PlainCall], PackedCall],
+        on_failure: Callable[[], None],
     ) -> None:
         self._recorder = recorder
-        self._pack = pack  # a plain call, written down by itself
-        self._on_trouble = on_trouble
+        self._pack = pack
+        self._on_failure = on_failure
         self._sequence = time.time_ns()
-        self.plain: deque[Plain] = deque()
-        self._packed: deque[Packed] = deque()
-        self._weight = 0
-        self.most = MAX_WAITING
-        self._fresh()
+        self.plain: deque[PlainCall] = deque()
+        self._packed: deque[PackedCall] = deque()
+        self._content_bytes = 0
+        self.max_waiting = MAX_WAITING
+        self._start_afresh()
 
-    def _fresh(self) -> None:
-        """What a fork may leave locked, or without its thread."""
-        self._sending = threading.RLock()
-        self._wake = threading.Event()
-        self.awake = False
-        self._closed = False
+    def _start_afresh(self) -> None:
+        """Make what a fork may leave locked, or without its thread."""
+        self._send_lock = threading.RLock()
+        self._wake_event = threading.Event()
+        self.is_awake = False
+        self._is_closed = False
         self._sender: threading.Thread | None = None
 
-    def forked(self) -> None:
-        """In the child: what waits is the parent's to send."""
-        self._fresh()
+    def reset_after_fork(self) -> None:
+        """In the child: the parent sends what waits."""
+        self._start_afresh()
         self.plain.clear()
         self._packed.clear()
-        self._weight = 0
+        self._content_bytes = 0
 
     def __len__(self) -> int:
         return len(self.plain) + len(self._packed)
 
-    # -- what comes -----------------------------------------------------------------------------
+    # -- adding -----------------------------------------------------------------------------
 
-    def put(self, packed: Packed) -> None:
+    def put(self, packed: PackedCall) -> None:
         self._packed.append(packed)
-        if not self.awake:
-            self.awaken()
+        if not self.is_awake:
+            self.wake()
         if packed[2] is not None:
-            self._weight += sum(len(stored.data) for stored, _ in packed[2])
-        if len(self._packed) >= self.most or self._weight >= MAX_WAITING_BYTES:
+            self._content_bytes += _content_size(packed)
+        if len(self._packed) >= self.max_waiting or self._content_bytes >= MAX_WAITING_BYTES:
             self.relieve()
 
-    def awaken(self) -> None:
-        self.awake = True
+    def wake(self) -> None:
+        self.is_awake = True
         if self._sender is None:
-            with self._sending:
+            with self._send_lock:
                 if self._sender is None:
                     self._sender = threading.Thread(
-                        target=_send_on, args=(weakref.ref(self), self._wake), daemon=True
+                        target=_send_forever,
+                        args=(weakref.ref(self), self._wake_event),
+                        daemon=True,
                     )
                     self._sender.name = "holdfast-calls"
                     self._sender.start()
-        self._wake.set()
+        self._wake_event.set()
 
     def relieve(self) -> None:
-        """Too much waits: whoever brings more waits, too."""
+        """Send in the thread that adds, because too much waits."""
         try:
             with without_interception():
                 self.flush()
         except DebugError:
-            self._on_trouble()
+            self._on_failure()
 
-    # -- what goes ------------------------------------------------------------------------------
+    # -- sending ------------------------------------------------------------------------------
 
-    def send_some(self) -> None:
-        """What has gathered; from the thread that sends."""
-        # First this, then the calls: one that is not seen there will wake us again.
-        self.awake = False
+    def send_gathered(self) -> None:
+        """Send what has gathered, in the thread that sends."""
+        # Before the calls are read: one that comes too late for that wakes this thread again.
+        self.is_awake = False
         try:
             self.flush()
         except DebugError:
-            self._on_trouble()
+            self._on_failure()
             logger.debug("calls could not be sent; they are kept", exc_info=True)
 
-    def is_over(self) -> bool:
-        """Asked by the thread that sends: nothing more will come, and it hangs up."""
-        if self._closed:
+    def is_closed(self) -> bool:
+        """For the thread that sends: whether it is to end. Its connection is then closed."""
+        if self._is_closed:
             self._recorder.connection.close()
-        return self._closed
+        return self._is_closed
 
     def flush(self) -> None:
-        """Everything recorded so far is the server's after this, or there is an error.
+        """Send everything recorded so far; an error if the server does not take it.
 
         What other threads record meanwhile is not waited for: they may never stop.
         """
-        with self._sending:
+        with self._send_lock:
             plain, packed = len(self.plain), len(self._packed)
             while plain > 0 or packed > 0:
-                some = [self.plain.popleft() for _ in range(min(plain, BATCH))]
-                others = self._heavy(min(packed, BATCH))
-                plain, packed = plain - len(some), packed - len(others)
-                self._send(some, others)
+                plain_calls = [self.plain.popleft() for _ in range(min(plain, MAX_BATCH))]
+                packed_calls = self._pop_packed(min(packed, MAX_BATCH))
+                plain, packed = plain - len(plain_calls), packed - len(packed_calls)
+                self._send(plain_calls, packed_calls)
 
-    def _heavy(self, most: int) -> list[Packed]:
-        """So many that are written down, or fewer if much has to go with them."""
-        found: list[Packed] = []
+    def _pop_packed(self, limit: int) -> list[PackedCall]:
+        """At most so many encoded calls; fewer if large contents go with them."""
+        calls: list[PackedCall] = []
         size = 0
-        while len(found) < most and size < _BATCH_BYTES:
-            each = self._packed.popleft()
-            found.append(each)
-            if each[2] is not None:
-                size += sum(len(stored.data) for stored, _ in each[2])
-        self._weight = max(0, self._weight - size)
-        return found
+        while len(calls) < limit and size < _MAX_BATCH_BYTES:
+            call = self._packed.popleft()
+            calls.append(call)
+            size += _content_size(call)
+        self._content_bytes = max(0, self._content_bytes - size)
+        return calls
 
-    def _send(self, plain: list[Plain], packed: list[Packed]) -> None:
+    def _send(self, plain: list[PlainCall], packed: list[PackedCall]) -> None:
         self._sequence += 1
         try:
-            targets, columns = _columns(plain)
-        except ValueError:  # it happens to one in millions, so all of them take the longer way
+            targets, columns = _build_columns(plain)
+        except ValueError:  # one value in millions; the whole batch takes the longer way
             packed = [*map(self._pack, plain), *packed]
             plain, targets, columns = [], [], []
         sent: list[str] = []
 
-        def batch() -> bytes:
-            return self._batch(plain, packed, targets, columns, sent)
+        def build() -> bytes:
+            return self._build_batch(plain, packed, targets, columns, sent)
 
         try:
-            self._recorder.report(batch)
+            self._recorder.send_batch(build)
         except DebugServerError:
             self.plain.extendleft(reversed(plain))
             self._packed.extendleft(reversed(packed))
@@ -184,30 +180,30 @@ class Outbox:
         else:
             self._recorder.sent.add(sent)
 
-    def _batch(
+    def _build_batch(
         self,
-        plain: list[Plain],
-        packed: list[Packed],
+        plain: list[PlainCall],
+        packed: list[PackedCall],
         targets: list[bytes],
         columns: list[bytes],
         sent: list[str],
     ) -> bytes:
-        sites = {each[0] for each in plain}
-        sites.update(each[0] for each in packed)
-        kept: dict[str, bytes] = {}
-        for each in packed:
-            for stored, shown in each[2] or ():
-                if stored.cid not in kept and stored.cid not in self._recorder.sent:
-                    kept[stored.cid] = batch_format.content(stored.data, shown)
-        sent[:] = kept
+        sites = {call[0] for call in plain}
+        sites.update(call[0] for call in packed)
+        contents: dict[str, bytes] = {}
+        for call in packed:
+            for stored, preview in call[2] or ():
+                if stored.cid not in contents and stored.cid not in self._recorder.sent:
+                    contents[stored.cid] = batch_format.content(stored.data, preview)
+        sent[:] = contents
         session = int((self._recorder.session_id or "_0").rpartition("_")[2], 16)
-        counts = (len(sites), len(kept), len(packed), len(targets), len(plain))
+        counts = (len(sites), len(contents), len(packed), len(targets), len(plain))
         return b"".join(
             (
                 batch_format.head(session, self._sequence, *counts),
                 *(batch_format.site(site.number, site.text) for site in sites),
-                *kept.values(),
-                *(each[1] for each in packed),
+                *contents.values(),
+                *(call[1] for call in packed),
                 *targets,
                 *columns,
             )
@@ -219,19 +215,23 @@ class Outbox:
             self.flush()
         except DebugError:
             logger.warning("the last %d calls could not be sent to the server", len(self))
-        sender, self._closed = self._sender, True
-        self._wake.set()
+        sender, self._is_closed = self._sender, True
+        self._wake_event.set()
         if sender is not None:
             sender.join(1.0)
 
 
-def _columns(plain: list[Plain]) -> tuple[list[bytes], list[bytes]]:
+def _content_size(call: PackedCall) -> int:
+    return sum(len(stored.data) for stored, _ in call[2] or ())
+
+
+def _build_columns(plain: list[PlainCall]) -> tuple[list[bytes], list[bytes]]:
     """The targets, and the columns. ValueError: a value has no place in JSON."""
     if not plain:
         return [], []
     sites, numbers, durations, parents, snapshots, args, results = zip(*plain, strict=True)
     places = {snapshot: place for place, snapshot in enumerate(dict.fromkeys(snapshots))}
-    targets = [batch_format.target(*each.packed) for each in places if each.packed is not None]
+    targets = [batch_format.target(*place.packed) for place in places if place.packed is not None]
     columns = [
         batch_format.column("q", numbers),
         batch_format.column("q", durations),
@@ -244,8 +244,8 @@ def _columns(plain: list[Plain]) -> tuple[list[bytes], list[bytes]]:
     return targets, columns
 
 
-def _send_on(outbox: weakref.ref[Outbox], wake: threading.Event) -> None:
-    """The thread that sends: it sleeps while nothing is called, and ends with its outbox."""
+def _send_forever(outbox: weakref.ref[Outbox], wake: threading.Event) -> None:
+    """The thread that sends. It sleeps while nothing is called, and ends with its outbox."""
     with without_interception():
         while True:
             if not wake.wait(5.0):
@@ -253,12 +253,12 @@ def _send_on(outbox: weakref.ref[Outbox], wake: threading.Event) -> None:
                     return
                 continue
             wake.clear()
-            found = outbox()
-            if found is None or found.is_over():
+            box = outbox()
+            if box is None or box.is_closed():
                 return
-            del found
-            time.sleep(_PAUSE)
-            found = outbox()
-            if found is not None:
-                found.send_some()
-            del found
+            del box  # while this thread sleeps, the outbox may go
+            time.sleep(_GATHER_SECONDS)
+            box = outbox()
+            if box is not None:
+                box.send_gathered()
+            del box

@@ -1,6 +1,6 @@
-"""What every proxy is at bottom, and the switch that keeps proxies out of our own work.
+"""The base class of all proxies, and the switch that keeps them out of our own work.
 
-This is apart from `proxy` so that snapshots and previews, which proxies need, can see through them.
+It is apart from `proxy` so that snapshots and previews, which proxies need, can look through them.
 """
 
 from __future__ import annotations
@@ -8,17 +8,27 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any
 
-# A context variable, because it has to hold in the helper thread that runs a repr, too.
+# A context variable, so that it also holds in the helper thread that runs a repr.
 interception_off: ContextVar[bool] = ContextVar("holdfast_interception_off", default=False)
 
 
 class ProxyBase:
-    """An object standing for another."""
+    """An object that stands for another."""
 
-    __slots__ = ("__weakref__", "_holdfast_alias", "_holdfast_seen", "_holdfast_target")
+    __slots__ = ("__weakref__", "_holdfast_alias", "_holdfast_snapshot", "_holdfast_target")
 
 
-_target: Any = ProxyBase.__dict__["_holdfast_target"]
+def _slot(name: str) -> Any:
+    return ProxyBase.__dict__[f"_holdfast_{name}"]
+
+
+# The slots, accessed past any `__getattr__` and `__class__` of the proxy.
+read_target: Any = _slot("target").__get__
+write_target: Any = _slot("target").__set__
+read_alias: Any = _slot("alias").__get__
+write_alias: Any = _slot("alias").__set__
+read_snapshot: Any = _slot("snapshot").__get__  # of the target, when it was last looked at
+write_snapshot: Any = _slot("snapshot").__set__
 
 
 def is_proxy(value: Any) -> bool:
@@ -26,17 +36,17 @@ def is_proxy(value: Any) -> bool:
 
 
 def target_of(value: Any) -> Any:
-    """The object itself, whether a proxy stands for it or not."""
-    return _target.__get__(value) if issubclass(type(value), ProxyBase) else value
+    """The target of a proxy; any other value itself."""
+    return read_target(value) if issubclass(type(value), ProxyBase) else value
 
 
 class without_interception:  # noqa: N801 - read as a word: `with without_interception():`
-    """Within this nothing is intercepted: a value's repr may use a proxy and is not held for it."""
+    """Intercepts nothing while it lasts: a value's repr may use a proxy and is not held for it."""
 
-    __slots__ = ("_before",)
+    __slots__ = ("_token",)
 
     def __enter__(self) -> None:
-        self._before = interception_off.set(True)
+        self._token = interception_off.set(True)
 
     def __exit__(self, *problem: object) -> None:
-        interception_off.reset(self._before)
+        interception_off.reset(self._token)

@@ -1,27 +1,23 @@
-"""What an application tells the server while debugging is on, and what it is answered.
+"""The application's side of the conversation with the server while debugging is on.
 
-One `Recorder` is one ON. It has the connection, the session, the values that the server has been
-sent (the last 10,000 ids), the stacks that it knows, and the functions that may replace others.
+One `Recorder` lasts from ON to OFF. It has the connection, the session, the values that the server
+has been sent, the stacks that are described already, and the functions that may replace others.
 """
 
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import logging
 import os
 import sys
 import threading
-import types
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import holdfast
-from holdfast.client import stacks, value_preview
+from holdfast.client import stacks
 from holdfast.client.client_settings import Settings
-from holdfast.client.definitions import Stored, all_needed
 from holdfast.client.exceptions import (
     DebugCIDMismatchError,
     DebugCIDNotFoundError,
@@ -29,155 +25,108 @@ from holdfast.client.exceptions import (
     DebugProtocolError,
     DebugServerError,
 )
+from holdfast.client.function_registry import (
+    FunctionRegistry,
+    clean_text,
+    describe_origin,
+    signature_of,
+)
 from holdfast.client.http_client import HttpClient, Reply
-from holdfast.client.snapshots import Snapshot, Snapshots, cid_of
+from holdfast.client.snapshots import Snapshots, cid_of
+from holdfast.client.value_parcel import Parcel, SentValues
+from holdfast.client.value_preview import clean
 
-if TYPE_CHECKING:
-    from holdfast.client.leased_call import Lease
+if TYPE_CHECKING:  # leased calls use a recorder; which class they are is given to it
+    from holdfast.client.leased_call import LeasedCalls
 
 logger = logging.getLogger("holdfast")
 
-MAX_SENT = 10_000
+_UNSUPPORTED = (404, 405, 501)  # what an older server says to a request that it does not know
+_MAX_ATTEMPTS = 3
+_END_SECONDS = 2.0  # for the server to take notice that the application ends
+
+Answer = dict[str, Any]
+"""A JSON object of the server's. Whoever uses a field checks it."""
 
 
-class Sent:
-    """The content ids that the server has been sent, the latest ones.
+class _ValuesMissing(Exception):
+    """The server does not have values that a request names."""
 
-    Without a lock, which a fork could leave locked: a race costs no more than bytes sent twice.
-    """
-
-    def __init__(self, most: int = MAX_SENT) -> None:
-        self._most = most
-        self._cids: OrderedDict[str, None] = OrderedDict()
-
-    def __contains__(self, cid: str) -> bool:
-        try:
-            self._cids.move_to_end(cid)
-        except KeyError:
-            return False
-        return True
-
-    def __len__(self) -> int:
-        return len(self._cids)
-
-    def add(self, cids: Iterable[str]) -> None:
-        for cid in cids:
-            self._cids[cid] = None
-        while len(self._cids) > self._most:
-            with contextlib.suppress(KeyError):
-                self._cids.popitem(last=False)
-
-    def forget(self, cids: Iterable[str]) -> None:
-        for cid in cids:
-            self._cids.pop(cid, None)
-
-
-class Parcel:
-    """The values of one request: ids for what the server has, bytes and previews for the rest."""
-
-    def __init__(self, sent: Sent, again: frozenset[str]) -> None:
-        self._sent = sent
-        self._again = again
-        self.new: dict[str, None] = {}
-        self._stored: dict[str, Stored] = {}
-
-    def item(self, snapshot: Snapshot, value: Any) -> dict[str, Any]:
-        cid = snapshot.cid
-        if cid in self.new or (cid not in self._again and cid in self._sent):
-            return {"cid": cid}
-        self.new[cid] = None
-        self._stored[cid] = snapshot
-        shown = value_preview.of(value)
-        if snapshot.marker is not None:
-            shown["marker"] = snapshot.marker
-            shown.pop("json", None)
-        return {"cid": cid, "data": base64.b64encode(snapshot.data).decode(), "preview": shown}
-
-    def needs(self) -> list[dict[str, Any]]:
-        """What the new values refer to, where that is new to the server too."""
-        items = []
-        for cid, stored in all_needed(list(self._stored.values())).items():
-            if cid in self.new or (not self._again and cid in self._sent):
-                continue
-            self.new[cid] = None
-            items.append({"cid": cid, "data": base64.b64encode(stored.data).decode()})
-        return items
-
-
-class _Missing(Exception):
-    def __init__(self, cids: list[str]) -> None:
+    def __init__(self, cids: Iterable[str]) -> None:
         super().__init__()
         self.cids = frozenset(cids)
 
 
-class _SessionGone(Exception):
+class _SessionUnknown(Exception):
     """The server does not know our session: it was deleted, or the server lost its data."""
 
 
 class Recorder:
-    def __init__(self, url: str, settings: Settings) -> None:
+    def __init__(
+        self,
+        url: str,
+        settings: Settings,
+        create_leased_calls: Callable[[Recorder], LeasedCalls],
+    ) -> None:
         self.settings = settings
         self.connection = HttpClient(url, timeout=settings.request_timeout)
         self.snapshots = Snapshots(
             settings.max_value_bytes, settings.on_unpicklable == "placeholder"
         )
         self.stacks = stacks.Stacks()
-        self.sent = Sent()
-        self.functions: dict[str, list[tuple[str | None, Any]]] = {}
-        self.registered: set[tuple[str, int]] = set()
+        self.sent = SentValues()
+        self.functions = FunctionRegistry()
         self.session_id: str | None = None
-        self.lease: Lease | None = None
+        self.leased_calls: LeasedCalls | None = None  # in leased mode, once a lease is granted
+        self._create_leased_calls = create_leased_calls
         self.status = "disconnected"
-        self._signatures: dict[tuple[Any, ...], str | None] = {}
         self._pid = os.getpid()
         self._lock = threading.Lock()
 
     # -- the session ------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Begin a session. A server that knows none (an older one) is as good."""
-        about = {
+        """Begin a session. An older server that knows no sessions is as good."""
+        application = {
             "pid": os.getpid(),
-            "argv": [value_preview.clean(each) for each in sys.argv],
-            "cwd": value_preview.clean(_cwd()),
+            "argv": [clean(argument) for argument in sys.argv],
+            "cwd": clean(_current_folder()),
             "python": sys.executable,
             "version": holdfast.__version__,
             "mode": self.settings.mode,
-            **_program(),
+            **_describe_program(),
         }
-        reply = self._ask("POST", "/api/call/session", json.dumps(about).encode())
+        reply = self._ask("POST", "/api/call/session", json.dumps(application).encode())
         self._pid = os.getpid()
         self.session_id = None
-        if reply.status not in (404, 405, 501):
-            answer = self._checked(reply)
-            found = answer.get("session_id")
-            self.session_id = found if isinstance(found, str) else None
-            if self.settings.mode == "leased" and self.session_id is not None:
-                self._lease().granted(answer)
-
-    def _lease(self) -> Lease:
-        if self.lease is None:
-            from holdfast.client.leased_call import Lease
-
-            self.lease = Lease(self)
-        return self.lease
+        if reply.status in _UNSUPPORTED:
+            return
+        answer = self.parse_answer(reply)
+        session_id = answer.get("session_id")
+        if not isinstance(session_id, str):
+            return
+        self.session_id = session_id
+        if self.settings.mode == "leased":
+            if self.leased_calls is None:
+                self.leased_calls = self._create_leased_calls(self)
+            self.leased_calls.lease.take(answer)
 
     def end(self) -> None:
-        """Say goodbye, if anybody listens."""
+        """Send what waits, and tell the server that the application ends."""
         if self.session_id is not None and self._pid == os.getpid():
-            lease, self.lease = self.lease, None
-            if lease is not None:
-                lease.close()
-            self.connection.timeout = min(self.connection.timeout, 2.0)
+            leased_calls, self.leased_calls = self.leased_calls, None
+            if leased_calls is not None:
+                leased_calls.close()
+            self.connection.timeout = min(self.connection.timeout, _END_SECONDS)
             body = json.dumps({"session_id": self.session_id}).encode()
             try:
                 self.connection.ask("POST", "/api/call/session/end", body)
             except DebugError:
-                logger.debug("the server did not hear that the session ended", exc_info=True)
+                logger.debug("the server was not told that the session ended", exc_info=True)
         self.connection.close()
 
-    def in_this_process(self) -> None:
-        """After a fork the child is a session of its own."""
+    def reopen_after_fork(self) -> None:
+        """Give a forked child a session of its own."""
         if self._pid != os.getpid():
             with self._lock:
                 if self._pid != os.getpid():
@@ -187,33 +136,14 @@ class Recorder:
 
     def register(self, name: str, function: Any, alias: str | None, cid: str) -> None:
         """Tell the server of a callable, once; it may then replace others."""
-        key = (name, id(function))
-        if key in self.registered:
+        if self.functions.has(name, function):
             return
         signature = signature_of(function)
-        about = {"name": name, "signature": signature, "alias": alias, "target_cid": cid}
-        reply = self._told("/api/call/register", {**about, **_origin(function)})
-        if reply.status not in (404, 405, 501):
-            self._checked(reply)
-        self.functions.setdefault(name, []).append((signature, function))
-        self.registered.add(key)
-
-    def signature(self, function: Any, key: tuple[type, str]) -> str | None:
-        """Its signature, worked out once for each method of a type and each function."""
-        place = (*key, getattr(function, "__code__", None))
-        if place not in self._signatures:
-            if len(self._signatures) > MAX_SENT:
-                self._signatures.clear()
-            self._signatures[place] = signature_of(function)
-        return self._signatures[place]
-
-    def function(self, name: str, signature: str | None) -> Any:
-        """The function registered under a name, the latest; one of the same signature first."""
-        known = self.functions.get(name)
-        if not known:
-            raise DebugProtocolError(f"no function {name!r} is registered to replace this one")
-        same = [function for other, function in known if other == signature]
-        return same[-1] if same else known[-1][1]
+        fields = {"name": name, "signature": signature, "alias": alias, "target_cid": cid}
+        reply = self._post("/api/call/register", {**fields, **describe_origin(function)})
+        if reply.status not in _UNSUPPORTED:
+            self.parse_answer(reply)
+        self.functions.add(name, function, signature)
 
     # -- requests ---------------------------------------------------------------------------
 
@@ -221,72 +151,72 @@ class Recorder:
         self,
         path: str,
         fields: dict[str, Any],
-        fill: Callable[[Parcel], dict[str, Any]],
+        pack: Callable[[Parcel], dict[str, Any]],
         tail: str = "",
-    ) -> dict[str, Any]:
-        """Post `fields`, the values that `fill` adds, and `tail`, which is JSON already.
+    ) -> Answer:
+        """Post `fields`, the values that `pack` adds, and `tail`, which is JSON already.
 
-        What the server lacks is sent again.
+        Values that the server lacks are sent again.
         """
-        self.in_this_process()
-        lease = self.lease
-        if lease is not None:
-            lease.flush()
-        again: frozenset[str] = frozenset()
-        for last in (False, False, True):
-            parcel = Parcel(self.sent, again)
-            values = fill(parcel)
+        self.reopen_after_fork()
+        leased_calls = self.leased_calls
+        if leased_calls is not None:
+            leased_calls.flush()
+        missing: frozenset[str] = frozenset()
+        for is_last in _attempts():
+            parcel = Parcel(self.sent, missing)
+            values = pack(parcel)
             try:
-                found = self._checked(self._told(path, {**fields, **values}, tail))
-            except _Missing as missing:
-                self.sent.forget(missing.cids)
-                if last or missing.cids <= again:
-                    raise DebugCIDNotFoundError(_lacking(missing.cids)) from None
-                again |= missing.cids
-            except _SessionGone:
-                if last:
-                    raise DebugServerError("the server keeps forgetting the session") from None
-                self.open()
+                answer = self.parse_answer(self._post(path, {**fields, **values}, tail))
+            except _ValuesMissing as problem:
+                self._forget_sent(problem.cids, is_last or problem.cids <= missing)
+                missing |= problem.cids
+            except _SessionUnknown:
+                self._reopen(is_last)
             else:
                 self.sent.add(parcel.new)
-                return found
+                return answer
         raise AssertionError("unreachable")
 
-    def report(self, batch: Callable[[], bytes]) -> None:
+    def send_batch(self, build: Callable[[], bytes]) -> None:
         """Post a batch of calls; again with what the server lacks, or to a new session."""
-        for last in (False, False, True):
-            body = batch()
+        for is_last in _attempts():
+            body = build()
             reply = self._ask("POST", "/api/call/records", body, kind=b"application/octet-stream")
             try:
-                self._checked(reply)
-            except _Missing as missing:
-                self.sent.forget(missing.cids)
-                if last:
-                    raise DebugCIDNotFoundError(_lacking(missing.cids)) from None
-            except _SessionGone:
-                if last:
-                    raise DebugServerError("the server keeps forgetting the session") from None
-                self.open()
+                self.parse_answer(reply)
+            except _ValuesMissing as problem:
+                self._forget_sent(problem.cids, is_last)
+            except _SessionUnknown:
+                self._reopen(is_last)
             else:
                 return
 
-    def rules(self) -> dict[str, Any]:
-        """What a leased application must ask about; also where it sees that this has changed."""
-        for last in (False, True):
+    def fetch_rules(self) -> Answer:
+        """The rules that a leased application must know, and the board that shows their changes."""
+        for is_last in _attempts():
             reply = self._ask("GET", f"/api/call/rules?session_id={self.session_id}")
             try:
-                return self._checked(reply)
-            except _SessionGone:
-                if last:
-                    raise DebugServerError("the server keeps forgetting the session") from None
-                self.open()
+                return self.parse_answer(reply)
+            except _SessionUnknown:
+                self._reopen(is_last)
         raise AssertionError("unreachable")
 
-    def _told(self, path: str, fields: dict[str, Any], more: str = "") -> Reply:
+    def _forget_sent(self, cids: frozenset[str], is_last: bool) -> None:
+        self.sent.forget(cids)
+        if is_last:
+            raise DebugCIDNotFoundError(_describe_missing(cids)) from None
+
+    def _reopen(self, is_last: bool) -> None:
+        if is_last:
+            raise DebugServerError("the server keeps forgetting the session") from None
+        self.open()
+
+    def _post(self, path: str, fields: dict[str, Any], tail: str = "") -> Reply:
         if self.session_id is not None:
             fields = {"session_id": self.session_id, **fields}
-        text = json.dumps({name: each for name, each in fields.items() if each is not None})
-        return self._ask("POST", path, (text[:-1] + more + "}").encode() if more else text.encode())
+        text = json.dumps({name: value for name, value in fields.items() if value is not None})
+        return self._ask("POST", path, (text[:-1] + tail + "}").encode() if tail else text.encode())
 
     def _ask(
         self,
@@ -304,6 +234,25 @@ class Recorder:
         self.status = "connected" if reply.status < 500 else "error"
         return reply
 
+    def parse_answer(self, reply: Reply) -> Answer:
+        if reply.status >= 500:
+            raise _describe_failure(reply)
+        answer = reply.json()
+        if not isinstance(answer, dict):
+            raise DebugProtocolError(f"the server's answer is not an object: {answer!r:.200}")
+        if reply.status < 400:
+            return answer
+        error = answer.get("error")
+        if error == "cid_not_found":
+            raise _ValuesMissing(str(cid) for cid in answer.get("missing_cids") or [])
+        if error == "cid_mismatch":
+            raise DebugCIDMismatchError(reply.error_message())
+        if answer.get("error_code") == "session_not_found":
+            raise _SessionUnknown
+        raise _describe_refusal(reply)
+
+    # -- held calls -------------------------------------------------------------------------
+
     def poll(self, path: str, wait: float) -> Reply:
         return self._ask("GET", path, wait=wait)
 
@@ -314,36 +263,16 @@ class Recorder:
             self.status = "error"
             raise
 
-    def answer(self, call_id: str, answer: dict[str, Any]) -> None:
-        """The result of an expression that somebody wants to know at a hold."""
-        self._told(f"/api/poll/{call_id}/answer", answer)
+    def answer_question(self, call_id: str, answer: dict[str, Any]) -> None:
+        """Send the result of an expression that somebody evaluates at a hold."""
+        self._post(f"/api/poll/{call_id}/answer", answer)
 
-    def gave_up(self, call_id: str) -> None:
-        """Nobody waits any more for what is decided about a call that has ended."""
+    def abandon_hold(self, call_id: str) -> None:
+        """Tell the server that a call no longer waits for its decision."""
         try:
             self._ask("DELETE", f"/api/poll/{call_id}")
         except DebugError:
-            logger.debug("the server did not hear that a call waits no more", exc_info=True)
-
-    def checked(self, reply: Reply) -> dict[str, Any]:
-        return self._checked(reply)
-
-    def _checked(self, reply: Reply) -> dict[str, Any]:
-        if reply.status >= 500:
-            raise _failed(reply)
-        found = reply.json()
-        if not isinstance(found, dict):
-            raise DebugProtocolError(f"the server's answer is not an object: {found!r:.200}")
-        if reply.status < 400:
-            return found
-        error = found.get("error")
-        if error == "cid_not_found":
-            raise _Missing([str(each) for each in found.get("missing_cids") or []])
-        if error == "cid_mismatch":
-            raise DebugCIDMismatchError(reply.error_message())
-        if found.get("error_code") == "session_not_found":
-            raise _SessionGone
-        raise _refused(reply)
+            logger.debug("the server was not told that a call waits no more", exc_info=True)
 
     # -- values -----------------------------------------------------------------------------
 
@@ -351,100 +280,74 @@ class Recorder:
         """The bytes that the server has under an id."""
         reply = self._ask("GET", f"/api/cid/{cid}")
         if reply.status == 404:
-            raise DebugCIDNotFoundError(_lacking([cid]))
+            raise DebugCIDNotFoundError(_describe_missing([cid]))
         if reply.status >= 500:
-            raise _failed(reply)
+            raise _describe_failure(reply)
         if reply.status >= 400:
-            raise DebugProtocolError(
-                f"the server refused ({reply.status}): {reply.error_message()}"
-            )
-        return verified(cid, reply.body)
+            raise _describe_refusal(reply)
+        return verify(cid, reply.body)
 
-    def value(self, item: Any) -> Any:
+    def load(self, item: Any) -> Any:
         """The value of an item `{"cid", "data"?}` of the server's."""
         if not isinstance(item, dict):
             raise DebugProtocolError(f"a value must be an object with a cid, not {item!r:.100}")
-        cid, data = item.get("cid"), item.get("data")
-        if data is None:
+        cid, encoded = item.get("cid"), item.get("data")
+        if encoded is None:
             if not isinstance(cid, str):
                 raise DebugProtocolError("a value has neither a content id nor data")
-            stored = self.fetch(cid)
+            data = self.fetch(cid)
         else:
-            stored = _decoded(data)
+            try:
+                data = base64.b64decode(encoded, validate=True)
+            except (ValueError, TypeError):
+                raise DebugProtocolError("a value's data is not base64") from None
             if cid is not None:
-                verified(str(cid), stored)
+                verify(str(cid), data)
         try:
-            return self.snapshots.restore(stored, self.fetch)
+            return self.snapshots.restore(data, self.fetch)
         except DebugError:
             raise
-        except Exception as problem:
+        except Exception as problem:  # unpickling runs code of the application's classes
             raise DebugProtocolError(
                 f"a value of the server's does not load: {type(problem).__name__}: {problem}"
             ) from problem
 
 
-def verified(cid: str, data: bytes) -> bytes:
+def _attempts() -> Iterator[bool]:
+    """Whether it is the last one, for each attempt."""
+    return (number == _MAX_ATTEMPTS for number in range(1, _MAX_ATTEMPTS + 1))
+
+
+def verify(cid: str, data: bytes) -> bytes:
     if cid_of(data) != cid:
         raise DebugCIDMismatchError(f"bytes named {cid} have another SHA-256")
     return data
 
 
-def _decoded(data: Any) -> bytes:
-    try:
-        return base64.b64decode(data, validate=True)
-    except (ValueError, TypeError):
-        raise DebugProtocolError("a value's data is not base64") from None
-
-
-def _failed(reply: Reply) -> DebugServerError:
+def _describe_failure(reply: Reply) -> DebugServerError:
     return DebugServerError(f"the server failed ({reply.status}): {reply.error_message()}")
 
 
-def _refused(reply: Reply) -> DebugProtocolError:
+def _describe_refusal(reply: Reply) -> DebugProtocolError:
     return DebugProtocolError(f"the server refused ({reply.status}): {reply.error_message()}")
 
 
-def _lacking(cids: Iterable[str]) -> str:
+def _describe_missing(cids: Iterable[str]) -> str:
     return f"the server does not have {', '.join(sorted(cids))}"
 
 
-def signature_of(function: Any) -> str | None:
-    import inspect
-
-    try:
-        return value_preview.clean(str(inspect.signature(function)))
-    except Exception:  # builtins have none, and a __signature__ may be anything
-        return None
-
-
-def _origin(function: Any) -> dict[str, Any]:
-    """Where it was written, as far as it says."""
-    code = getattr(function, "__code__", None)
-    found: dict[str, Any] = {
-        "qualname": _text(getattr(function, "__qualname__", None)),
-        "module": _text(getattr(function, "__module__", None)),
-    }
-    if isinstance(code, types.CodeType):
-        found.update(file=value_preview.clean(code.co_filename), line=code.co_firstlineno)
-    return found
-
-
-def _text(value: Any) -> str | None:
-    return value_preview.clean(value) if isinstance(value, str) else None
-
-
-def _program() -> dict[str, Any]:
+def _describe_program() -> dict[str, Any]:
     """What was started and where it imports from, so that a call can be replayed."""
     main = sys.modules.get("__main__")
     spec = getattr(main, "__spec__", None)
     return {
-        "script": _text(getattr(main, "__file__", None)),
-        "module": _text(getattr(spec, "name", None)),
-        "path": [value_preview.clean(each) for each in sys.path if isinstance(each, str)],
+        "script": clean_text(getattr(main, "__file__", None)),
+        "module": clean_text(getattr(spec, "name", None)),
+        "path": [clean(folder) for folder in sys.path if isinstance(folder, str)],
     }
 
 
-def _cwd() -> str:
+def _current_folder() -> str:
     try:
         return os.getcwd()
     except OSError:  # it was removed

@@ -13,7 +13,7 @@ import os
 import types
 from typing import Any
 
-from holdfast.client.value_preview import clean, of
+from holdfast.client.value_preview import clean, preview_text
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 MAX_FRAMES = 500
@@ -28,13 +28,13 @@ class Stacks:
     def capture(self, frame: types.FrameType | None) -> str:
         """The stack from `frame` outwards, as JSON: the caller first."""
         where: list[int] = []
-        each = frame
-        while each is not None:
-            where.append(id(each.f_code))
-            where.append(each.f_lasti)
-            each = each.f_back
-        found = self._known.get(tuple(where))
-        return found[0] if found is not None else self._describe(tuple(where), frame)
+        current = frame
+        while current is not None:
+            where.append(id(current.f_code))
+            where.append(current.f_lasti)
+            current = current.f_back
+        known = self._known.get(tuple(where))
+        return known[0] if known is not None else self._describe(tuple(where), frame)
 
     def _describe(self, where: tuple[int, ...], frame: types.FrameType | None) -> str:
         if len(self._known) >= _MAX_STACKS:
@@ -93,4 +93,4 @@ def _place(frame: types.FrameType) -> dict[str, Any]:
 
 
 def _locals(frame: types.FrameType) -> dict[str, str]:
-    return {clean(name): of(value)["text"] for name, value in list(frame.f_locals.items())}
+    return {clean(name): preview_text(value) for name, value in list(frame.f_locals.items())}

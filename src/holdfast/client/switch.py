@@ -8,7 +8,7 @@ from holdfast.client.recorder import Recorder
 
 class Switch:
     recorder: Recorder | None = None  # while it is on
-    asked: bool = False  # it was asked to be on, and HOLDFAST_CALLS=off said no
+    was_refused: bool = False  # the application turned it on, and HOLDFAST_CALLS=off prevented it
     settings: Settings = Settings()
 
 

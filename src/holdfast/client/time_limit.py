@@ -1,9 +1,8 @@
-"""A bound on how long an expression may run in the thread of a held call.
+"""A limit on how long an expression may run in the thread of a held call.
 
-It runs in that thread itself, whose thread-locals, context and event loop it may need. One that
-takes too long has an exception raised in it from outside, which reaches it at its next
-instruction of Python: what blocks in C, as a long `time.sleep` does, is interrupted when that
-returns.
+The expression runs in that thread itself, because it may need its thread-locals, context and event
+loop. If it takes too long, another thread raises an exception in it, which arrives at its next
+Python instruction. What blocks in C, as a long `time.sleep` does, is interrupted when that returns.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ class _Interrupted(BaseException):
     pass
 
 
-class _Bound:
+class _Limit:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread = threading.get_ident()
@@ -32,30 +31,30 @@ class _Bound:
                 )
 
     def close(self) -> None:
-        """No interrupt comes from here on; one that was sent arrives in here at the latest."""
+        """Send no interrupt after this. One that was sent arrives in here at the latest."""
         try:
-            self._end()
+            self._finish()
             for _ in range(100):
                 pass
         except _Interrupted:
-            self._end()
+            self._finish()
 
-    def _end(self) -> None:
+    def _finish(self) -> None:
         with self._lock:
             self._is_over = True
 
 
-def bounded(seconds: float, work: Callable[[], Any]) -> Any:
-    """What `work` gives; TimeoutError if it takes longer."""
-    bound = _Bound()
-    timer = threading.Timer(seconds, bound.interrupt)
+def run_limited(seconds: float, work: Callable[[], Any]) -> Any:
+    """Return what `work` does; TimeoutError if it takes longer."""
+    limit = _Limit()
+    timer = threading.Timer(seconds, limit.interrupt)
     timer.daemon = True
     timer.start()
     try:
         try:
             return work()
         finally:
-            bound.close()
+            limit.close()
     except _Interrupted:
         raise TimeoutError(f"it took longer than {seconds:g} s and was interrupted") from None
     finally:

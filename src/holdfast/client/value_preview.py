@@ -1,7 +1,7 @@
-"""A value as people and agents see it: a text, its type, and itself when it is small and plain.
+"""Previews: a value as people and agents see it, and itself when it is small and plain.
 
-The text is made by the same code that shows a program's variables: bounded in time and length,
-whatever the value's own repr does.
+The same code describes a program's variables: bounded in time and length, whatever the value's own
+repr does.
 """
 
 from __future__ import annotations
@@ -10,39 +10,49 @@ import math
 from typing import Any
 
 from holdfast.client.proxy_base import target_of, without_interception
+from holdfast.model.call import Preview
 from holdfast.probe import introspection, previews
 
-_LONGEST = 1000  # characters of a string that goes whole
-_MAX = 100  # values in a plain list or dict that goes whole
-_WIDEST = 1 << 63
+_MAX_TEXT = 1000  # characters of a string that goes whole
+_MAX_ITEMS = 100  # of a plain list or dict that goes whole
+_INT_END = 1 << 63
 
 
-def of(value: Any) -> dict[str, Any]:
-    """`text`, `type`, and where they apply `length` and `json`."""
+def build_preview(value: Any, marker: str | None = None) -> Preview:
+    """`text`, `type`, and where they apply `length`, `json`, and the `marker` of a snapshot."""
     value = target_of(value)
     cls = type(value)
-    if value is None or cls is bool or (cls is int and -_WIDEST <= value < _WIDEST):
-        return {"text": repr(value), "type": cls.__name__, "json": value}
-    with without_interception():
-        return _shown(value)
+    if value is None or cls is bool or (cls is int and -_INT_END <= value < _INT_END):
+        preview = {"text": repr(value), "type": cls.__name__, "json": value}
+    else:
+        with without_interception():
+            preview = _describe(value)
+    if marker is not None:
+        preview["marker"] = marker
+        preview.pop("json", None)
+    return preview
 
 
-def _shown(value: Any) -> dict[str, Any]:
+def preview_text(value: Any) -> str:
+    return str(build_preview(value)["text"])
+
+
+def _describe(value: Any) -> Preview:
     try:
         text = previews.Preview().text(value)
         length = introspection.length(value)
-    except Exception as problem:  # whatever the object is up to, the reader gets an answer
+    except Exception as problem:  # the value's own code may raise anything; the reader gets a text
         text, length = f"<cannot be shown: {type(problem).__name__}>", None
-    shown: dict[str, Any] = {"text": text, "type": introspection.type_name(type(value))}
+    preview: Preview = {"text": text, "type": introspection.type_name(type(value))}
     if length is not None:
-        shown["length"] = length
-    if _is_plain(value, [_MAX]):
-        shown["json"] = value
-    return shown
+        preview["length"] = length
+    if _is_plain(value, [_MAX_ITEMS]):
+        preview["json"] = value
+    return preview
 
 
 def _is_plain(value: Any, room: list[int]) -> bool:
-    """Whether JSON says exactly this, and briefly."""
+    """Whether JSON can hold exactly this value. `room` is how many more parts may come."""
     room[0] -= 1
     if room[0] < 0:
         return False
@@ -50,22 +60,22 @@ def _is_plain(value: Any, room: list[int]) -> bool:
     if value is None or cls is bool:
         return True
     if cls is int:
-        return bool(-_WIDEST <= value < _WIDEST)
+        return bool(-_INT_END <= value < _INT_END)
     if cls is float:
         return math.isfinite(value)
     if cls is str:
-        return len(value) <= _LONGEST and _encodes(value)
+        return len(value) <= _MAX_TEXT and _is_encodable(value)
     if cls is list:
-        return len(value) <= _MAX and all(_is_plain(each, room) for each in value)
+        return len(value) <= _MAX_ITEMS and all(_is_plain(item, room) for item in value)
     if cls is dict:
-        return len(value) <= _MAX and all(
-            type(key) is str and _is_plain(key, room) and _is_plain(each, room)
-            for key, each in value.items()
+        return len(value) <= _MAX_ITEMS and all(
+            type(key) is str and _is_plain(key, room) and _is_plain(item, room)
+            for key, item in value.items()
         )
     return False
 
 
-def _encodes(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -74,5 +84,5 @@ def _encodes(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """The same text, written so that it is valid in JSON."""
+    """The text with lone surrogates escaped, so that it is valid in JSON."""
     return introspection.escape_surrogates(text)

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.model.version import VERSION
 from holdfast.wire.server_answers import Health, ProgramRoutes, ServerInfo
 

@@ -16,9 +16,11 @@ from claude_agent_sdk import HookMatcher
 from holdfast.bridge import Bridge, ToolCancelled, active
 from holdfast.bridge.agent_calls import ToolCall
 from holdfast.bridge.integrations._split_tool_call import SplitCall
+from holdfast.model.agent_commands import AT_TOOL
 
 _A_DAY = 24 * 3600.0
-_ALLOWS = ("continue", "modify", "raise", "cancel", "step")
+# Claude runs the tool itself: a hook cannot give it another result.
+_ALLOWS = tuple(action for action in AT_TOOL if action != "skip")
 
 
 def hooks(

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.client import equality, value_preview
+from holdfast.client import equality
+from holdfast.client.value_preview import preview_text
 from holdfast.wire import value_differ
 from holdfast.wire.value_differ import Change, Part, ValueDiffer, Verdict
 
@@ -36,18 +37,14 @@ def between(expected: Any, actual: Any) -> list[Difference]:
 def _to_text(difference: value_differ.Difference) -> Difference:
     left, right = difference.left, difference.right
     if difference.change is Change.REMOVED:
-        return Difference(difference.path, text_of(left), _ABSENT)
+        return Difference(difference.path, preview_text(left), _ABSENT)
     if difference.change is Change.ADDED:
-        return Difference(difference.path, _ABSENT, text_of(right))
-    expected, actual = text_of(left), text_of(right)
+        return Difference(difference.path, _ABSENT, preview_text(right))
+    expected, actual = preview_text(left), preview_text(right)
     if expected == actual and type(left) is not type(right):
         expected += f" ({type(left).__name__})"
         actual += f" ({type(right).__name__})"
     return Difference(difference.path, expected, actual)
-
-
-def text_of(value: Any) -> str:
-    return str(value_preview.of(value)["text"])
 
 
 class _LiveValues:
@@ -76,7 +73,7 @@ class _LiveValues:
         if key is not None and key == equality.key(right):
             return Verdict.SAME
         if _state(left) is None or _state(right) is None:
-            is_same = isinstance(left, BaseException) and text_of(left) == text_of(right)
+            is_same = isinstance(left, BaseException) and preview_text(left) == preview_text(right)
             return Verdict.SAME if is_same else Verdict.DIFFERENT
         return Verdict.FIND_PART if _has_eq(left) else Verdict.COMPARE_PARTS
 
@@ -91,7 +88,7 @@ class _LiveValues:
         """Sets are compared by their own ==."""
 
     def looks_same(self, left: Any, right: Any) -> bool:
-        return text_of(left) == text_of(right)
+        return preview_text(left) == preview_text(right)
 
 
 def _says_equal(left: Any, right: Any) -> bool:

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import operators
+from holdfast.client.outcome import exception_name
 from holdfast.client.replay import differences
 from holdfast.client.replay.differences import Difference
 from holdfast.client.replay.value_restorer import CannotReplay, Restorer
-from holdfast.client.strict_call import exception_name
+from holdfast.client.value_preview import preview_text
 
 Json = dict[str, Any]
 _ROUTINES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
@@ -145,7 +146,7 @@ class Outcome:
 
     def text(self) -> str:
         if self.error is None:
-            return differences.text_of(self.value)
+            return preview_text(self.value)
         return f"raises {exception_name(self.error)}: {self.error}".rstrip(": ")
 
 
@@ -157,7 +158,7 @@ def make(function: Callable[..., Any], values: Values) -> Outcome:
         if inspect.isawaitable(outcome.value):
             outcome.awaited = True
             outcome.value = asyncio.run(_awaited(outcome.value))
-    except BaseException as error:
+    except BaseException as error:  # whatever the call raises is its outcome
         outcome.value, outcome.error = None, error
     return outcome
 
@@ -246,5 +247,5 @@ def _as_recorded(name: str, main: str | None) -> str:
 def _message(error: BaseException) -> str:
     try:
         return str(error)[:10_000]
-    except Exception:
+    except Exception:  # the exception's own `__str__`
         return ""

@@ -78,7 +78,7 @@ def _replayed(order: Json) -> Json:
         ],
         "key": _key(outcome, values),
         "code_changed_at": _newest(session, way),
-        "connects": switch.asked,
+        "connects": switch.was_refused,
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.client import value_pickler
 from holdfast.client.references import Omitted
-from holdfast.client.snapshots import said
+from holdfast.client.snapshots import describe_error
 
 _MAIN = ("__main__", "__mp_main__")
 
@@ -60,8 +60,10 @@ class Program:
             raise CannotReplay("it belongs to __main__, and the program was no script in a file")
         try:
             return _imported(name, self._script)
-        except Exception as problem:
-            raise CannotReplay(f"{self._script} cannot be imported: {said(problem)}") from problem
+        except Exception as problem:  # whatever the script raises when it is imported
+            raise CannotReplay(
+                f"{self._script} cannot be imported: {describe_error(problem)}"
+            ) from problem
         except SystemExit as problem:
             raise CannotReplay(f"{self._script} ends when it is imported: {problem}") from problem
 
@@ -122,7 +124,7 @@ class Restorer:
         except CannotReplay:
             raise
         except Exception as problem:
-            raise CannotReplay(f"{what} cannot be restored: {said(problem)}") from problem
+            raise CannotReplay(f"{what} cannot be restored: {describe_error(problem)}") from problem
         if isinstance(found, Omitted):
             raise CannotReplay(f"{what} was not stored: {found.why}")
         current = self.program.current(found)

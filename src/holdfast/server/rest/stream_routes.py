@@ -56,7 +56,7 @@ async def stream_output(
 async def _stream(session: PeekedProgram, start: int) -> AsyncIterator[bytes]:
     program = session.program
     while not client_disconnected():
-        page = program.output.page(start, 1000, most_bytes=_STREAMED)
+        page = program.output.page(start, 1000, max_bytes=_STREAMED)
         if page.dropped:
             yield b"event: dropped\ndata: " + rest.encode({"dropped": page.dropped}) + b"\n\n"
         for entry in page.entries:

@@ -213,7 +213,7 @@ class AgentRegistry:
 
     def held(self, hold_id: str) -> tuple[AgentSession, AgentHold]:
         """An open hold, and whose it is; AlreadyDecided if it was settled."""
-        hold = self._ledger.still_open(hold_id)
+        hold = self._ledger.get_open(hold_id)
         session = self.session(hold.session_id)
         held = session.hold(hold_id)
         assert held is not None

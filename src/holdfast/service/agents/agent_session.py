@@ -28,7 +28,7 @@ from holdfast.model.agent_events import (
 )
 from holdfast.model.decision import AGENT_MOMENTS, Decision, Moment
 from holdfast.model.hold import Hold
-from holdfast.model.session import Kind, State
+from holdfast.model.session_state import Kind, State
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.recording.recording_state import EventCounts, RecordedStop, RecordingState

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import secrets
 import time
@@ -11,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
+from holdfast.core.decision_check import check_allowed, check_fields
 from holdfast.core.ledger import Ledger
-from holdfast.model.agent_commands import COMMANDS, EXPIRED, REJECTED, ROLES
+from holdfast.model.agent_commands import COMMANDS, EXPIRED, REJECTED
 from holdfast.model.agent_events import RecordedEvent
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.recording import command_sender
 
 if TYPE_CHECKING:
@@ -115,27 +115,23 @@ async def decide(
     """Settle a hold by way of its agent: what that says is how it ended."""
     session, held = agents.held(hold_id)
     hold = ledger.get(hold_id)
-    if action not in hold.actions:
-        raise errors.WrongState(
-            f"cannot {action}: hold {hold_id} ({hold.kind.value}) does not allow it",
-            hint=f"It allows: {', '.join(hold.actions)}.",
-            hold_id=hold_id,
-            session_id=hold.session_id,
-            state="held",
-            possible=list(hold.actions),
-        )
-    data = {"stop": held.stop, "by": by, **parse_decision(action, options)}
+    check_allowed(hold, action)
+    fields = check_fields(hold.moment, action, options)
+    messages = fields.pop("messages", None)
+    if messages is not None:
+        fields.setdefault("input", {"messages": messages})
+    data = {"stop": held.stop, "by": by, **fields}
     kind = "step" if action == "step" else "resume"
     if kind == "resume":
         data["action"] = action
     async with held.lock:
-        ledger.still_open(hold_id)  # somebody may have been first
+        ledger.get_open(hold_id)  # somebody may have been first
         began = time.monotonic()
         try:
             await send_command(session, kind, data, patience)
         except errors.WrongState:
             await _told(session, held, patience)
-            ledger.still_open(hold_id)  # says who was first, if that is known
+            ledger.get_open(hold_id)  # says who was first, if that is known
             raise
         left = max(0.0, patience - (time.monotonic() - began))
         if not await _told(session, held, left):
@@ -159,70 +155,6 @@ def parse_timeout(options: Mapping[str, Any], default: float) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 300:
         raise errors.InvalidInput("timeout is a number of seconds, up to 300", field="timeout")
     return float(seconds)
-
-
-def parse_decision(action: str, options: Mapping[str, Any]) -> Json:
-    """What belongs to an action, checked; InvalidDecision names the field."""
-    match action:
-        case "modify":
-            given = _given(options, "input", "modified_input")
-            if given is None and "messages" in options:
-                given = ({"messages": options["messages"]},)
-            if given is None:
-                raise _invalid("input", "modify needs it: the changed input, an object")
-            if not isinstance(given[0], dict):
-                raise _invalid("input", "the changed input is an object")
-            return {"input": given[0]}
-        case "skip":
-            given = _given(options, "result", "fake_result")
-            if given is None:
-                raise _invalid("result", "skip needs it: what to give instead")
-            return {"result": given[0]}
-        case "raise":
-            kind = options.get("exception_type", "RuntimeError")
-            message = options.get("exception_message", "")
-            if not isinstance(kind, str) or not kind:
-                raise _invalid("exception_type", "it is the name of an exception")
-            if not isinstance(message, str):
-                raise _invalid("exception_message", "it is text")
-            return {"exception_type": kind, "exception_message": message}
-        case "inject":
-            role, content = options.get("role", "user"), options.get("content")
-            if role not in ROLES:
-                raise _invalid("role", f"it is one of {', '.join(ROLES)}")
-            if not isinstance(content, (str, list)) or not content:
-                raise _invalid("content", "it is the text of a message")
-            return {"role": role, "content": content}
-        case _:
-            return {}
-
-
-def _given(options: Mapping[str, Any], plain: str, wrapped: str) -> tuple[Any] | None:
-    """A value as it is, or as calls take it: `{"value": …}` or `{"literal": "…"}`."""
-    if plain in options:
-        return (options[plain],)
-    if wrapped not in options:
-        return None
-    given = options[wrapped]
-    if isinstance(given, dict) and list(given) == ["value"]:
-        return (given["value"],)
-    if isinstance(given, dict) and list(given) == ["literal"]:
-        try:
-            return (ast.literal_eval(str(given["literal"])),)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            raise _invalid(wrapped, "its literal is no Python literal") from None
-    if wrapped == "modified_input":
-        return (given,)
-    raise _invalid(wrapped, 'a value is {"value": json} or {"literal": "python literal"}')
-
-
-def _invalid(name: str, why: str) -> errors.InvalidDecision:
-    return errors.InvalidDecision(
-        f"{name}: {why}",
-        hint="modify takes `input`, skip `result`, raise `exception_type` and "
-        "`exception_message`, inject `role` and `content`.",
-        field=name,
-    )
 
 
 async def continue_all(

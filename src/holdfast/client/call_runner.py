@@ -1,0 +1,160 @@
+"""Runs intercepted calls, in strict and in leased mode.
+
+What has to happen around a call is a generator of steps: a `Hold` waits for a decision, an
+`Invocation` makes the call. `run` takes the steps blocking, `run_async` awaits them. An
+asynchronous generator is awaited until its call is made and iterated after that.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+import types
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from holdfast.client.call_hold import Hold
+from holdfast.client.invocation import Invocation, current_call
+from holdfast.client.outcome import Outcome
+from holdfast.client.proxy_base import interception_off
+from holdfast.client.recorder import Recorder
+from holdfast.client.strict_call import Steps, StrictCall
+from holdfast.client.switch import switch
+
+_now = time.perf_counter_ns
+
+
+def intercept(recorder: Recorder, invocation: Invocation) -> Steps:
+    """The steps of a call in the mode that the application is in."""
+    leased = recorder.leased_calls
+    if leased is None:
+        return StrictCall(recorder, invocation).steps()
+    return leased.steps(invocation)
+
+
+def run(steps: Steps, *, awaits: bool = False) -> Any:
+    """Make the call, blocking while it is held, and deliver its outcome.
+
+    With `awaits`, a call that gives a coroutine ends when that coroutine does. The function is
+    called from here, and not from the step, so that a function which calls itself through its
+    proxy takes three frames of the stack for each level.
+    """
+    reply: Any = None
+    try:
+        step = steps.send(None)
+        while True:
+            if isinstance(step, Hold):
+                try:
+                    reply = step.wait()
+                except BaseException as problem:  # the call decides what becomes of it
+                    step = steps.throw(problem)
+                    continue
+            else:
+                parent = current_call.get()
+                current_call.set(step.call_id)
+                began = _now()
+                try:
+                    value = step.function(*step.args, **step.kwargs)
+                    reply = Outcome(value, None, _now() - began)
+                except BaseException as error:  # the outcome is whatever the application raises
+                    value = None
+                    reply = Outcome(None, error, _now() - began)
+                finally:
+                    current_call.set(parent)
+                if awaits and inspect.iscoroutine(value):
+                    return _await_outcome(steps, value, step.call_id)
+            step = steps.send(reply)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        reply = None  # an exception in it has a traceback that holds this frame
+    return outcome.deliver()
+
+
+async def run_async(steps: Steps, reply: Outcome | None = None) -> Any:
+    """Make the call; while it is held, everything else in its event loop goes on.
+
+    `reply` is the outcome that the steps wait for, if they have begun.
+    """
+    result: Any
+    try:
+        step = steps.send(reply)
+        while True:
+            if isinstance(step, Hold):
+                try:
+                    result = await step.wait_async()
+                except BaseException as problem:  # the call decides what becomes of it
+                    step = steps.throw(problem)
+                    continue
+            else:
+                result = await _call_async(step.call, step.call_id)
+            step = steps.send(result)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        reply = result = None  # an exception in them has a traceback that holds this frame
+    return outcome.deliver()
+
+
+async def _call_async(call: Callable[[], Any], call_id: str | int) -> Outcome:
+    parent = current_call.get()
+    current_call.set(call_id)
+    began = _now()
+    try:
+        value = call()
+        if inspect.isawaitable(value):
+            value = await value
+        return Outcome(value, None, _now() - began)
+    except BaseException as error:  # the outcome is whatever the application raises
+        return Outcome(None, error, _now() - began)
+    finally:
+        current_call.set(parent)
+
+
+async def _await_outcome(steps: Steps, coroutine: Any, call_id: str | int) -> Any:
+    return await run_async(steps, await _call_async(lambda: coroutine, call_id))
+
+
+# -- calls that begin when their result is awaited -------------------------------------------------
+
+
+async def await_call(invocation: Invocation) -> Any:
+    """The coroutine that an intercepted call gives."""
+    recorder = switch.recorder
+    if recorder is None or interception_off.get():
+        return await invocation.call()
+    if invocation.frame is None:
+        invocation.frame = sys._getframe(1)
+    return await run_async(intercept(recorder, invocation))
+
+
+async def iterate_call(invocation: Invocation) -> AsyncGenerator[Any, Any]:
+    """The asynchronous generator that an intercepted call gives."""
+    recorder = switch.recorder
+    if recorder is None or interception_off.get():
+        source = invocation.call()
+    else:
+        if invocation.frame is None:
+            invocation.frame = sys._getframe(1)
+        source = await run_async(intercept(recorder, invocation))
+    inner = source if isinstance(source, types.AsyncGeneratorType) else _iterate(source)
+    try:
+        value = await inner.__anext__()
+        while True:
+            try:
+                sent = yield value
+            except BaseException as problem:  # thrown in by the reader; closing is one of these
+                value = await inner.athrow(problem)
+            else:
+                value = await inner.asend(sent)
+    except StopAsyncIteration:
+        return
+
+
+async def _iterate(source: Any) -> AsyncGenerator[Any, Any]:
+    """The items of what a decision gave instead of a generator."""
+    if hasattr(type(source), "__aiter__"):
+        async for value in source:
+            yield value
+    elif source is not None:
+        for value in source:
+            yield value
