@@ -1,7 +1,7 @@
 """Holdfast: one debugger for Python programs, intercepted calls and agent loops.
 
-Importing this package must stay cheap for an application: nothing but the standard library. What
-an application calls is loaded when it is first used, and needs only `dill` besides.
+Importing this package loads nothing but the standard library. The names below are loaded when they
+are first used, and then need only `dill` besides.
 """
 
 from __future__ import annotations
@@ -30,23 +30,6 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 
-_HOMES = {
-    "AsyncDebugProxy": "proxy",
-    "DebugCIDMismatchError": "exceptions",
-    "DebugCIDNotFoundError": "exceptions",
-    "DebugError": "exceptions",
-    "DebugInfo": "debug_api",
-    "DebugProtocolError": "exceptions",
-    "DebugProxy": "proxy",
-    "DebugSerializationError": "exceptions",
-    "DebugServerError": "exceptions",
-    "DebugTimeoutError": "exceptions",
-    "async_debug_call": "debug_api",
-    "configure_debug": "debug_api",
-    "debug_call": "debug_api",
-    "with_debug": "debug_api",
-}
-
 __all__ = [
     "AsyncDebugProxy",
     "DebugCIDMismatchError",
@@ -66,13 +49,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    found: object = getattr(importlib.import_module(f"holdfast.client.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    homes = {"Error": "exceptions", "Proxy": "proxy"}  # by the last five letters of the name
+    home = homes.get(name[-5:], "debug_api")
+    value: object = getattr(importlib.import_module(f"holdfast.client.{home}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
