@@ -1,4 +1,4 @@
-"""Sessions and events as the store keeps them, and the warnings of a server."""
+"""Sessions and events as the store keeps them."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class EventRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerWarning:
-    """A problem that the server, or its store, has worked around."""
+class StoreWarning:
+    """A problem that the store has worked around."""
 
     code: str
     message: str

@@ -28,7 +28,7 @@ from typing import Any, Protocol
 from holdfast.model.call import CallBreakpoint, CallRecord, Function, Preview
 from holdfast.model.call_batch import CallBatch
 from holdfast.model.call_query import CallQuery
-from holdfast.model.records import EventRecord, ServerWarning, SessionRecord
+from holdfast.model.records import EventRecord, SessionRecord, StoreWarning
 from holdfast.store.pending_write import PendingWrite
 
 Document = dict[str, Any]
@@ -278,7 +278,7 @@ class Store(Protocol):
     def directory(self) -> Directory: ...
 
     @property
-    def warnings(self) -> list[ServerWarning]:
+    def warnings(self) -> list[StoreWarning]:
         """Problems that the store met and worked around."""
         ...
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Hashable
 from typing import Any
 
-from holdfast.model.records import ServerWarning
+from holdfast.model.records import StoreWarning
 
 # Beyond this many, more warnings would tell nobody anything new.
 MAX_WARNINGS = 1000
@@ -18,15 +18,15 @@ class StoreWarnings:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._listed: set[Hashable] = set()
-        self._entries: list[ServerWarning] = []
+        self._entries: list[StoreWarning] = []
 
     def add(self, code: str, message: str, *, about: Hashable = None, **details: Any) -> None:
         with self._lock:
             if (code, about) in self._listed or len(self._entries) >= MAX_WARNINGS:
                 return
             self._listed.add((code, about))
-            self._entries.append(ServerWarning(code, message, details))
+            self._entries.append(StoreWarning(code, message, details))
 
-    def entries(self) -> list[ServerWarning]:
+    def entries(self) -> list[StoreWarning]:
         with self._lock:
             return list(self._entries)

@@ -1,24 +1,25 @@
-"""The JSON of answers that have no struct: times, events, and the encoder for any value."""
+"""REST JSON: how our values look to a client. Shapes only; nothing is decided here."""
 
 from __future__ import annotations
 
 import datetime
 import json
-from typing import Any
+from typing import Any, cast
 
-import orjson
+import msgspec
 
 from holdfast.model.records import EventRecord
+from holdfast.wire.session_answers import Event
 
-Json = dict[str, Any]
+_encode = msgspec.json.Encoder().encode
 
 
 def encode(value: Any) -> bytes:
     """JSON as bytes; text that is not valid Unicode is escaped rather than refused."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+        return _encode(value)
     except (TypeError, ValueError):
-        return json.dumps(value, default=str).encode()
+        return json.dumps(msgspec.to_builtins(value, enc_hook=str)).encode()
 
 
 def timestamp(at: float) -> str:
@@ -26,8 +27,8 @@ def timestamp(at: float) -> str:
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def event(record: EventRecord) -> Json:
-    return {
+def event(record: EventRecord) -> Event:
+    fields = {
         "seq": record.seq,
         "session_id": record.session_id,
         "event": record.type,
@@ -35,3 +36,4 @@ def event(record: EventRecord) -> Json:
         "timestamp": timestamp(record.at),
         **record.body,
     }
+    return cast(Event, fields)

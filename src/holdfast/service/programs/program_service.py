@@ -18,7 +18,7 @@ from holdfast.core.ledger import Ledger
 from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Attach
-from holdfast.model.records import ServerWarning, SessionRecord
+from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import State
 from holdfast.service.event_stream import EventStream
 from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
@@ -34,8 +34,10 @@ from holdfast.targets.program.attachment import Trusted
 from holdfast.targets.program.interpreter_pool import Pool
 from holdfast.targets.program.process_spawner import Warden
 from holdfast.targets.program.process_tags import Tags
+from holdfast.targets.program.python_processes import python_processes
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import ProgramDetail
+from holdfast.wire.server_answers import ProcessList, ServerWarning
 
 log = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
@@ -129,12 +131,12 @@ class Programs:
             return None
         why = next(iter(problems.values()), "")
         message = f"Not everything could be written; it is tried again every second. {why}"
-        details = {
+        details: dict[str, object] = {
             "sessions": list(problems),
             "projects": sorted(self.projects.unsaved.copy()),
             "deleted_sessions": sorted(self._undeleted),
         }
-        return ServerWarning("STORE_BEHIND", message.rstrip(), details)
+        return ServerWarning(code="STORE_BEHIND", message=message.rstrip(), details=details)
 
     async def restore(self, record: SessionRecord) -> None:
         """Take back a session of a server that is gone, ready to be restarted."""
@@ -206,6 +208,11 @@ class Programs:
         if session.expired:
             self._sessions.pop(session.id, None)
             session.stop_listening()
+
+    async def list_processes(self) -> ProcessList:
+        """The Python processes of this machine that could be attached to, or could not."""
+        processes = await asyncio.to_thread(python_processes, {os.getpid()})
+        return ProcessList(processes, len(processes))
 
     def _check_room(self) -> None:
         count = len(self.all())

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 from pathlib import Path
 
-from holdfast.model.records import ServerWarning
+from holdfast.model.records import StoreWarning
 from holdfast.store.local_bell import LocalBell
 from holdfast.store.sqlite.call_buffer import CallBuffer
 from holdfast.store.sqlite.call_row_reader import CallRowReader
@@ -111,7 +111,7 @@ class SqliteStore:
         self.directory = SqliteDirectory(self._database)
 
     @property
-    def warnings(self) -> list[ServerWarning]:
+    def warnings(self) -> list[StoreWarning]:
         return self._warnings.entries()
 
     async def flush(self) -> None:
