@@ -6,6 +6,8 @@ are first used, and then need only `dill` besides.
 
 from __future__ import annotations
 
+from holdfast.model.version import VERSION
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.client.debug_api import (
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     )
     from holdfast.client.proxy import AsyncDebugProxy, DebugProxy
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AsyncDebugProxy",

@@ -10,7 +10,7 @@ from holdfast.model.records import EventRecord
 from holdfast.service.event_stream import EventStream
 from holdfast.store import Feed
 from holdfast.wire import rest
-from holdfast.wire.session_answers import EventList
+from holdfast.wire.session_answers import Event, EventList
 
 _IN_MEMORY = 1000
 _MAX_READS = 50
@@ -48,7 +48,7 @@ class EventJournal:
 
     async def page(self, since: int, limit: int, types: frozenset[str] | None = None) -> EventList:
         """Events after `since`, as clients see them; of these types, among a bounded number."""
-        events: list[dict[str, Any]] = []
+        events: list[Event] = []
         last = since
         for _ in range(1 if types is None else _MAX_READS):
             records = await self.after(last, limit)

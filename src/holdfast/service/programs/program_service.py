@@ -34,8 +34,10 @@ from holdfast.targets.program.attachment import Trusted
 from holdfast.targets.program.interpreter_pool import Pool
 from holdfast.targets.program.process_spawner import Warden
 from holdfast.targets.program.process_tags import Tags
+from holdfast.targets.program.python_processes import python_processes
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import ProgramDetail
+from holdfast.wire.server_answers import ProcessList, ServerWarning
 
 log = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
@@ -118,7 +120,7 @@ class Programs:
         """It has ended: its number may come to mean another process."""
         self.warden.forget(target.own_process().pid)
 
-    def unsaved_warning(self) -> dict[str, Any] | None:
+    def unsaved_warning(self) -> ServerWarning | None:
         """What is not on disk yet, while that is the case."""
         problems = {
             session.id: session.storage.unsaved.message
@@ -129,7 +131,7 @@ class Programs:
             return None
         why = next(iter(problems.values()), "")
         message = f"Not everything could be written; it is tried again every second. {why}"
-        details = {
+        details: dict[str, object] = {
             "sessions": list(problems),
             "projects": sorted(self.projects.unsaved.copy()),
             "deleted_sessions": sorted(self._undeleted),
@@ -205,6 +207,11 @@ class Programs:
         """An expired session has been read once, saying so: it is gone now."""
         if session.expired:
             self._sessions.pop(session.id, None)
+
+    async def list_processes(self) -> ProcessList:
+        """The Python processes of this machine that could be attached to, or could not."""
+        processes = await asyncio.to_thread(python_processes, {os.getpid()})
+        return ProcessList(processes, len(processes))
 
     def _check_room(self) -> None:
         count = len(self.all())

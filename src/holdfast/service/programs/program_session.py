@@ -28,7 +28,7 @@ from holdfast.service.programs.program_attach import attach_program
 from holdfast.service.programs.program_launch import launch_program
 from holdfast.service.programs.run_listener import RunListener
 from holdfast.service.programs.session_breakpoints import SessionBreakpoints
-from holdfast.service.programs.session_document import export_document
+from holdfast.service.programs.session_document import export_session
 from holdfast.service.programs.session_storage import SessionStorage
 from holdfast.service.programs.stop_tracker import StopTracker
 from holdfast.service.programs.watch_list import WatchList
@@ -38,6 +38,7 @@ from holdfast.service.settings import Settings
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import (
     ErrorDetails,
+    ExportedSession,
     InputAccepted,
     OutputCleared,
     OutputPage,
@@ -141,9 +142,9 @@ class ProgramSession(Session):
         await self.storage.save()
         return await self.detail()
 
-    def export(self) -> dict[str, Any]:
+    def export(self) -> ExportedSession:
         """Its configuration, to be imported here or elsewhere."""
-        return {"version": 1, **export_document(self)}
+        return export_session(self)
 
     # -- report -----------------------------------------------------------------------------
 
