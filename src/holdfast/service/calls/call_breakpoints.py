@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast import errors
@@ -24,24 +25,16 @@ from holdfast.wire.call_answers import CallBreakpointAnswer, CallBreakpointList
 _TEXTS = ("function", "alias", "call_type", "condition", "session_id")
 
 
+@dataclass(eq=False)
 class CallBreakpoints:
-    def __init__(
-        self,
-        directory: Directory,
-        board: LeaseBoard,
-        sessions: CallSessions,
-        functions: FunctionCatalog,
-        actions: ActionBuilder,
-        contents: ContentCache,
-    ) -> None:
-        self._directory = directory
-        self._board = board
-        self._sessions = sessions
-        self._functions = functions
-        self._actions = actions
-        self._contents = contents
-        self._armed: dict[str, ArmedBreakpoint] = {}
-        self._last_number = 0
+    _directory: Directory
+    _board: LeaseBoard
+    _sessions: CallSessions
+    _functions: FunctionCatalog
+    _actions: ActionBuilder
+    _contents: ContentCache
+    _armed: dict[str, ArmedBreakpoint] = field(default_factory=dict, init=False)
+    _last_number: int = field(default=0, init=False)
 
     async def load(self) -> list[errors.HoldfastError]:
         """Arm those of the last server; what is wrong with any of them."""

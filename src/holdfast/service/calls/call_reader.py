@@ -105,20 +105,13 @@ class _FilterCheck:
         return matches
 
 
+@dataclass(eq=False)
 class CallReader:
-    def __init__(
-        self,
-        call_log: CallLog,
-        sessions: CallSessions,
-        functions: FunctionCatalog,
-        contents: ContentCache,
-        renderer: CallRenderer,
-    ) -> None:
-        self._call_log = call_log
-        self._sessions = sessions
-        self._functions = functions
-        self._contents = contents
-        self._renderer = renderer
+    _call_log: CallLog
+    _sessions: CallSessions
+    _functions: FunctionCatalog
+    _contents: ContentCache
+    _renderer: CallRenderer
 
     # -- lists ------------------------------------------------------------------------------
 
