@@ -1,4 +1,4 @@
-"""The call breakpoints: stored across restarts, in force at once."""
+"""The call breakpoints. They are in force at once, and outlive the server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CallBreakpoints:
     _last_number: int = field(default=0, init=False)
 
     async def load(self) -> list[errors.HoldfastError]:
-        """Arm those of the last server; what is wrong with any of them."""
+        """Arm the stored breakpoints. Return what is wrong with any of them."""
         problems = []
         for point in await self._directory.call_breakpoints():
             try:
@@ -107,7 +107,7 @@ class CallBreakpoints:
         self._announce("breakpoint_removed", point)
 
     async def clear(self) -> int:
-        """Remove all; how many there were."""
+        """Remove all. Return how many there were."""
         points = [armed.point for armed in self._armed.values()]
         self._armed.clear()
         await self._save()
