@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.client.replay import generated_test_helpers, source_expressions
-from holdfast.client.replay.source_expressions import Node
+from holdfast.client.replay.replay_messages import Expression as Node
 
 Json = dict[str, Any]
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
@@ -161,8 +161,8 @@ def _where(each: Recorded) -> str:
 def _test(file: _File, each: Recorded, name: str) -> str:
     lines = [f"def {name}():", f'    """Call {each.call["call_id"]}{_where(each)}."""']
     if each.skip is not None:
-        reason = source_expressions.quoted(each.skip)
-        mark = source_expressions.laid(
+        reason = source_expressions.quote(each.skip)
+        mark = source_expressions.format_lines(
             ["group", "@pytest.mark.skip", "(", [f"reason={reason}"], ")"], file.naming, "", "", 0
         )
         return "\n".join([mark, *lines])
@@ -198,12 +198,12 @@ class _Body:
         return name
 
     def _say(self, before: str, node: Node, after: str = "", indent: int = 4) -> None:
-        text = source_expressions.laid(node, self._file.naming, before, after, indent)
+        text = source_expressions.format_lines(node, self._file.naming, before, after, indent)
         self._lines.append(" " * indent + text)
 
     def _given(self, wanted: str, node: Node, after: Node) -> Node:
         """The expression itself if it is short and not looked at again, else a variable's name."""
-        if not after and len(source_expressions.flat(node, self._file.naming)) <= 40:
+        if not after and len(source_expressions.format_line(node, self._file.naming)) <= 40:
             return node
         name = self._variable(wanted)
         self._say(f"{name} = ", node)
@@ -287,7 +287,7 @@ class _Body:
         self._claim("result", claim)
 
     def _flat(self, node: Node) -> str:
-        return source_expressions.flat(node, self._file.naming)
+        return source_expressions.format_line(node, self._file.naming)
 
     def _claim(self, name: str, claim: Node) -> None:
         match claim[0]:
@@ -309,7 +309,7 @@ def _is_display(node: Node) -> bool:
 def pattern(message: str) -> str:
     """A regular expression for exactly this message."""
     escaped = _SPECIAL.sub(r"\\\g<0>", message)
-    written = source_expressions.quoted(f"^{escaped}$")
+    written = source_expressions.quote(f"^{escaped}$")
     if escaped == message:
         return written
     if "\n" in escaped or not escaped.isprintable() or ('"' in escaped and "'" in escaped):
