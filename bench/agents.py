@@ -24,6 +24,7 @@ from bench.measurements import Ratio, measure_in_turn, time_each
 from bench.server import Server
 from holdfast.bridge import Bridge, start
 from holdfast.bridge.command_listener import POLL
+from holdfast.model.agent_events import TOOL_CALL_START
 from holdfast.recording.directories import SessionDirectory
 from holdfast.wire import agent_lines as wire
 
@@ -76,7 +77,7 @@ def measure_recording(rounds: int, times: int) -> list[Ratio]:
             rounds,
             lambda: time_each(tool, times, clock),
             lambda: time_each(lambda: write_bare(events), times, clock),
-            lambda: time_each(lambda: dbg.emit("tool_call_start", **fields), times, clock),
+            lambda: time_each(lambda: dbg.emit(TOOL_CALL_START(fields)), times, clock),
             lambda: time_each(lambda: write_bare(events[:1]), times, clock),
         )
         os.close(handle)

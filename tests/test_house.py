@@ -93,6 +93,29 @@ def test_importing_holdfast_costs_only_the_standard_library(options: list[str]) 
     assert set(ran.stdout.split()) - sys.stdlib_module_names == {"holdfast"}
 
 
+def broad_excepts() -> list[str]:
+    """Broad `except`s that neither raise nor log nor have a comment with the reason."""
+    places = []
+    for path in SOURCE.rglob("*.py"):
+        if path.relative_to(SOURCE).parts[0] in ("probe", "bridge"):
+            continue  # they run other people's code, and must not disturb it
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.ExceptHandler):
+                continue
+            is_broad = node.type is None or ast.unparse(node.type) in ("Exception", "BaseException")
+            source = ast.unparse(node)
+            has_reason = "#" in "".join(lines[node.lineno - 1 : node.lineno + 1])
+            if is_broad and not has_reason and not re.search(r"\braise\b|\blog(ger)?\.", source):
+                places.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    return places
+
+
+def test_a_broad_except_says_why() -> None:
+    assert broad_excepts() == []
+
+
 # -- the documents and the code --------------------------------------------------------------------
 
 

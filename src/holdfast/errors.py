@@ -7,7 +7,7 @@
     │   ├── EvaluationFailed  AssignmentFailed
     │   ├── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  InvalidAgentBreakpoint
     │   └── CidMismatch  CommandRejected
-    ├── NotFound          the id names nothing (any more)
+    ├── NotFound          the id names nothing, or nothing any more
     │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
     │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  SourceNotFound  ProcessNotFound
     │   └── CallNotFound  CidNotFound  CallBreakpointNotFound
@@ -17,7 +17,7 @@
     │   └── EvaluationTimedOut  AgentTimedOut
     ├── Failure           something of ours, or the target, broke
     │   └── SessionCrashed  LaunchFailed  NotStored
-    └── Refused           who may come in, and with what
+    └── Refused           the client may not send this request
         └── NotAuthorized  HeadTooLarge  BodyTooLarge  NotJson
 
 Each carries a `code` (upper case, with its subject), a `short` name, a message, a hint that says
@@ -34,7 +34,7 @@ class HoldfastError(Exception):
 
     code: ClassVar[str] = "INTERNAL_ERROR"
     short: ClassVar[str] = "internal_error"
-    default_hint: ClassVar[str] = "Retry; if it happens again, report it with the reference id."
+    default_hint: ClassVar[str] = "Retry. If it happens again, report it with the reference id."
 
     def __init__(self, message: str, /, *, hint: str | None = None, **details: Any) -> None:
         super().__init__(message)
@@ -61,7 +61,7 @@ class NotAllowed(InvalidInput):
 class FileMissing(InvalidInput):
     code = "FILE_NOT_FOUND"
     short = "file_not_found"
-    default_hint = "Check the path; relative paths are resolved from the session's cwd."
+    default_hint = "Check the path. Relative paths are resolved from the session's cwd."
 
 
 class InvalidLine(InvalidInput):
@@ -85,7 +85,7 @@ class InvalidHitCondition(InvalidInput):
 class InvalidLogMessage(InvalidInput):
     code = "BREAKPOINT_INVALID_LOG_MESSAGE"
     short = "invalid_log_message"
-    default_hint = "Put expressions in braces, `x = {x}`; write a literal brace twice."
+    default_hint = "Put expressions in braces, `x = {x}`. Write a literal brace twice."
 
 
 class ProgramSyntaxError(InvalidInput):
@@ -109,20 +109,20 @@ class AttachFailed(InvalidInput):
 class UnknownSetting(InvalidInput):
     code = "CONFIG_UNKNOWN_SETTING"
     short = "unknown_setting"
-    default_hint = "GET /config lists the settings there are."
+    default_hint = "GET /config lists the settings."
 
 
 class EvaluationFailed(InvalidInput):
     code = "EVALUATE_FAILED"
     short = "evaluation_error"
-    default_hint = "The expression raised in the target; correct it and evaluate again."
+    default_hint = "The expression raised in the target. Correct it and evaluate again."
 
 
 class InvalidFilter(InvalidInput):
     code = "FILTER_INVALID"
     short = "invalid_condition"
     default_hint = (
-        "A filter is one expression, for instance `args[0] > 10 and kwargs.get('c') == 5`; its "
+        "A filter is one expression, for instance `args[0] > 10 and kwargs.get('c') == 5`. Its "
         "names are args, kwargs, function, alias, call_type, status, result, exception, duration, "
         "thread and task."
     )
@@ -160,7 +160,7 @@ class CidMismatch(InvalidInput):
 class CommandRejected(InvalidInput):
     code = "AGENT_COMMAND_REJECTED"
     short = "command_rejected"
-    default_hint = "The agent says what is wrong with it; correct that and send it again."
+    default_hint = "The agent says what is wrong with it. Correct that and send it again."
 
 
 class AssignmentFailed(InvalidInput):
@@ -175,19 +175,19 @@ class AssignmentFailed(InvalidInput):
 class NotFound(HoldfastError):
     code = "NOT_FOUND"
     short = "not_found"
-    default_hint = "GET /openapi.json lists the routes there are."
+    default_hint = "GET /openapi.json lists the routes."
 
 
 class SessionNotFound(NotFound):
     code = "SESSION_NOT_FOUND"
     short = "session_not_found"
-    default_hint = "GET /sessions lists the sessions there are; POST /sessions creates one."
+    default_hint = "GET /sessions lists the sessions. POST /sessions creates one."
 
 
 class BreakpointNotFound(NotFound):
     code = "BREAKPOINT_NOT_FOUND"
     short = "breakpoint_not_found"
-    default_hint = "GET the session's /breakpoints for the ids there are."
+    default_hint = "GET the session's /breakpoints for the ids."
 
 
 class HoldNotFound(NotFound):
@@ -199,37 +199,37 @@ class HoldNotFound(NotFound):
 class ProfileNotFound(NotFound):
     code = "PROFILE_NOT_FOUND"
     short = "profile_not_found"
-    default_hint = "GET /breakpoint-profiles lists the profiles there are."
+    default_hint = "GET /breakpoint-profiles lists the profiles."
 
 
 class FrameNotFound(NotFound):
     code = "FRAME_NOT_FOUND"
     short = "frame_not_found"
-    default_hint = "Frame ids are valid until their thread runs; GET /stacktrace for new ones."
+    default_hint = "Frame ids are valid until their thread runs. GET /stacktrace for new ones."
 
 
 class ReferenceNotFound(NotFound):
     code = "REFERENCE_NOT_FOUND"
     short = "reference_not_found"
-    default_hint = "References are valid until their thread runs; ask for the variables again."
+    default_hint = "References are valid until their thread runs. Ask for the variables again."
 
 
 class ThreadNotFound(NotFound):
     code = "THREAD_NOT_FOUND"
     short = "thread_not_found"
-    default_hint = "GET the session's /threads for the ids there are."
+    default_hint = "GET the session's /threads for the ids."
 
 
 class ProcessNotFound(NotFound):
     code = "PROCESS_NOT_FOUND"
     short = "process_not_found"
-    default_hint = "GET /processes lists the Python processes there are."
+    default_hint = "GET /processes lists the Python processes."
 
 
 class CallNotFound(NotFound):
     code = "CALL_NOT_FOUND"
     short = "call_not_found"
-    default_hint = "GET /api/calls lists the calls there are."
+    default_hint = "GET /api/calls lists the calls."
 
 
 class CidNotFound(NotFound):
@@ -241,7 +241,7 @@ class CidNotFound(NotFound):
 class CallBreakpointNotFound(NotFound):
     code = "CALL_BREAKPOINT_NOT_FOUND"
     short = "breakpoint_not_found"
-    default_hint = "GET /api/breakpoints lists the breakpoints there are."
+    default_hint = "GET /api/breakpoints lists the breakpoints."
 
 
 class SourceNotFound(NotFound):
@@ -266,7 +266,7 @@ class AlreadyDecided(WrongState):
 
     code = "HOLD_ALREADY_DECIDED"
     short = "already_decided"
-    default_hint = "The first decision won; GET the session's status to see where it is now."
+    default_hint = "The first decision won. GET the session's status to see where it is now."
 
 
 class CallCompleted(WrongState):
@@ -296,7 +296,7 @@ class AgentTimedOut(TimedOut):
     code = "AGENT_TIMEOUT"
     short = "agent_timeout"
     default_hint = (
-        "The command is written and takes effect when the agent reads it; see that its process "
+        "The command is written and takes effect when the agent reads it. See that its process "
         "is not stopped, GET the session's /events for the answer, or send it again. What is held "
         "stays held."
     )
@@ -312,7 +312,7 @@ class Failure(HoldfastError):
 class SessionCrashed(Failure):
     code = "SESSION_CRASHED"
     short = "session_crashed"
-    default_hint = "Create a new session, or restart this one; its output may say why."
+    default_hint = "Create a new session, or restart this one. Its output may say why."
 
 
 class LaunchFailed(Failure):
@@ -329,7 +329,7 @@ class NotStored(Failure):
     )
 
 
-# -- who may come in -----------------------------------------------------------------------------
+# -- the client may not send this request --------------------------------------------------------
 
 
 class Refused(HoldfastError):
@@ -341,19 +341,19 @@ class Refused(HoldfastError):
 class NotAuthorized(Refused):
     code = "TOKEN_REQUIRED"
     short = "unauthorized"
-    default_hint = "Send `Authorization: Bearer <token>`; the server printed where the token is."
+    default_hint = "Send `Authorization: Bearer <token>`. The server printed where the token is."
 
 
 class HeadTooLarge(Refused):
     code = "HEAD_TOO_LARGE"
     short = "head_too_large"
-    default_hint = "Send a shorter address and fewer headers; values belong into the body."
+    default_hint = "Send a shorter address and fewer headers. Values belong into the body."
 
 
 class BodyTooLarge(Refused):
     code = "BODY_TOO_LARGE"
     short = "body_too_large"
-    default_hint = "Send a smaller body; `max_bytes` in the details is the limit."
+    default_hint = "Send a smaller body. `max_bytes` in the details is the limit."
 
 
 class NotJson(Refused):

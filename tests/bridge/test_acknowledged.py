@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from holdfast.bridge.agent_stop import Stop
+from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.loop_control import Control
 from holdfast.core.agent_breakpoints import Moment
 from holdfast.model.agent_commands import Command
+from holdfast.model.agent_events import COMMAND_EXECUTED, Event
 
 MODEL = Moment("model", "m", 1, 0, {}, lambda: "{}")
 TOOL = Moment("tool", "write", 1, 0, {}, lambda: "{}")
@@ -27,12 +29,12 @@ class Hasty:
 
     def _call(self) -> None:
         if self._moment is MODEL:
-            self.stops.append(self.control.at_model(MODEL, {}, None))
+            self.stops.append(self.control.stop_at_model(MODEL, {}, None))
         else:
-            self.stops.append(self.control.at_tool(TOOL, {}, "tool-1"))
+            self.stops.append(self.control.stop_at_tool(TOOL, {}, "tool-1"))
 
-    def emit(self, kind: str, /, **_data: Any) -> int | None:
-        if kind == "command_executed":
+    def emit(self, event: Event, **_more: object) -> int | None:
+        if event[0] == COMMAND_EXECUTED:
             self.thread.start()
             self.thread.join(0.1)  # it gets through now, if it gets through at all
         return None
@@ -53,7 +55,7 @@ class Hasty:
 )
 def test_no_call_slips_by_between_the_word_and_the_deed(moment: Moment, command: Command) -> None:
     loop = Hasty(moment)
-    loop.control.execute(command)
+    CommandExecutor(loop.control).execute(command)
     loop.thread.join(10)
     [stop] = loop.stops
     assert stop is not None

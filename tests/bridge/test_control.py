@@ -21,7 +21,7 @@ def dbg(tmp_path: Path) -> Iterator[Bridge]:
     with open_bridge(tmp_path) as found:
         yield found
         for stop in list(found.control.stops.values()):
-            found.control.left(stop)
+            found.control.leave(stop)
 
 
 def files(dbg: Bridge) -> SessionFiles:

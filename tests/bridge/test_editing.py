@@ -30,8 +30,8 @@ def test_messages_that_were_not_touched_are_the_same_objects(tmp_path: Path) -> 
         files.breakpoint(on="model")
         call = ModelCall(
             messages,
-            shown=lambda message: {"role": message.role, "content": message.text},
-            made=lambda message: Said(message["role"], message["content"]),
+            show=lambda message: {"role": message.role, "content": message.text},
+            make=lambda message: Said(message["role"], message["content"]),
         )
         running = run_in_thread(
             lambda: dbg.call_model(call, lambda call: sent.extend(call.messages))

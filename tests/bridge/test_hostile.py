@@ -145,7 +145,7 @@ def test_a_method_is_a_tool_without_its_object(dbg: Bridge) -> None:
     ],
 )
 def test_a_secret_is_found_wherever_it_is(value: Any) -> None:
-    clean = Redaction().cleaned(json.dumps(value))
+    clean = Redaction().clean(json.dumps(value))
     assert "[redacted]" in clean
     assert "hidden" not in clean
     assert "1234567" not in clean
@@ -156,11 +156,11 @@ def test_a_secret_is_found_wherever_it_is(value: Any) -> None:
     "value", [{"max_tokens": 5}, {"key": "left"}, {"secretary": "x"}, "see https://host/path"]
 )
 def test_what_is_none_stays(value: Any) -> None:
-    assert Redaction().cleaned(json.dumps(value)) == json.dumps(value)
+    assert Redaction().clean(json.dumps(value)) == json.dumps(value)
 
 
 def test_ones_own_pattern_may_be_over_numbers() -> None:
-    clean = Redaction([r"\d{12,}"]).cleaned('{"card": 4111111111111111, "count": 3}')
+    clean = Redaction([r"\d{12,}"]).clean('{"card": 4111111111111111, "count": 3}')
     assert json.loads(clean) == {"card": "[redacted]", "count": 3}
 
 
@@ -173,7 +173,7 @@ def test_ones_own_pattern_may_be_over_numbers() -> None:
     ids=lambda text: text[:8],
 )
 def test_no_text_takes_for_ever(text: str) -> None:
-    json.loads(Redaction().cleaned(json.dumps(text)))
+    json.loads(Redaction().clean(json.dumps(text)))
 
 
 def test_an_object_with_a_key_in_it_is_not_kept(dbg: Bridge) -> None:

@@ -192,7 +192,7 @@ def test_what_json_cannot_say_is_shown_and_kept_beside_it(dbg: Bridge) -> None:
 
     [result] = files(dbg).data_of("tool_result")
     assert result["result"] == {"at": {"x": 3}, "seen": [1, 2]}
-    assert dbg.values.restored(result, "result") == {"at": Point(3), "seen": {1, 2}}
+    assert dbg.values.restore(result, "result") == {"at": Point(3), "seen": {1, 2}}
 
 
 def test_a_large_body_is_whole_behind_a_content_id(dbg: Bridge) -> None:

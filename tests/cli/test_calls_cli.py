@@ -62,3 +62,16 @@ def test_held_calls_are_listed_and_decided(server: Server) -> None:
         assert json.loads(said.stdout)["status"] == "running"
         again = typed(server, "holds", "decide", third["hold_id"], "continue")
         assert (again.returncode, "by cli" in again.stderr) == (1, True)
+
+
+def test_any_field_of_an_action_can_be_given(server: Server) -> None:
+    with temporary_breakpoint(server, function="greet"):
+        app = HttpApplication(server, name="typed")
+        call = app.start("greet", 1)
+        decide = ("holds", "decide", call["hold_id"], "raise")
+        wrong = typed(server, *decide, "--field", "exception_type=ValueError")
+        assert (wrong.returncode, "is not JSON" in wrong.stderr) == (1, True)
+        fields = ("--field", 'exception_type="KeyError"', "--field", 'exception_message="gone"')
+        assert typed(server, *decide, *fields).returncode == 0
+        action = app.poll(call)["action"]
+        assert (action["exception_type"], action["exception_message"]) == ("KeyError", "gone")

@@ -36,9 +36,11 @@ def test_a_tool_is_met_by_its_name_or_a_glob() -> None:
 
 def test_both_shapes_mean_the_same() -> None:
     one, other = point(on="iteration", count=3), point(type="iteration", condition=3)
-    assert one.shown() == other.shown()
-    assert one.shown()["condition"] == 3
-    assert point(type="pattern", condition="rm").shown() == point(on="pattern", regex="rm").shown()
+    assert one.to_json() == other.to_json()
+    assert one.to_json()["condition"] == 3
+    assert (
+        point(type="pattern", condition="rm").to_json() == point(on="pattern", regex="rm").to_json()
+    )
 
 
 def test_an_iteration_is_passed_once() -> None:
@@ -83,7 +85,7 @@ def test_hits_are_counted_where_everything_else_is_met() -> None:
     every_other = point(on="tool", name="write", hitCondition="% 2")
     found = [every_other.is_hit(moment(name=name)) for name in ("write", "read", "write", "write")]
     assert found == [False, False, True, False]
-    assert every_other.shown()["hits"] == 3
+    assert every_other.to_json()["hits"] == 3
 
 
 @pytest.mark.parametrize(

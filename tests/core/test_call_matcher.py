@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.call_matcher import Armed, first_hit
+from holdfast.core.call_matcher import ArmedBreakpoint, find_hit
 from holdfast.errors import InvalidFilter, InvalidHitCondition
 from holdfast.model.call import CallBreakpoint, CallRecord, Function, When
 
@@ -18,12 +18,14 @@ ADD = CallRecord(
 )
 
 
-def armed(**fields: Any) -> Armed:
-    return Armed(CallBreakpoint(id="cbp_1", **fields))
+def armed(**fields: Any) -> ArmedBreakpoint:
+    return ArmedBreakpoint(CallBreakpoint(id="cbp_1", **fields))
 
 
-def hit(point: Armed, call: CallRecord = ADD, when: When = When.BEFORE, **values: Any) -> bool:
-    return first_hit([point], call, when, lambda: values) is point
+def hit(
+    point: ArmedBreakpoint, call: CallRecord = ADD, when: When = When.BEFORE, **values: Any
+) -> bool:
+    return find_hit([point], call, when, lambda: values) is point
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_a_hit_condition_decides_on_which_hits_something_happens() -> None:
 
 def test_the_first_that_is_hit_acts_and_all_that_fit_are_counted() -> None:
     first, second = armed(function="add", hit_condition="2"), armed(function="*")
-    acting = [first_hit([first, second], ADD, When.BEFORE, dict) for _ in range(2)]
+    acting = [find_hit([first, second], ADD, When.BEFORE, dict) for _ in range(2)]
     assert acting == [second, first]
     assert (first.hits, second.hits) == (2, 2)
 
@@ -84,10 +86,10 @@ def test_values_are_looked_up_once_and_only_for_a_condition() -> None:
         return {"args": [1]}
 
     points = [armed(function="add", condition="args[0] == 1") for _ in range(3)]
-    first_hit([armed(function="add")], ADD, When.BEFORE, values)
-    first_hit([armed(function="sub", condition="args[0] == 1")], ADD, When.BEFORE, values)
+    find_hit([armed(function="add")], ADD, When.BEFORE, values)
+    find_hit([armed(function="sub", condition="args[0] == 1")], ADD, When.BEFORE, values)
     assert not asked
-    first_hit(points, ADD, When.BEFORE, values)
+    find_hit(points, ADD, When.BEFORE, values)
     assert len(asked) == 1
 
 

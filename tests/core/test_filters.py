@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core import filters
-from holdfast.core.filters import NOTHING, Given, Later, Unknown
+from holdfast.core.filters import NOTHING, Arguments, LazyValue, Unknown
 from holdfast.errors import InvalidFilter
 
 
@@ -192,11 +192,11 @@ def test_no_filter_raises_whatever_the_values(text: str) -> None:
     ],
 )
 def test_values_of_python_are_compared_as_python_does(text: str, value: Any) -> None:
-    assert filters.parse(text).judged(call(args=Given([value]))) == (True, None)
+    assert filters.parse(text).decide(call(args=Arguments([value]))) == (True, None)
 
 
 def test_all_arguments_are_a_tuple_or_a_list() -> None:
-    given_ = call(args=Given([1, 2]), kwargs=Given({"c": 5}))
+    given_ = call(args=Arguments([1, 2]), kwargs=Arguments({"c": 5}))
     for text in ("args == (1, 2)", "args == [1, 2]", "kwargs == {'c': 5}", "2 in args"):
         assert filters.parse(text).matches(given_)
     assert not filters.parse("args != (1, 2)").matches(given_)
@@ -213,8 +213,8 @@ def test_all_arguments_are_a_tuple_or_a_list() -> None:
 def test_what_depends_on_the_unknown_is_undecided(text: str) -> None:
     unknown = Unknown(why="args[0] is a Cart")
     given_ = [1, unknown] if "args ==" in text else [unknown, [1, unknown], unknown]
-    values = call(args=Given(given_))
-    assert filters.parse(text).judged(values) == (False, "args[0] is a Cart")
+    values = call(args=Arguments(given_))
+    assert filters.parse(text).decide(values) == (False, "args[0] is a Cart")
 
 
 @pytest.mark.parametrize(
@@ -231,8 +231,8 @@ def test_what_depends_on_the_unknown_is_undecided(text: str) -> None:
 )
 def test_what_does_not_depend_on_the_unknown_is_decided(text: str, matches: bool) -> None:
     unknown = Unknown(7, "args[0] is a Cart")
-    values = call(args=Given([unknown, [1, unknown]]), kwargs=Given({"c": unknown}))
-    assert filters.parse(text).judged(values) == (matches, None)
+    values = call(args=Arguments([unknown, [1, unknown]]), kwargs=Arguments({"c": unknown}))
+    assert filters.parse(text).decide(values) == (matches, None)
 
 
 def test_values_are_looked_at_once_and_only_if_needed() -> None:
@@ -242,7 +242,10 @@ def test_values_are_looked_at_once_and_only_if_needed() -> None:
         looked.append(1)
         return 3
 
-    values = call(args=Given([Later(look, lambda: 4)]), kwargs=Given({"k": Later(look, lambda: 0)}))
+    values = call(
+        args=Arguments([LazyValue(look, lambda: 4)]),
+        kwargs=Arguments({"k": LazyValue(look, lambda: 0)}),
+    )
     assert filters.parse("len(args[0]) == 4 and len(args) == 1 and 'k' in kwargs").matches(values)
     assert not looked
     assert filters.parse("args[0] == 3 and args[0] < 4").matches(values)

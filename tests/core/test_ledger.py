@@ -9,7 +9,7 @@ from holdfast.errors import AlreadyDecided, HoldNotFound, WrongState
 from holdfast.model.decision import Decision
 from holdfast.model.hold import Hold
 from holdfast.model.location import Location
-from holdfast.model.session import Kind
+from holdfast.model.session_state import Kind
 
 BY_HUMAN = Decision("continue", by="human")
 BY_AGENT = Decision("skip", by="agent", options={"fake_result": {"value": 1}})

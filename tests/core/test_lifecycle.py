@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.core.lifecycle import OPERATIONS, Signal, absorb, next_state, possible, require
 from holdfast.errors import WrongState
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 
 LIVE = [State.LAUNCHING, State.RUNNING, State.PAUSED, State.WAITING_FOR_INPUT]
 ENDED = [State.TERMINATED, State.FAILED]

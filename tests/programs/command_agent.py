@@ -13,6 +13,7 @@ import signal
 import sys
 
 from holdfast.bridge import start
+from holdfast.model.agent_events import VALUE_RECORDED
 
 dbg = start("looper", directory=sys.argv[1] if len(sys.argv) > 1 else None, model="none-1")
 messages = [{"role": "user", "content": "double it"}]
@@ -64,7 +65,7 @@ def main():
                         fail()
                     case "flood":
                         for number in range(int(more[0])):
-                            dbg.emit("value_recorded", name="n", value=number)
+                            dbg.emit(VALUE_RECORDED({"name": "n", "value": number}))
                     case "state":
                         print(state, len(messages))
                     case "close":

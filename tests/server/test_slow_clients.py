@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from harness import Program, Server
-from holdfast.cli.log_handler import PatientHandler
+from holdfast.cli.log_handler import QueueLogHandler
 from holdfast.server.access_control import BoundedHttpProtocol
 from holdfast.service.waitable import CLIENT_DISCONNECT, Waitable
 
@@ -149,7 +149,7 @@ def test_clients_that_vanish_as_they_wait_cost_nothing_and_are_no_error(tmp_path
 
 def test_a_log_that_nobody_reads_holds_up_nobody() -> None:
     read, write = os.pipe()
-    handler = PatientHandler(write, most=10)
+    handler = QueueLogHandler(write, max_lines=10)
     record = logging.LogRecord("holdfast", logging.ERROR, "", 0, f"trouble {'x' * 1000}", (), None)
     for _ in range(1000):  # far more than a pipe holds
         handler.emit(record)

@@ -24,7 +24,7 @@ def test_a_file_is_read_again_when_it_changed(tmp_path: Path) -> None:
 def test_the_oldest_go_when_there_are_too_many_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source_files, "_KEPT_BYTES", 2500)
+    monkeypatch.setattr(source_files, "_MAX_TOTAL_BYTES", 2500)
     known = SourceFiles()
     files = [str(tmp_path / f"{name}.py") for name in "abc"]
     for file in files:

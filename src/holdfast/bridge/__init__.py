@@ -15,14 +15,15 @@
 
 - `agent_bridge`: one agent session, from `start` to its end
 - `flows`: what happens around one model call or tool; `flow_driver` runs them, sync or async
-- `loop_control`: the commands from outside, and what they hold
-- `tape`: a recording to replay from; `otel`: the loop as OpenTelemetry spans (an extra)
+- `loop_control`: what holds the loop; `command_executor`: the commands from outside
+- `replay_tape`: a recording to replay from; `otel`: the loop as OpenTelemetry spans (an extra)
 
 `holdfast.recording` has the files. `docs/agents.md` is the guide, `docs/decisions/0010` the design.
 """
 
-from holdfast.bridge.agent_bridge import Bridge, Run
+from holdfast.bridge.agent_bridge import Bridge
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.agent_run import Run
 from holdfast.bridge.bridge_errors import Diverged, RecordedError, ToolCancelled
 from holdfast.bridge.startup import active, start
 

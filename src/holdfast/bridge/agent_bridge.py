@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import itertools
 import json
 import logging
 import os
@@ -17,26 +18,47 @@ from collections.abc import (
     Awaitable,
     Callable,
     Iterator,
-    Mapping,
     MutableMapping,
     Sequence,
 )
-from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
 from holdfast.bridge import flow_driver, flows, function_wrappers, state_snapshot
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.agent_run import Run, current_lane
 from holdfast.bridge.bridge_errors import Diverged
+from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.command_listener import Listener
 from holdfast.bridge.loop_control import Control
 from holdfast.bridge.model_request import Lane
-from holdfast.bridge.recorded_values import Values, message, safe_repr
+from holdfast.bridge.recorded_values import Values, safe_repr
 from holdfast.bridge.redaction import Redaction
 from holdfast.bridge.replay_tape import FULL, ReplayTape
 from holdfast.bridge.server_registration import Registration
-from holdfast.model.agent_events import MAIN, TOOL_CALL_START, EventData, SessionStart
+from holdfast.model.agent_commands import REJECTED
+from holdfast.model.agent_events import (
+    COMMAND_APPLIED,
+    ERROR,
+    MAIN,
+    REPLAY_DIVERGED,
+    SESSION_END,
+    SESSION_START,
+    STATE_SNAPSHOT,
+    TOOL_CALL_START,
+    VALUE_RECORDED,
+    VARIABLE_SET,
+    Error,
+    Event,
+    EventData,
+    EventType,
+    Fields,
+    SessionStart,
+    ValueRecorded,
+    VariableSet,
+    place_before,
+)
 from holdfast.recording import liveness, retention, session_index
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
@@ -52,7 +74,6 @@ from holdfast.wire import agent_lines
 
 logger = logging.getLogger("holdfast")
 
-_lane: ContextVar[str] = ContextVar("holdfast_lane", default=MAIN)
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,15 +98,16 @@ class Bridge:
         self.provider, self.model_name = provider, model
         self._lock = threading.Lock()
         self._lanes: dict[str, Lane] = {}
-        self._tools = 0
+        self._tool_numbers = itertools.count(1)
         self._tool_names: dict[str, None] = {}
-        self._runs: list[Run] = []
+        self.runs: list[Run] = []
         self.is_over = False
         self._has_diverged = False
         self._journal: EventWriter | None = None
         self._listener: Listener | None = None
         self.control = Control(self)
-        self.control.when_held(lambda: self.apply_settings(MAIN))
+        self.control.apply_settings = lambda: self.apply_settings(MAIN)
+        self.commands = CommandExecutor(self.control)
         contents = None if home is None else ContentFiles(home.contents)
         self.values = Values(contents, Redaction(redact))
         if home is not None:
@@ -110,7 +132,7 @@ class Bridge:
             "pid": os.getpid(),
             "startTime": agent_lines.format_timestamp(time.time()),
             "cwd": os.getcwd(),
-            "argv": self.raw(self.values.cleaned([sys.executable, *sys.orig_argv[1:]])),
+            "argv": self.parse(self.values.encode([sys.executable, *sys.orig_argv[1:]])),
             "provider": self.provider,
             "model": self.model_name,
             "status": "running",
@@ -135,15 +157,15 @@ class Bridge:
         if is_reopened:
             started["reopened"] = True
         self._about = about
-        self._described()
-        _survive(lambda: home.agents.set_current(home))
-        _survive(lambda: session_index.register(home, about))
+        self._write_metadata()
+        _log_failure(lambda: home.agents.set_current(home))
+        _log_failure(lambda: session_index.register(home, about))
         with contextlib.suppress(OSError):
             os.close(os.open(home.commands, os.O_WRONLY | os.O_CREAT, 0o600))
-        self.emit("session_start", **started)
+        self.emit(SESSION_START(started))
         if self.tape is not None and self.tape.fork_at is not None:
             self._warn_of_side_effects(self.tape)
-        self._listener = Listener(home, self.control, self._look)
+        self._listener = Listener(home, self.control, self.commands, self._emit_snapshot)
         self._listener.start()
         self._registration = Registration(home)
         threading.Thread(target=self._tidy, name="holdfast-tidy", daemon=True).start()
@@ -159,34 +181,35 @@ class Bridge:
             if isinstance(changed, RecordedStop):
                 last_stop = max(last_stop, changed.number)
             if "commandId" in event["data"]:
-                self.control.executed.add(str(event["data"]["commandId"]))
+                self.commands.executed.add(str(event["data"]["commandId"]))
         self.iteration = state.last_iteration
-        self._tools = state.counts.types[TOOL_CALL_START]
+        self._tool_numbers = itertools.count(state.counts.types[TOOL_CALL_START] + 1)
         self.control.begin_at(last_stop + 1)
         return home.events.exists() and home.events.stat().st_size > 0
 
-    def _described(self) -> None:
+    def _write_metadata(self) -> None:
         if self.home is not None:
             home, about = self.home, self._about
-            _survive(lambda: home.write_metadata(about))
+            _log_failure(lambda: home.write_metadata(about))
 
     def _tidy(self) -> None:
         """What need not be done before the agent begins."""
         assert self.home is not None
-        _survive(lambda: session_index.remove_dead(self.home.agents) if self.home else None)
-        _survive(lambda: retention.prune(self.home.agents) if self.home else None)
+        agents = self.home.agents
+        _log_failure(lambda: session_index.remove_dead(agents))
+        _log_failure(lambda: retention.prune(agents))
         self._registration.keep(lambda: self.is_over)
 
     def _warn_of_side_effects(self, tape: ReplayTape) -> None:
         if tools := tape.side_effects():
             what = "is not done again" if tape.mode == FULL else "is done once more"
-            said = (
+            message = (
                 f"the first {tape.fork_at} iterations come from the recording: what "
                 f"{', '.join(tools)} did then {what}"
             )
             if "HOLDFAST_REPLAY_RUN" not in os.environ:  # who started it has said so already
-                logger.warning("%s", said)
-            self.emit("error", message=said, context="fork", warning=True, tools=tools)
+                logger.warning("%s", message)
+            self.emit(ERROR({"message": message, "context": "fork"}), warning=True, tools=tools)
 
     def close(self, reason: str = "closed") -> None:
         """End the session: its recording stays."""
@@ -196,26 +219,26 @@ class Bridge:
             self.is_over = True
         if self.home is None or self._journal is None:
             return
-        self.control.run_ended()
+        self.control.end_run()
         if self._listener is not None:
             self._listener.stop()
         self.control.close()
-        self._say_what_is_left()
-        self.emit("session_end", reason=reason)
+        self._report_unplayed()
+        self.emit(SESSION_END({"reason": reason}))
         self._about["status"], self._about["reason"] = "ended", reason
         self._about["endTime"] = agent_lines.format_timestamp(time.time())
-        self._described()
+        self._write_metadata()
         home = self.home
-        _survive(lambda: session_index.unregister(home))
+        _log_failure(lambda: session_index.unregister(home))
         self._journal.close()
         liveness.release(home.lock)
 
-    def _say_what_is_left(self) -> None:
+    def _report_unplayed(self) -> None:
         """A replay that ends before its recording does has diverged, too."""
         if self.tape is None or self.tape.fork_at is not None or self._has_diverged:
             return
         if (call := self.tape.find_unplayed()) is not None:
-            self._say_diverged(
+            self._report_divergence(
                 f"the agent ended, and the recording goes on with {call} of iteration "
                 f"{call.iteration}",
                 {"kind": call.kind, "name": call.name, "iteration": call.iteration},
@@ -232,99 +255,101 @@ class Bridge:
     ) -> None:
         self.close("closed" if error is None else "error")
 
-    def forked(self) -> None:
-        """In a child: the session is the parent's."""
+    def detach_child(self) -> None:
+        """In a forked child: the session is the parent's."""
         self._lock = threading.Lock()
         self.is_over = True
         self.control = Control(self)
+        self.commands = CommandExecutor(self.control)
         self._listener = None
         self.values.contents = None
         if self._journal is not None:
-            self._journal.forked()
+            self._journal.detach_child()
             self._journal = None
 
     # -- events ----------------------------------------------------------------------------------
 
-    def emit(self, kind: str, /, **data: Any) -> int | None:
-        """An event of any type."""
+    def emit(self, event: Event, **more: object) -> int | None:
+        """Write an event, without secrets; `more` are fields that its type does not list."""
         if self._journal is None:
             return None
-        text = self.values.cleaned(data)
+        kind, fields = event
+        data = {**fields, **more}
+        text = self.values.encode(data)
         if len(text) > agent_lines.MAX_INLINE_CHARS:
-            each = (f"{json.dumps(name)}:{self.values.text(value)}" for name, value in data.items())
-            text = f"{{{','.join(each)}}}"
+            bodies = {name: self.values.encode_body(value) for name, value in data.items()}
+            text = agent_lines.encode_fields(bodies)
         return self._journal.append(kind, text)
 
-    def write(self, kind: str, fields: str) -> None:
-        """An event whose fields are JSON already."""
+    def record(self, kind: EventType[Fields], fields: Fields) -> None:
+        """Write an event of a call, whose bodies are `RawJson`: encoded, and without secrets."""
         if self._journal is not None:
-            self._journal.append(kind, f"{{{fields}}}")
+            self._journal.append(kind, agent_lines.encode_fields(fields))
 
-    def listen(self, hears: Callable[[int, str, float, str], None]) -> None:
-        """`hears(seq, type, moment, data as JSON)` is told every event from now on."""
+    def listen(self, listener: Callable[[int, str, float, str], None]) -> None:
+        """Call `listener(seq, type, time, data as JSON)` for every event from now on."""
         if self._journal is not None:
-            self._journal.listen(hears)
+            self._journal.listen(listener)
 
     @property
     def lost_events(self) -> int:
         return 0 if self._journal is None else self._journal.lost
 
     def error(self, message: str, **more: Any) -> None:
-        """Something went wrong that the loop wants to have on record."""
-        self.emit("error", message=message, **{"context": "agent", **more})
+        """Record that something went wrong; `more` are fields of your own."""
+        context = str(more.pop("context", "agent"))
+        self.emit(ERROR({"message": message, "context": context}), **more)
 
     # -- what the flows need ---------------------------------------------------------------------
 
-    @staticmethod
-    def raw(text: str) -> Any:
-        return json.loads(text)
+    parse = staticmethod(json.loads)
 
     def lane(self, name: str) -> Lane:
-        found = self._lanes.get(name)
-        return self._lanes.setdefault(name, Lane()) if found is None else found
+        lane = self._lanes.get(name)
+        return self._lanes.setdefault(name, Lane()) if lane is None else lane
 
     def next_iteration(self) -> int:
         with self._lock:
             self.iteration += 1
             return self.iteration
 
-    def tool_id(self, given: str | None) -> str:
-        with self._lock:
-            self._tools += 1
-            return given or f"tool-{self._tools}"
+    def next_tool_id(self, given: str | None) -> str:
+        number = next(self._tool_numbers)
+        return given or f"tool-{number}"
 
-    def used(self, usage: Mapping[str, Any]) -> None:
-        with self._lock:
-            for name in ("inputTokens", "outputTokens"):
-                if isinstance(usage.get(name), int):
-                    self.tokens += usage[name]
+    def count_tokens(self, usage: Any) -> None:
+        if isinstance(usage, dict):
+            with self._lock:
+                for name in ("inputTokens", "outputTokens"):
+                    if isinstance(usage.get(name), int):
+                        self.tokens += usage[name]
 
-    def asked(self, call: ModelCall) -> None:
-        """Now it is known which model this is."""
+    def learn_model(self, call: ModelCall) -> None:
+        """The first model call says which model this agent uses."""
         if self.model_name is None and call.model is not None:
             self.model_name, self.provider = call.model, call.provider or self.provider
             if self.home is not None and self._journal is not None:
                 self._about["model"], self._about["provider"] = self.model_name, self.provider
-                self._described()
+                self._write_metadata()
 
     @property
     def replays_tools(self) -> bool:
         return self.tape is not None and self.tape.mode == FULL
 
-    def recorded(
+    def find_recorded(
         self,
         kind: str,
         lane: str,
         name: str,
         key: str,
-        asked: Callable[[], Any],
+        request: Callable[[], Any],
         iteration: int,
     ) -> RecordedCall | None:
         """The call of the recording that this one is; None when this one is live."""
         tape = self.tape
         if tape is None or not tape.covers(iteration):
             return None
-        call = self._played(lambda: tape.take_call(kind, lane, name, key, asked, iteration))
+        call = self._play(lambda: tape.take_call(kind, lane, name, key, request, iteration))
         for data in tape.list_variables(call):
             self.set_variable(str(data.get("key")), data.get("value"), None, lane)
         if kind == "tool" and self.replays_tools:
@@ -332,101 +357,109 @@ class Bridge:
                 self.iteration += tape.count_models_inside(call)
         return call
 
-    def outcome(self, call: RecordedCall, load: Callable[[Any], Any] | None = None) -> Any:
+    def replay_outcome(self, call: RecordedCall, load: Callable[[Any], Any] | None = None) -> Any:
         """What a call of the recording gave, or raised."""
         assert self.tape is not None
         tape = self.tape
-        return self._played(lambda: tape.replay_outcome(call, load))
+        return self._play(lambda: tape.replay_outcome(call, load))
 
-    def _played(self, play: Callable[[], T]) -> T:
+    def _play(self, play: Callable[[], T]) -> T:
         try:
             return play()
         except Diverged as diverged:
-            self._say_diverged(str(diverged), diverged.details)
+            self._report_divergence(str(diverged), diverged.details)
             raise
 
-    def _say_diverged(self, message: str, details: EventData) -> None:
+    def _report_divergence(self, message: str, details: EventData) -> None:
         """Once: what comes after the first difference is only its consequence."""
         with self._lock:
             if self._has_diverged:
                 return
             self._has_diverged = True
-        self.emit("replay_diverged", message=message, **details)
+        self.emit(REPLAY_DIVERGED({"message": message}), **details)
 
     def apply_settings(self, lane: str) -> None:
-        for each in self.control.taken_settings():
-            self.set_variable(each.key, each.value, each.command_id, lane)
+        for setting in self.control.take_settings():
+            self.set_variable(setting.key, setting.value, setting.command_id, lane)
 
     def set_variable(self, key: str, value: Any, command_id: str | None, lane: str) -> None:
-        found = self._with_vars()
+        run = self._find_run_with_variables()
         try:
-            if found is not None and isinstance(found.vars, MutableMapping):
-                found.vars[key] = value
-            elif found is not None:
-                setattr(found.vars, key, value)
-        except Exception as problem:  # what belongs to the loop may refuse it
-            said = {} if command_id is None else {"commandId": command_id, "status": "rejected"}
-            why = f"{key} cannot be set: {safe_repr(problem)}"
-            self.emit("error", message=why, context="set_variable", **said)
+            if run is not None and isinstance(run.vars, MutableMapping):
+                run.vars[key] = value
+            elif run is not None:
+                setattr(run.vars, key, value)
+        except Exception as problem:  # an object of the loop's may refuse it in any way
+            message = f"{key} cannot be set: {safe_repr(problem)}"
+            error: Error = {"message": message, "context": "set_variable"}
+            if command_id is not None:
+                error["commandId"], error["status"] = command_id, REJECTED
+            self.emit(ERROR(error))
             return
-        before: dict[str, Any] = {"iteration": self.iteration}
-        if lane != MAIN:
-            before["lane"] = lane
-        said = {} if command_id is None else {"commandId": command_id}
-        self.emit("variable_set", key=key, value=value, before=before, **said)
+        before = place_before(self.iteration, lane)
+        event: VariableSet = {"key": key, "value": value, "before": before}
         if command_id is not None:
-            self.emit("command_applied", commandId=command_id, type="set_variable")
+            event["commandId"] = command_id
+        self.emit(VARIABLE_SET(event))
+        if command_id is not None:
+            self.emit(COMMAND_APPLIED({"commandId": command_id, "type": "set_variable"}))
 
     def can_set(self) -> bool:
-        return self._with_vars() is not None
+        return self._find_run_with_variables() is not None
 
-    def _with_vars(self) -> Run | None:
-        return next((run for run in reversed(self._runs) if run.vars is not None), None)
+    def _find_run_with_variables(self) -> Run | None:
+        return next((run for run in reversed(self.runs) if run.vars is not None), None)
 
     # -- what can be seen ------------------------------------------------------------------------
 
     def snapshot(self, what: str = "all") -> dict[str, Any]:
-        run = self._runs[-1] if self._runs else None
+        run = self.runs[-1] if self.runs else None
         enabled = list(run.tools) if run is not None and run.tools else list(self._tool_names)
-        found: dict[str, Any] = {
+        snapshot: dict[str, Any] = {
             "timestamp": agent_lines.format_timestamp(time.time()),
             "sessionId": self.id,
             "iteration": self.iteration,
             "paused": bool(self.control.stops),
         }
-        messages = self._messages(run)
+        messages = self._list_messages(run)
         if what in ("messages", "all"):
-            found["messages"] = state_snapshot.of_messages(messages)
+            snapshot["messages"] = state_snapshot.summarize_messages(messages)
         if what in ("context", "all"):
-            size = sum(len(self.values.cleaned(each)) for each in messages)
+            size = sum(len(self.values.encode(message)) for message in messages)
             limit, summary = (None, None) if run is None else (run.max_tokens, run.summary)
-            found["context"] = state_snapshot.of_context(size, limit, summary)
+            snapshot["context"] = state_snapshot.describe_context(size, limit, summary)
         if what in ("tools", "all"):
-            found["tools"] = {"enabled": enabled, "count": len(enabled)}
-        found["provider"] = {"name": self.provider, "model": self.model_name}
-        found["workingSet"] = list(run.working_set) if run is not None else []
+            snapshot["tools"] = {"enabled": enabled, "count": len(enabled)}
+        snapshot["provider"] = {"name": self.provider, "model": self.model_name}
+        snapshot["workingSet"] = list(run.working_set) if run is not None else []
         if what == "all":
-            found["stops"] = [stop.about for stop in list(self.control.stops.values())]
-            found["tokens"] = self.tokens
-            with_vars = self._with_vars()
-            if with_vars is not None:
-                found["variables"] = state_snapshot.of_variables(with_vars.vars)
-        return found
+            snapshot["stops"] = [stop.about for stop in list(self.control.stops.values())]
+            snapshot["tokens"] = self.tokens
+            with_variables = self._find_run_with_variables()
+            if with_variables is not None:
+                snapshot["variables"] = state_snapshot.list_variables(with_variables.vars)
+        return snapshot
 
-    def _messages(self, run: Run | None) -> list[Any]:
+    def _list_messages(self, run: Run | None) -> list[Any]:
         """Those of a held model call, else those that the loop said are its own; as JSON."""
         for stop in list(self.control.stops.values()):
             if stop.call is not None:
-                return [stop.call.shown(each) for each in list(stop.call.messages)]
+                return list(stop.call.messages)
         if run is not None and run.messages is not None:
             return list(run.messages)
         texts = next(iter(self._lanes.values())).texts if self._lanes else []
         return [json.loads(text) for text in texts]
 
-    def _look(self) -> None:
-        stops = list(self.control.stops)
+    def _emit_snapshot(self) -> None:
         self.emit(
-            "state_snapshot", paused=True, waiting="resume", iteration=self.iteration, stops=stops
+            STATE_SNAPSHOT(
+                {
+                    "paused": True,
+                    "waiting": "resume",
+                    "iteration": self.iteration,
+                    "stops": list(self.control.stops),
+                }
+            ),
         )
 
     # -- the loop --------------------------------------------------------------------------------
@@ -443,9 +476,9 @@ class Bridge:
         working_set: Sequence[str] = (),
     ) -> Run:
         """Marks the loop, and what of it may be inspected, injected into and set."""
-        found = Run(self, messages, vars, list(tools or ()), lane or _lane.get())
-        found.max_tokens, found.summary, found.working_set = max_tokens, summary, working_set
-        return found
+        run = Run(self, messages, vars, list(tools or ()), lane or current_lane.get())
+        run.max_tokens, run.summary, run.working_set = max_tokens, summary, working_set
+        return run
 
     @overload
     def tool(
@@ -458,10 +491,10 @@ class Bridge:
     def tool(self, function: Any = None, *, name: str | None = None, pure: bool = False) -> Any:
         """Wraps a tool, sync or async. `pure` says that it changes nothing outside."""
         if function is None:
-            return lambda found: self.tool(found, name=name, pure=pure)
-        called = name or function_wrappers.name_of(function)
-        self._tool_names[called] = None
-        return function_wrappers.tool(self, function, called, pure)
+            return lambda decorated: self.tool(decorated, name=name, pure=pure)
+        name = name or function_wrappers.name_of(function)
+        self._tool_names[name] = None
+        return function_wrappers.wrap_tool(self, function, name, pure)
 
     @overload
     def model(
@@ -482,53 +515,51 @@ class Bridge:
     ) -> Any:
         """Wraps the function that calls a model, sync or async, whole or streamed."""
         if function is None:
-            return lambda found: self.model(found, model=model, provider=provider)
-        return function_wrappers.model(
+            return lambda decorated: self.model(decorated, model=model, provider=provider)
+        return function_wrappers.wrap_model(
             self, function, model or self.model_name, provider or self.provider
         )
 
     def call_tool(self, call: ToolCall, function: Callable[[dict[str, Any]], T]) -> T:
         self._tool_names.setdefault(call.name)
-        found: T = flow_driver.run(self, flows.tool(self, call), function)
-        return found
+        result: T = flow_driver.run(self, flows.run_tool(self, call), function)
+        return result
 
     async def acall_tool(
         self, call: ToolCall, function: Callable[[dict[str, Any]], Awaitable[T]]
     ) -> T:
         self._tool_names.setdefault(call.name)
-        found: T = await flow_driver.run_async(self, flows.tool(self, call), function)
-        return found
+        result: T = await flow_driver.run_async(self, flows.run_tool(self, call), function)
+        return result
 
     def call_model(self, call: ModelCall, function: Callable[[ModelCall], T]) -> T:
-        found: T = flow_driver.run(self, flows.model(self, call), function)
-        return found
+        result: T = flow_driver.run(self, flows.run_model(self, call), function)
+        return result
 
     async def acall_model(
         self, call: ModelCall, function: Callable[[ModelCall], Awaitable[T]]
     ) -> T:
-        found: T = await flow_driver.run_async(self, flows.model(self, call), function)
-        return found
+        result: T = await flow_driver.run_async(self, flows.run_model(self, call), function)
+        return result
 
     def stream_model(
         self, call: ModelCall, function: Callable[[ModelCall], Iterator[T]]
     ) -> Iterator[T]:
-        return flow_driver.stream(flows.model(self, call), function)
+        return flow_driver.stream(flows.run_model(self, call), function)
 
     def astream_model(
         self, call: ModelCall, function: Callable[[ModelCall], AsyncIterator[T]]
     ) -> AsyncIterator[T]:
-        return flow_driver.stream_async(flows.model(self, call), function)
+        return flow_driver.stream_async(flows.run_model(self, call), function)
 
     @property
     def current_lane(self) -> str:
-        return _lane.get()
+        return current_lane.get()
 
     @property
     def current_messages(self) -> list[Any] | None:
         """Those of the innermost run that named any."""
-        return next(
-            (run.messages for run in reversed(self._runs) if run.messages is not None), None
-        )
+        return next((run.messages for run in reversed(self.runs) if run.messages is not None), None)
 
     # -- what would differ from run to run -------------------------------------------------------
 
@@ -536,22 +567,27 @@ class Bridge:
         """`make()`, recorded; in a replay, what it was."""
         tape = self.tape
         if tape is not None and tape.covers(self.iteration):
-            data = self._played(lambda: tape.take_value(self.current_lane, name))
+            data = self._play(lambda: tape.take_value(self.current_lane, name))
             if data is not None:
-                found: T = tape.restore_value(data)
-                self._value(name, found)
-                return found
-        found = make()
-        self._value(name, found)
-        return found
+                recorded: T = tape.restore_value(data)
+                self._record_value(name, recorded)
+                return recorded
+        value = make()
+        self._record_value(name, value)
+        return value
 
-    def _value(self, name: str, found: Any) -> None:
-        fields = [f'"name":{json.dumps(name)}', self.values.recorded("value", found)]
+    def _record_value(self, name: str, value: Any) -> None:
+        body, pickle, marker = self.values.record(value)
+        event: ValueRecorded = {"name": name, "value": body}
+        if pickle is not None:
+            event["valuePickle"] = pickle
+        if marker is not None:
+            event["valueMarker"] = marker
         if self.current_lane != MAIN:
-            fields.append(f'"lane":{json.dumps(self.current_lane)}')
-        if (within := flow_driver.within.get()) is not None:
-            fields.append(f'"within":{json.dumps(within)}')
-        self.write("value_recorded", ",".join(fields))
+            event["lane"] = self.current_lane
+        if (outer := flow_driver.within.get()) is not None:
+            event["within"] = outer
+        self.record(VALUE_RECORDED, event)
 
     def time(self) -> float:
         return self.value("time", time.time)
@@ -572,62 +608,7 @@ class Bridge:
         return items[self.value("choice", lambda: random.randrange(len(items)))]
 
 
-class Run:
-    """One run of the loop: `with dbg.run(messages=…, vars=…):`, or `async with`."""
-
-    def __init__(
-        self, bridge: Bridge, messages: list[Any] | None, given: Any, tools: list[str], lane: str
-    ) -> None:
-        self._bridge = bridge
-        self.messages, self.vars, self.tools, self.lane = messages, given, tools, lane
-        self.max_tokens: int | None = None
-        self.summary: str | None = None
-        self.working_set: Sequence[str] = ()
-
-    def __enter__(self) -> Run:
-        self._before = _lane.set(self.lane)
-        self._bridge._runs.append(self)
-        self._bridge.lane(self.lane).count = 0  # a conversation may begin anew
-        self._bridge.emit("run_start", **self._lane())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        bridge = self._bridge
-        with contextlib.suppress(ValueError):
-            _lane.reset(self._before)
-        if self in bridge._runs:
-            bridge._runs.remove(self)
-        if not bridge._runs:
-            bridge.control.run_ended()
-        said = self._lane()
-        if error is not None:
-            shown = message(error)
-            said["error"] = {"type": type(error).__qualname__, "message": shown}
-            if isinstance(error, Exception):
-                bridge.error(shown, context="run", type=type(error).__qualname__)
-        bridge.emit("run_end", isError=error is not None, iterations=bridge.iteration, **said)
-
-    async def __aenter__(self) -> Run:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, trace)
-
-    def _lane(self) -> dict[str, Any]:
-        return {} if self.lane == MAIN else {"lane": self.lane}
-
-
-def _survive(work: Callable[[], object]) -> None:
+def _log_failure(work: Callable[[], object]) -> None:
     """Telemetry that fails is no reason for an agent to stop."""
     try:
         work()

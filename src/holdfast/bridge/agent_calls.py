@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.bridge.answer_summary import described, plain_message
+from holdfast.bridge.answer_summary import copy_message, describe_answer
 from holdfast.model.agent_commands import AT_MODEL, AT_TOOL
 from holdfast.model.agent_events import MAIN
 
@@ -35,11 +35,11 @@ class ModelCall:
     lane: str = MAIN
     settings: dict[str, Any] = field(default_factory=dict)
     """Whatever else makes the request: part of what a replay compares."""
-    shown: Callable[[Any], Any] = lambda message: message
+    show: Callable[[Any], Any] = lambda message: message
     """One message as JSON."""
-    made: Callable[[dict[str, Any]], Any] = plain_message
+    make: Callable[[dict[str, Any]], Any] = copy_message
     """One message of `{"role", "content"}`."""
-    described: Callable[[Any], dict[str, Any]] = described
+    describe: Callable[[Any], dict[str, Any]] = describe_answer
     """A result's `stopReason`, `content`, `toolCalls`, `usage` (`inputTokens`, `outputTokens`)."""
     dump: Callable[[Any], Any] | None = None
     """A result as JSON, and back; without these, JSON where that is exact, and pickle elsewhere."""

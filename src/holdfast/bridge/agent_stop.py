@@ -7,7 +7,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.bridge.decisions import Decision
+from holdfast.bridge.hold_decision import HoldDecision
+from holdfast.model.agent_events import Paused
 
 
 @dataclass(eq=False)
@@ -15,17 +16,17 @@ class Stop:
     id: str
     at: str
     allows: tuple[str, ...]
-    about: dict[str, Any]
-    """What its `paused` event says."""
+    about: Paused
+    """The fields of its `paused` event."""
     tool_id: str | None = None
     call: Any = None
     """The call of a model that it holds."""
-    decision: Decision | None = None
+    decision: HoldDecision | None = None
     _reached: threading.Event = field(default_factory=threading.Event)
     _waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def decide(self, decision: Decision) -> None:
+    def decide(self, decision: HoldDecision) -> None:
         with self._lock:
             self.decision = decision
             waiter = self._waiter
@@ -37,12 +38,12 @@ class Stop:
             except RuntimeError:
                 pass  # the loop is closed: nobody waits any more
 
-    def wait(self) -> Decision:
+    def wait(self) -> HoldDecision:
         self._reached.wait()
         assert self.decision is not None
         return self.decision
 
-    async def wait_async(self) -> Decision:
+    async def wait_async(self) -> HoldDecision:
         loop = asyncio.get_running_loop()
         with self._lock:
             future: asyncio.Future[None] = loop.create_future()

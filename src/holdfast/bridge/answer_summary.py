@@ -1,4 +1,4 @@
-"""What a model's answer says, whoever's client it came from: why it stopped, what it used."""
+"""A summary of a model's answer, of any common client: why it stopped, what it used."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def plain_message(message: dict[str, Any]) -> Any:
+def copy_message(message: dict[str, Any]) -> Any:
     return dict(message)
 
 
-def described(result: Any) -> dict[str, Any]:
+def describe_answer(result: Any) -> dict[str, Any]:
     """Of the shapes of the common clients, as objects or as dicts; empty for anything else."""
     if isinstance(result, str):
         return {"content": result}
     if isinstance(result, list):
-        return _of_chunks(result)
+        return _describe_chunks(result)
     choice = _first(_get(result, "choices"))
     message = _get(choice, "message") if choice is not None else result
     found = {
@@ -27,7 +27,7 @@ def described(result: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value not in (None, {}, [])}
 
 
-def _of_chunks(chunks: list[Any]) -> dict[str, Any]:
+def _describe_chunks(chunks: list[Any]) -> dict[str, Any]:
     """Of a stream: the last word on each."""
     found: dict[str, Any] = {}
     text: list[str] = []

@@ -1,4 +1,4 @@
-"""The thread that reads commands, and says twice a second what is held."""
+"""The thread that reads commands, and reports twice a second what is held."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.loop_control import Control
 from holdfast.recording import wakeup_fifo
 from holdfast.recording.directories import SessionDirectory
@@ -22,19 +23,26 @@ SNAPSHOT = 0.5
 
 
 class Listener:
-    def __init__(self, home: SessionDirectory, control: Control, look: Callable[[], None]) -> None:
-        """`look` is called twice a second while something is held."""
+    def __init__(
+        self,
+        home: SessionDirectory,
+        control: Control,
+        commands: CommandExecutor,
+        report: Callable[[], None],
+    ) -> None:
+        """`report` is called twice a second while something is held."""
         self._home = home
         self._control = control
+        self._commands = commands
         self._tail = Tail(home.commands)
-        self._look = look
+        self._report = report
         self._bell = wakeup_fifo.open_fifo(home.bell)
         self._is_over = False
         self._kept = -1  # the file as it is: while it is open, no other gets its number
         self._thread = threading.Thread(target=self._listen, name="holdfast-agent", daemon=True)
 
     def start(self) -> None:
-        self.read()  # what was said before it began counts from the beginning
+        self.read()  # commands from before the beginning count
         self._thread.start()
 
     def stop(self) -> None:
@@ -46,20 +54,20 @@ class Listener:
             self._home.bell.unlink()
 
     def _listen(self) -> None:
-        looked = 0.0
+        reported = 0.0
         while not self._is_over:
             wakeup_fifo.wait(self._bell, POLL)
             try:
                 if self._tail.has_more() or not self._home.commands.exists():
                     self.read()
-                if self._control.stops and time.monotonic() - looked >= SNAPSHOT:
-                    looked = time.monotonic()
-                    self._look()
+                if self._control.stops and time.monotonic() - reported >= SNAPSHOT:
+                    reported = time.monotonic()
+                    self._report()
             except Exception:
                 # Whatever it is, a hold must not be left without anybody who can end it.
                 logger.exception("a command could not be handled")
-        with contextlib.suppress(Exception):
-            self.read()  # what was said before the end is answered
+        with contextlib.suppress(Exception):  # the agent ends, whatever comes of it
+            self.read()  # commands from before the end are answered
         for handle in (self._bell, self._kept):
             if handle is not None and handle >= 0:
                 os.close(handle)
@@ -74,8 +82,8 @@ class Listener:
             if before >= 0:
                 os.close(before)
         for place, line in self._tail.lines():
-            for found in agent_lines.parse_commands(line, place):
-                if isinstance(found, agent_lines.BadCommand):
-                    self._control.refuse(found.command_id, str(found))
+            for command in agent_lines.parse_commands(line, place):
+                if isinstance(command, agent_lines.BadCommand):
+                    self._commands.refuse(command.command_id, str(command))
                 else:
-                    self._control.execute(found)
+                    self._commands.execute(command)

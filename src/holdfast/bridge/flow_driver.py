@@ -40,7 +40,7 @@ class Exhausted(Exception):
         self.error = error
 
 
-def thrown(error: BaseException) -> BaseException:
+def make_throwable(error: BaseException) -> BaseException:
     return Exhausted(error) if isinstance(error, StopIteration) else error
 
 
@@ -70,23 +70,23 @@ def run(bridge: Bridge, flow: Flow, perform: Callable[[Any], Any]) -> Any:
             else:
                 value = _run_tool(bridge, step, perform)
         except BaseException as error:
-            send, value = flow.throw, thrown(error)
+            send, value = flow.throw, make_throwable(error)
 
 
 def _run_tool(bridge: Bridge, step: Perform, perform: Callable[[Any], Any]) -> Any:
     assert step.tool_id is not None
     running = Interruptible()
-    bridge.control.runs(step.tool_id, running)
+    bridge.control.begin_tool(step.tool_id, running)
     outer = within.set(step.tool_id)
     try:
         try:
             return perform(step.input)
         finally:
             running.close()
-            bridge.control.ran(step.tool_id)
+            bridge.control.end_tool(step.tool_id)
             within.reset(outer)
     except BaseException as error:
-        if running.was(error):
+        if running.is_cause_of(error):
             raise ToolCancelled("it was cancelled while it ran", tool_id=step.tool_id) from None
         raise
 
@@ -110,7 +110,7 @@ async def run_async(bridge: Bridge, flow: Flow, perform: Callable[[Any], Awaitab
             else:
                 value = await _run_tool_async(bridge, step, perform)
         except BaseException as error:
-            send, value = flow.throw, thrown(error)
+            send, value = flow.throw, make_throwable(error)
 
 
 async def _run_tool_async(
@@ -118,12 +118,12 @@ async def _run_tool_async(
 ) -> Any:
     assert step.tool_id is not None
     running = Cancellable()
-    bridge.control.runs(step.tool_id, running)
+    bridge.control.begin_tool(step.tool_id, running)
     outer = within.set(step.tool_id)
     try:
         return await perform(step.input)
     except BaseException as error:
-        if running.was(error):
+        if running.is_cause_of(error):
             what = "abandoned: its thread goes on" if running.is_abandoned else "cancelled"
             raise ToolCancelled(
                 f"it was {what}", tool_id=step.tool_id, abandoned=running.is_abandoned
@@ -131,7 +131,7 @@ async def _run_tool_async(
         raise
     finally:
         running.close()
-        bridge.control.ran(step.tool_id)
+        bridge.control.end_tool(step.tool_id)
         within.reset(outer)
 
 
@@ -143,7 +143,7 @@ def stream(flow: Flow, perform: Callable[[Any], Iterator[Any]]) -> Generator[Any
         while isinstance(step, Stop):
             step = flow.send(step.wait())
     except StopIteration as end:
-        yield from _chunks(end.value)
+        yield from _as_chunks(end.value)
         return None
     chunks: list[Any] = []
     source: Any = None
@@ -163,7 +163,7 @@ def stream(flow: Flow, perform: Callable[[Any], Iterator[Any]]) -> Generator[Any
         _finish(flow, Partial(chunks))
         raise
     except BaseException as error:
-        yield from _chunks(_failed(flow, error))
+        yield from _as_chunks(_throw(flow, error))
         return None
     _finish(flow, chunks)
     return returned
@@ -178,7 +178,7 @@ async def stream_async(
         while isinstance(step, Stop):
             step = flow.send(await step.wait_async())
     except StopIteration as end:
-        for value in _chunks(end.value):
+        for value in _as_chunks(end.value):
             yield value
         return
     chunks: list[Any] = []
@@ -194,7 +194,7 @@ async def stream_async(
         _finish(flow, Partial(chunks))
         raise
     except BaseException as error:
-        for value in _chunks(await _failed_async(flow, error)):
+        for value in _as_chunks(await _throw_async(flow, error)):
             yield value
         return
     _finish(flow, chunks)
@@ -207,10 +207,10 @@ def _finish(flow: Flow, chunks: list[Any] | Partial) -> None:
         return
 
 
-def _failed(flow: Flow, error: BaseException) -> Any:
+def _throw(flow: Flow, error: BaseException) -> Any:
     """What the flow makes of an error: it raises, or has been given a result instead."""
     try:
-        step = flow.throw(thrown(error))
+        step = flow.throw(make_throwable(error))
         while isinstance(step, Stop):
             step = flow.send(step.wait())
     except StopIteration as end:
@@ -218,9 +218,9 @@ def _failed(flow: Flow, error: BaseException) -> Any:
     raise AssertionError("no flow begins a stream again")
 
 
-async def _failed_async(flow: Flow, error: BaseException) -> Any:
+async def _throw_async(flow: Flow, error: BaseException) -> Any:
     try:
-        step = flow.throw(thrown(error))
+        step = flow.throw(make_throwable(error))
         while isinstance(step, Stop):
             step = flow.send(await step.wait_async())
     except StopIteration as end:
@@ -228,5 +228,5 @@ async def _failed_async(flow: Flow, error: BaseException) -> Any:
     raise AssertionError("no flow begins a stream again")
 
 
-def _chunks(value: Any) -> list[Any]:
+def _as_chunks(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]

@@ -1,6 +1,6 @@
 """What happens around one model call, and around one tool: the same for functions and coroutines.
 
-`flow_driver` says how they are run.
+`flow_driver` runs them.
 """
 
 from __future__ import annotations
@@ -12,14 +12,26 @@ from typing import TYPE_CHECKING, Any
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.bridge_errors import Diverged, ToolCancelled
-from holdfast.bridge.decisions import Decision, made_error
-from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, thrown, within
-from holdfast.bridge.loop_control import text_of
-from holdfast.bridge.model_request import HeldCall, Request, joined
-from holdfast.bridge.recorded_values import encode_quickly, message
+from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, make_throwable, within
+from holdfast.bridge.hold_decision import HoldDecision, build_error
+from holdfast.bridge.loop_control import encode_lazily
+from holdfast.bridge.model_request import PendingCall, Request, join_texts
+from holdfast.bridge.recorded_values import error_message
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import Moment
-from holdfast.model.agent_events import MAIN, EventData
+from holdfast.model.agent_events import (
+    API_RESPONSE,
+    MAIN,
+    TOOL_CALL_END,
+    TOOL_CALL_START,
+    TOOL_RESULT,
+    ApiResponse,
+    EventData,
+    Paused,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolResult,
+)
 from holdfast.recording.recording_state import RecordedCall
 from holdfast.wire import agent_lines
 
@@ -32,89 +44,98 @@ _now = time.perf_counter
 # -- tools --------------------------------------------------------------------------------------
 
 
-def tool(bridge: Bridge, call: ToolCall) -> Flow:
+def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
     control, values = bridge.control, bridge.values
-    tool_id = bridge.tool_id(call.id)
+    tool_id = bridge.next_tool_id(call.id)
     iteration = bridge.iteration
-    bridge.apply_settings(call.lane)
-    asked = call.input
-    shown = values.cleaned(asked)
-    key = agent_lines.text_key(call.name, shown)
-    entry = bridge.recorded("tool", call.lane, call.name, key, lambda: bridge.raw(shown), iteration)
-    decision, held_ms = _repeated(bridge, entry), 0.0
+    if control.settings:
+        bridge.apply_settings(call.lane)
+    requested = call.input
+    text = values.encode(requested)
+    key = agent_lines.text_key(call.name, text)
+    entry, decision, held_ms = None, None, 0.0
+    if bridge.tape is not None:
+        entry = bridge.find_recorded(
+            "tool", call.lane, call.name, key, lambda: bridge.parse(text), iteration
+        )
+        decision = _repeat_decision(bridge, entry)
     if not control.is_idle:
         moment = Moment(
-            rules.TOOL, call.name, iteration, bridge.tokens, asked, text_of(asked), lane=call.lane
+            *(rules.TOOL, call.name, iteration, bridge.tokens, requested),
+            encode_lazily(requested),
+            lane=call.lane,
         )
-        about = {"name": call.name, "toolId": tool_id, "input": asked}
-        stop = control.at_tool(moment, about, tool_id, call.allows)
+        about: Paused = {"name": call.name, "toolId": tool_id, "input": requested}
+        stop = control.stop_at_tool(moment, about, tool_id, call.allows)
         if stop is not None:
-            decision, held_ms = yield from _held(bridge, stop)
-    effective = asked
-    fields = [f'"toolId":{encode_quickly(tool_id)},"name":{encode_quickly(call.name)}']
-    if decision is not None and decision.action == "modify":
-        effective = {**asked, **decision.data["input"]}
-        fields.append(f'"input":{values.text(effective)},"requested":{values.placed(shown)}')
-    else:
-        fields.append(f'"input":{values.placed(shown)}')
-    fields.append(f'"iteration":{iteration},"hash":"{key}"')
-    if call.lane != MAIN:
-        fields.append(f'"lane":{encode_quickly(call.lane)}')
-    if call.pure:
-        fields.append('"pure":true')
-    if (outer := within.get()) is not None:
-        fields.append(f'"within":{encode_quickly(outer)}')
+            decision, held_ms = yield from _hold(bridge, stop)
+    effective = requested
+    event: ToolCallStart = {
+        "toolId": tool_id,
+        "name": call.name,
+        "input": values.place(text),
+        "iteration": iteration,
+        "hash": key,
+    }
     if decision is not None and decision.action != "continue":
-        fields.append(f'"decision":{values.text(decision.shown())}')
+        if decision.action == "modify":
+            effective = {**requested, **decision.data["input"]}
+            event["requested"] = event["input"]
+            event["input"] = values.encode_body(effective)
+        event["decision"] = values.encode_body(decision.fields)
+    if call.lane != MAIN:
+        event["lane"] = call.lane
+    if call.pure:
+        event["pure"] = True
+    if (outer := within.get()) is not None:
+        event["within"] = outer
     if entry is not None:
-        fields.append('"replayed":true')
-    bridge.write("tool_call_start", ",".join(fields))
+        event["replayed"] = True
+    bridge.record(TOOL_CALL_START, event)
     began = _now()
     try:
-        result = yield from _tool_outcome(bridge, call, entry, decision, effective, tool_id)
+        result = yield from _perform_tool(bridge, call, entry, decision, effective, tool_id)
     except GeneratorExit:
         raise
     except BaseException as error:
         duration = _now() - began
-        taken = yield from _tool_failed(bridge, call, tool_id, entry, error, duration, held_ms)
-        return taken
+        return (yield from _fail_tool(bridge, call, tool_id, entry, error, duration, held_ms))
     duration = _now() - began
     is_faked = (decision is not None and decision.action == "skip") or _is_edited(bridge, entry)
-    _tool_done(bridge, call, tool_id, result, duration, held_ms, is_faked)
+    _end_tool(bridge, call, tool_id, result, duration, held_ms, is_faked)
     return result
 
 
-def _tool_outcome(
+def _perform_tool(
     bridge: Bridge,
     call: ToolCall,
     entry: RecordedCall | None,
-    decision: Decision | None,
+    decision: HoldDecision | None,
     effective: dict[str, Any],
     tool_id: str,
 ) -> Flow:
-    action = "continue" if decision is None else decision.action
-    data = {} if decision is None else decision.data
     if entry is not None and _is_edited(bridge, entry):
         assert bridge.tape is not None
         return bridge.tape.edits[str(entry.tool_id)]
-    if action == "skip":
-        return data["result"]
-    if action == "raise":
-        raise thrown(made_error(data))
-    if action == "cancel":
-        raise ToolCancelled(f"{call.name} was cancelled before it ran", tool_id=tool_id)
+    if decision is not None:
+        match decision.action:
+            case "skip":
+                return decision.data["result"]
+            case "raise":
+                raise make_throwable(build_error(decision.data))
+            case "cancel":
+                raise ToolCancelled(f"{call.name} was cancelled before it ran", tool_id=tool_id)
     if entry is not None and bridge.replays_tools:
-        return _outcome(bridge, entry)
-    result = yield Perform(effective, tool_id)
-    return result
+        return _replay_outcome(bridge, entry)
+    return (yield Perform(effective, tool_id))
 
 
-def _outcome(bridge: Bridge, entry: RecordedCall, load: Any = None) -> Any:
+def _replay_outcome(bridge: Bridge, entry: RecordedCall, load: Any = None) -> Any:
     """What it gave when it was recorded, or raised."""
     try:
-        return bridge.outcome(entry, load)
+        return bridge.replay_outcome(entry, load)
     except StopIteration as error:
-        raise thrown(error) from None
+        raise make_throwable(error) from None
 
 
 def _is_edited(bridge: Bridge, entry: RecordedCall | None) -> bool:
@@ -122,7 +143,7 @@ def _is_edited(bridge: Bridge, entry: RecordedCall | None) -> bool:
     return entry is not None and bridge.tape is not None and entry.tool_id in bridge.tape.edits
 
 
-def _tool_done(
+def _end_tool(
     bridge: Bridge,
     call: ToolCall,
     tool_id: str,
@@ -130,17 +151,31 @@ def _tool_done(
     duration: float,
     held_ms: float,
     is_faked: bool,
-    decided: str = "",
+    decision: HoldDecision | None = None,
 ) -> None:
-    who = f'"toolId":{encode_quickly(tool_id)},"name":{encode_quickly(call.name)}'
-    faked = ',"faked":true' if is_faked else ""
-    bridge.write("tool_result", f"{who},{bridge.values.recorded('result', result)}{faked}")
-    held = f',"heldMs":{held_ms:.3f}' if held_ms else ""
-    ended = f'{who},"isError":false,"durationMs":{duration * 1000:.3f}{held}{decided}'
-    bridge.write("tool_call_end", ended)
+    body, pickle, marker = bridge.values.record(result)
+    given: ToolResult = {"toolId": tool_id, "name": call.name, "result": body}
+    if pickle is not None:
+        given["resultPickle"] = pickle
+    if marker is not None:
+        given["resultMarker"] = marker
+    if is_faked:
+        given["faked"] = True
+    bridge.record(TOOL_RESULT, given)
+    ended: ToolCallEnd = {
+        "toolId": tool_id,
+        "name": call.name,
+        "isError": False,
+        "durationMs": round(duration * 1000, 3),
+    }
+    if held_ms:
+        ended["heldMs"] = round(held_ms, 3)
+    if decision is not None:
+        ended["decision"] = bridge.values.encode_body(decision.fields)
+    bridge.record(TOOL_CALL_END, ended)
 
 
-def _tool_failed(
+def _fail_tool(
     bridge: Bridge,
     call: ToolCall,
     tool_id: str,
@@ -150,153 +185,178 @@ def _tool_failed(
     held_ms: float,
 ) -> Flow:
     """Record it, and hold if somebody wants to see errors. A result may be given instead."""
-    met = error.error if isinstance(error, Exhausted) else error
-    who = f'"toolId":{encode_quickly(tool_id)},"name":{encode_quickly(call.name)}'
-    said = f'{who},"isError":true,{bridge.values.failed(met)},"durationMs":{duration * 1000:.3f}'
-    if held_ms:
-        said += f',"heldMs":{held_ms:.3f}'
-    if isinstance(error, ToolCancelled) and error.tool_id == tool_id:
-        said += f',"cancelled":{"false" if error.abandoned else "true"}'
-        said += f',"abandoned":{"true" if error.abandoned else "false"}'
     if isinstance(error, Diverged):
         raise error
+    cause = error.error if isinstance(error, Exhausted) else error
+    body, pickle, marker = bridge.values.record_error(cause)
+    event: ToolCallEnd = {
+        "toolId": tool_id,
+        "name": call.name,
+        "isError": True,
+        "error": body,
+        "durationMs": round(duration * 1000, 3),
+    }
+    if pickle is not None:
+        event["errorPickle"] = pickle
+    if marker is not None:
+        event["errorMarker"] = marker
+    if held_ms:
+        event["heldMs"] = round(held_ms, 3)
+    if isinstance(error, ToolCancelled) and error.tool_id == tool_id:
+        event["cancelled"], event["abandoned"] = not error.abandoned, error.abandoned
     decision = None
     if isinstance(error, Exception):
-        about = {"name": call.name, "toolId": tool_id, "input": call.input}
-        decision, more_ms = yield from _error_held(bridge, rules.TOOL, call, about, met, entry)
+        about: Paused = {"name": call.name, "toolId": tool_id, "input": call.input}
+        decision, more_ms = yield from _hold_error(bridge, rules.TOOL, call, about, cause, entry)
         if decision is not None and decision.action == "skip":
             result, held_ms = decision.data["result"], held_ms + more_ms
-            decided = _decided(bridge, decision)
-            _tool_done(bridge, call, tool_id, result, duration, held_ms, True, decided)
+            _end_tool(bridge, call, tool_id, result, duration, held_ms, True, decision)
             return result
-    bridge.write("tool_call_end", said + _decided(bridge, decision))
+    if decision is not None and decision.action != "continue":
+        event["decision"] = bridge.values.encode_body(decision.fields)
+    bridge.record(TOOL_CALL_END, event)
     if decision is not None and decision.action == "raise":
-        raise thrown(made_error(decision.data)) from met
+        raise make_throwable(build_error(decision.data)) from cause
     raise error
 
 
 # -- models -------------------------------------------------------------------------------------
 
 
-def model(bridge: Bridge, call: ModelCall) -> Flow:
+def run_model(bridge: Bridge, call: ModelCall) -> Flow:
     control, lane = bridge.control, bridge.lane(call.lane)
     iteration = bridge.next_iteration()
-    held = HeldCall(bridge, call, iteration)
+    pending = PendingCall(bridge, call, iteration)
     bridge.apply_settings(call.lane)
-    held.replay_changes()
-    held.inject()
+    pending.replay_changes()
+    pending.inject()
     request = Request(bridge, call, lane)
-    asked = request.new
-    entry = bridge.recorded(
-        "model", call.lane, call.model or "", request.key, request.asked, iteration
+    entry = bridge.find_recorded(
+        "model", call.lane, call.model or "", request.key, request.describe, iteration
     )
-    decision, held_ms = _repeated(bridge, entry), 0.0
+    decision, held_ms = _repeat_decision(bridge, entry), 0.0
     if not control.is_idle:
-        about = {
+        new = bridge.parse(join_texts(request.new))
+        about: Paused = {
             "name": call.model or "",
             "messageCount": len(call.messages),
-            "input": {"messagesKept": request.kept, "messages": bridge.raw(joined(asked))},
+            "input": {"messagesKept": request.kept, "messages": new},
         }
         moment = Moment(
             *(rules.MODEL, call.model or "", iteration, bridge.tokens),
-            *(call.settings, text_of(call.settings)),
+            *(call.settings, encode_lazily(call.settings)),
             lane=call.lane,
         )
-        stop = control.at_model(moment, about, held, call.allows)
+        stop = control.stop_at_model(moment, about, pending, call.allows)
         if stop is not None:
-            decision, held_ms = yield from _held(bridge, stop)
+            decision, held_ms = yield from _hold(bridge, stop)
             request = Request(bridge, call, lane)  # messages may have been injected
     if decision is not None and decision.action == "modify":
         edited = decision.data["input"].get("messages")
         if isinstance(edited, list):
-            call.messages[:] = _edited(call, request, edited)
+            call.messages[:] = _make_messages(call, request, edited)
             request = Request(bridge, call, lane, key=request.key)
-        call.settings.update(
-            {name: each for name, each in decision.data["input"].items() if name != "messages"}
-        )
-    request.write(iteration, decision, entry is not None)
+        changes = decision.data["input"].items()
+        call.settings.update({name: value for name, value in changes if name != "messages"})
+    request.record(iteration, decision, entry is not None)
     began = _now()
     try:
-        result = yield from _model_outcome(bridge, call, entry, decision)
+        result = yield from _perform_model(bridge, call, entry, decision)
     except GeneratorExit:
         raise
     except BaseException as error:
         duration = _now() - began
-        taken = yield from _model_failed(bridge, call, iteration, entry, error, duration, held_ms)
-        return taken
-    is_faked = decision is not None and decision.action == "skip"
-    partial = ""
+        return (yield from _fail_model(bridge, call, iteration, entry, error, duration, held_ms))
+    event = _begin_response(call, iteration, _now() - began, held_ms, is_error=False)
     if isinstance(result, Partial):
-        result, partial = result.chunks, ',"partial":true'
-    _model_done(bridge, call, iteration, result, _now() - began, held_ms, is_faked, partial)
+        result, event["partial"] = result.chunks, True
+    is_faked = decision is not None and decision.action == "skip"
+    _end_model(bridge, call, event, result, is_faked)
     return result
 
 
-def _edited(call: ModelCall, request: Request, edited: list[Any]) -> list[Any]:
+def _make_messages(call: ModelCall, request: Request, edited: list[Any]) -> list[Any]:
     """The messages as somebody wants them. Those that are as they were shown stay what they are:
     a framework's object, or a text with a secret that was not shown."""
     known = {
         agent_lines.exact_key(shown): message
         for shown, message in zip(request.shown, call.messages)  # noqa: B905 - one of each
     }
-    found = [(each, agent_lines.exact_key(each)) for each in edited]
-    return [known[key] if key in known else call.made(each) for each, key in found]
+    keys = [(message, agent_lines.exact_key(message)) for message in edited]
+    return [known[key] if key in known else call.make(message) for message, key in keys]
 
 
-def _model_outcome(
-    bridge: Bridge, call: ModelCall, entry: RecordedCall | None, decision: Decision | None
+def _perform_model(
+    bridge: Bridge, call: ModelCall, entry: RecordedCall | None, decision: HoldDecision | None
 ) -> Flow:
-    action = "continue" if decision is None else decision.action
-    if decision is not None and action == "skip":
-        faked = decision.data["result"]
-        return faked if call.load is None else call.load(faked)
-    if decision is not None and action == "raise":
-        raise thrown(made_error(decision.data))
+    if decision is not None and decision.action == "skip":
+        return _load_result(call, decision)
+    if decision is not None and decision.action == "raise":
+        raise make_throwable(build_error(decision.data))
     if entry is not None:
-        return _outcome(bridge, entry, call.load)
-    result = yield Perform(call)
-    return result
+        return _replay_outcome(bridge, entry, call.load)
+    return (yield Perform(call))
 
 
-def _model_done(
+def _load_result(call: ModelCall, decision: HoldDecision) -> Any:
+    """The result that somebody gave instead of the model's."""
+    result = decision.data["result"]
+    return result if call.load is None else call.load(result)
+
+
+def _begin_response(
+    call: ModelCall, iteration: int, duration: float, held_ms: float, *, is_error: bool
+) -> ApiResponse:
+    event: ApiResponse = {
+        "iteration": iteration,
+        "durationMs": round(duration * 1000, 3),
+        "isError": is_error,
+    }
+    if call.lane != MAIN:
+        event["lane"] = call.lane
+    if call.model is not None:
+        event["model"] = call.model
+    if held_ms:
+        event["heldMs"] = round(held_ms, 3)
+    return event
+
+
+def _end_model(
     bridge: Bridge,
     call: ModelCall,
-    iteration: int,
+    event: ApiResponse,
     result: Any,
-    duration: float,
-    held_ms: float,
     is_faked: bool,
-    decided: str = "",
+    decision: HoldDecision | None = None,
 ) -> None:
+    values = bridge.values
     try:
-        about = call.described(result)
+        summary = call.describe(result)
     except Exception as problem:  # a describer of an integration, over somebody's object
-        about = {"undescribed": message(problem)}
-    usage = about.get("usage")
-    if isinstance(usage, dict):
-        bridge.used(usage)
-    fields = [_model_fields(call, iteration, duration, held_ms), '"isError":false']
-    for name in ("stopReason", "usage", "content", "toolCalls", "undescribed"):
-        if about.get(name) is not None:
-            fields.append(f'"{name}":{bridge.values.text(about[name])}')
-    fields.append(bridge.values.recorded("response", result, call.dump))
+        event["undescribed"] = values.encode_body(error_message(problem))
+        summary = {}
+    if summary.get("usage") is not None:
+        bridge.count_tokens(summary["usage"])
+        event["usage"] = values.encode_body(summary["usage"])
+    if summary.get("stopReason") is not None:
+        event["stopReason"] = values.encode_body(summary["stopReason"])
+    if summary.get("content") is not None:
+        event["content"] = values.encode_body(summary["content"])
+    if summary.get("toolCalls") is not None:
+        event["toolCalls"] = values.encode_body(summary["toolCalls"])
+    event["response"], pickle, marker = values.record(result, call.dump)
+    if pickle is not None:
+        event["responsePickle"] = pickle
+    if marker is not None:
+        event["responseMarker"] = marker
     if is_faked:
-        fields.append('"faked":true')
-    bridge.write("api_response", ",".join(fields) + decided)
+        event["faked"] = True
+    if decision is not None:
+        event["decision"] = values.encode_body(decision.fields)
+    bridge.record(API_RESPONSE, event)
 
 
-def _model_fields(call: ModelCall, iteration: int, duration: float, held_ms: float) -> str:
-    fields = [f'"iteration":{iteration},"durationMs":{duration * 1000:.3f}']
-    if call.lane != MAIN:
-        fields.append(f'"lane":{encode_quickly(call.lane)}')
-    if call.model is not None:
-        fields.append(f'"model":{encode_quickly(call.model)}')
-    if held_ms:
-        fields.append(f'"heldMs":{held_ms:.3f}')
-    return ",".join(fields)
-
-
-def _model_failed(
+def _fail_model(
     bridge: Bridge,
     call: ModelCall,
     iteration: int,
@@ -307,79 +367,78 @@ def _model_failed(
 ) -> Flow:
     if isinstance(error, Diverged):
         raise error
-    met = error.error if isinstance(error, Exhausted) else error
+    cause = error.error if isinstance(error, Exhausted) else error
     decision = None
     if isinstance(error, Exception):
-        about = {"name": call.model or "", "messageCount": len(call.messages)}
-        decision, more_ms = yield from _error_held(bridge, rules.MODEL, call, about, met, entry)
+        about: Paused = {"name": call.model or "", "messageCount": len(call.messages)}
+        decision, more_ms = yield from _hold_error(bridge, rules.MODEL, call, about, cause, entry)
         if decision is not None and decision.action == "skip":
-            result, held_ms = decision.data["result"], held_ms + more_ms
-            result = result if call.load is None else call.load(result)
-            decided = _decided(bridge, decision)
-            _model_done(bridge, call, iteration, result, duration, held_ms, True, decided)
+            result, held_ms = _load_result(call, decision), held_ms + more_ms
+            event = _begin_response(call, iteration, duration, held_ms, is_error=False)
+            _end_model(bridge, call, event, result, True, decision)
             return result
-    said = f'{_model_fields(call, iteration, duration, held_ms)},"isError":true,'
-    said += bridge.values.failed(met) + _decided(bridge, decision)
-    bridge.write("api_response", said)
+    event = _begin_response(call, iteration, duration, held_ms, is_error=True)
+    event["error"], pickle, marker = bridge.values.record_error(cause)
+    if pickle is not None:
+        event["errorPickle"] = pickle
+    if marker is not None:
+        event["errorMarker"] = marker
+    if decision is not None and decision.action != "continue":
+        event["decision"] = bridge.values.encode_body(decision.fields)
+    bridge.record(API_RESPONSE, event)
     if decision is not None and decision.action == "raise":
-        raise thrown(made_error(decision.data)) from met
+        raise make_throwable(build_error(decision.data)) from cause
     raise error
 
 
 # -- holds --------------------------------------------------------------------------------------
 
 
-def _held(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[Decision, float]]:
+def _hold(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[HoldDecision, float]]:
+    """Wait at a stop: the decision, and the milliseconds until it came."""
     began = _now()
     try:
         decision = yield stop
     finally:
-        bridge.control.left(stop)
+        bridge.control.leave(stop)
     return decision, (_now() - began) * 1000
 
 
-def _error_held(
+def _hold_error(
     bridge: Bridge,
     of: str,
-    call: Any,
-    about: dict[str, Any],
+    call: ModelCall | ToolCall,
+    about: Paused,
     error: BaseException,
     entry: RecordedCall | None,
-) -> Generator[Stop, Any, tuple[Decision | None, float]]:
+) -> Generator[Stop, Any, tuple[HoldDecision | None, float]]:
     """What is decided of an error: now, or when it was recorded."""
     repeated = None if entry is None else _recorded_decision(bridge, entry.outcome)
     if bridge.control.is_idle:
         return repeated, 0.0
-    shown = {"type": type(error).__qualname__, "message": message(error)}
-    name = about["name"]
-    asked = about.get("input")
+    kind, message = type(error).__qualname__, error_message(error)
+    about["error"] = {"type": kind, "message": message}
+    given = about.get("input")
     moment = Moment(
-        *(rules.ERROR, name, bridge.iteration, bridge.tokens, asked, text_of(asked)),
-        {**shown, "of": of},
+        *(rules.ERROR, about["name"], bridge.iteration, bridge.tokens, given, encode_lazily(given)),
+        {"type": kind, "message": message, "of": of},
         call.lane,
     )
-    stop = bridge.control.at_error(moment, {**about, "error": shown}, call.allows)
+    stop = bridge.control.stop_at_error(moment, about, call.allows)
     if stop is None:
         return repeated, 0.0
-    return (yield from _held(bridge, stop))
+    return (yield from _hold(bridge, stop))
 
 
-def _decided(bridge: Bridge, decision: Decision | None) -> str:
-    """The field that says what was decided of an error."""
-    if decision is None or decision.action == "continue":
-        return ""
-    return f',"decision":{bridge.values.text(decision.shown())}'
-
-
-def _repeated(bridge: Bridge, entry: RecordedCall | None) -> Decision | None:
+def _repeat_decision(bridge: Bridge, entry: RecordedCall | None) -> HoldDecision | None:
     """What the debugger decided when this was recorded: it is decided again."""
     return None if entry is None else _recorded_decision(bridge, entry.request)
 
 
-def _recorded_decision(bridge: Bridge, data: EventData) -> Decision | None:
+def _recorded_decision(bridge: Bridge, data: EventData) -> HoldDecision | None:
     assert bridge.tape is not None
     recorded = bridge.tape.read_decision(data)
     if recorded is None:
         return None
     fields = dict(recorded)
-    return Decision(str(fields.pop("action")), str(fields.pop("by", "recording")), fields)
+    return HoldDecision(str(fields.pop("action")), str(fields.pop("by", "recording")), fields)

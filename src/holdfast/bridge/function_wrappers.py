@@ -40,20 +40,20 @@ class _Arguments:
             p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.KEYWORD_ONLY for p in parameters
         )
 
-    def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         if not args and self._is_simple:
             return dict(kwargs)
         if self._signature is None:
             return {"args": list(args), **kwargs}
         try:
-            found = dict(self._signature.bind(*args, **kwargs).arguments)
+            bound = dict(self._signature.bind(*args, **kwargs).arguments)
         except TypeError:
             return {"args": list(args), **kwargs}  # the function itself will say what is wrong
         if self._rest is not None:
-            found |= found.pop(self._rest, {})
+            bound |= bound.pop(self._rest, {})
         if args and self._owner is not None:
-            del found[self._owner]
-        return found
+            del bound[self._owner]
+        return bound
 
     def takes(self, name: str) -> bool:
         return self._rest is not None or name in self._names
@@ -95,44 +95,44 @@ class _Arguments:
         return function(*args, **named, **left)
 
 
-def tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: bool) -> Any:
+def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: bool) -> Any:
     arguments = _Arguments(function)
 
-    def call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
-        named = arguments.named(args, kwargs)
+    def build_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
+        named = arguments.bind(args, kwargs)
         return ToolCall(name, named, lane=bridge.current_lane, pure=pure)
 
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
-        async def awaited(*args: Any, **kwargs: Any) -> Any:
-            call = call_of(args, kwargs)
+        async def call_async(*args: Any, **kwargs: Any) -> Any:
+            call = build_call(args, kwargs)
             return await bridge.acall_tool(
                 call, lambda given: arguments.call(function, args, kwargs, call.input, given)
             )
 
-        return awaited
+        return call_async
 
     @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        call = call_of(args, kwargs)
+    def call_sync(*args: Any, **kwargs: Any) -> Any:
+        call = build_call(args, kwargs)
         return bridge.call_tool(
             call, lambda given: arguments.call(function, args, kwargs, call.input, given)
         )
 
-    return called
+    return call_sync
 
 
-def model(
+def wrap_model(
     bridge: Bridge, function: Callable[..., Any], name: str | None, provider: str | None
 ) -> Any:
     arguments = _Arguments(function)
 
-    def prepared(
+    def prepare(
         args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[ModelCall, Callable[[ModelCall], Any]]:
-        named = arguments.named(args, kwargs)
-        where, messages = _messages(bridge, named)
+        named = arguments.bind(args, kwargs)
+        where, messages = _find_messages(bridge, named)
         settings = {
             key: value
             for key, value in named.items()
@@ -154,7 +154,7 @@ def model(
                 if (key not in settings or value is not settings[key]) and arguments.takes(key)
             }
             if where is not None and not isinstance(named[where], list):
-                changed[where] = _prompt(named[where], call.messages)
+                changed[where] = _join_prompt(named[where], call.messages)
             after = {**named, **changed} if changed else named
             return arguments.call(function, args, kwargs, named, after)
 
@@ -163,33 +163,33 @@ def model(
     if inspect.isasyncgenfunction(function):
 
         @functools.wraps(function)
-        def streamed_async(*args: Any, **kwargs: Any) -> Any:
-            return bridge.astream_model(*prepared(args, kwargs))
+        def stream_async(*args: Any, **kwargs: Any) -> Any:
+            return bridge.astream_model(*prepare(args, kwargs))
 
-        return streamed_async
+        return stream_async
     if inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
-        def streamed(*args: Any, **kwargs: Any) -> Any:
-            return bridge.stream_model(*prepared(args, kwargs))
+        def stream(*args: Any, **kwargs: Any) -> Any:
+            return bridge.stream_model(*prepare(args, kwargs))
 
-        return streamed
+        return stream
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
-        async def awaited(*args: Any, **kwargs: Any) -> Any:
-            return await bridge.acall_model(*prepared(args, kwargs))
+        async def call_async(*args: Any, **kwargs: Any) -> Any:
+            return await bridge.acall_model(*prepare(args, kwargs))
 
-        return awaited
+        return call_async
 
     @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        return bridge.call_model(*prepared(args, kwargs))
+    def call_sync(*args: Any, **kwargs: Any) -> Any:
+        return bridge.call_model(*prepare(args, kwargs))
 
-    return called
+    return call_sync
 
 
-def _messages(bridge: Bridge, named: dict[str, Any]) -> tuple[str | None, list[Any]]:
+def _find_messages(bridge: Bridge, named: dict[str, Any]) -> tuple[str | None, list[Any]]:
     """Which argument holds the messages, and these; those of the run if none does."""
     if isinstance(named.get("messages"), list):
         return "messages", named["messages"]
@@ -206,8 +206,8 @@ def _messages(bridge: Bridge, named: dict[str, Any]) -> tuple[str | None, list[A
     return None, ours if ours is not None else []
 
 
-def _prompt(before: Any, messages: list[Any]) -> Any:
+def _join_prompt(before: Any, messages: list[Any]) -> Any:
     """An argument that was no list, with what was added to it."""
     if isinstance(before, str):
-        return "\n\n".join(str(each.get("content", "")) for each in messages)
+        return "\n\n".join(str(message.get("content", "")) for message in messages)
     return type(before)(messages)

@@ -6,10 +6,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bridge.agent_calls import ModelCall
-from holdfast.bridge.decisions import Decision
 from holdfast.bridge.flow_driver import within
-from holdfast.bridge.recorded_values import encode_quickly
-from holdfast.model.agent_events import MAIN
+from holdfast.bridge.hold_decision import HoldDecision
+from holdfast.model.agent_events import (
+    API_REQUEST,
+    COMMAND_APPLIED,
+    CONTEXT_COMPACTION,
+    MAIN,
+    MESSAGE_INJECTED,
+    USER_INPUT,
+    ApiRequest,
+    MessageInjected,
+    UserInput,
+    place_before,
+)
 from holdfast.wire import agent_lines
 
 if TYPE_CHECKING:
@@ -24,8 +34,8 @@ class Lane:
     shown: list[Any] = field(default_factory=list)
     digests: list[str] = field(default_factory=list)
     count: int = 0
-    heard: set[str] = field(default_factory=set)
-    """What a user said and was told of, and what the debugger put in."""
+    known_texts: set[str] = field(default_factory=set)
+    """Messages of users that have an event already, and those that the debugger put in."""
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -35,7 +45,7 @@ def _is_same(one: Any, other: Any) -> bool:
         return False
 
 
-class HeldCall:
+class PendingCall:
     """A model call before it is made, while its messages can still be changed."""
 
     def __init__(self, bridge: Bridge, call: ModelCall, iteration: int) -> None:
@@ -45,39 +55,38 @@ class HeldCall:
 
     @property
     def messages(self) -> list[Any]:
-        return self._call.messages
-
-    def shown(self, wanted: Any) -> Any:
-        return self._call.shown(wanted)
+        """As JSON."""
+        return [self._call.show(message) for message in list(self._call.messages)]
 
     def replay_changes(self) -> None:
-        bridge = self._bridge
-        if bridge.tape is None:
+        """Inject what was injected when it was recorded, and the message of a fork."""
+        tape = self._bridge.tape
+        if tape is None:
             return
-        for data in bridge.tape.take_injected_messages(self._call.lane, self._iteration):
-            self._put(data.get("role", "user"), data.get("content"), None)
-        forked = bridge.tape.fork_at
-        if forked is not None and self._iteration == forked + 1 and bridge.tape.message is not None:
-            added, bridge.tape.message = bridge.tape.message, None
-            self._put(added.get("role", "user"), added.get("content"), None)
+        for data in tape.take_injected_messages(self._call.lane, self._iteration):
+            self._append(data.get("role", "user"), data.get("content"), None)
+        is_first_live = tape.fork_at is not None and self._iteration == tape.fork_at + 1
+        if is_first_live and tape.message is not None:
+            message, tape.message = tape.message, None
+            self._append(message.get("role", "user"), message.get("content"), None)
 
     def inject(self) -> None:
-        for each in self._bridge.control.taken_injections():
-            self._put(each.role, each.content, each.command_id)
+        """Add what was injected by command."""
+        for injection in self._bridge.control.take_injections():
+            self._append(injection.role, injection.content, injection.command_id)
 
-    def _put(self, role: str, content: Any, command_id: str | None) -> None:
+    def _append(self, role: str, content: Any, command_id: str | None) -> None:
         bridge, call = self._bridge, self._call
-        made = call.made({"role": role, "content": content})
-        call.messages.append(made)
-        lane = bridge.lane(call.lane)
-        lane.heard.add(bridge.values.cleaned(call.shown(made)))
-        before: dict[str, Any] = {"iteration": self._iteration}
-        if call.lane != MAIN:
-            before["lane"] = call.lane
-        said = {} if command_id is None else {"commandId": command_id}
-        bridge.emit("message_injected", role=role, content=content, before=before, **said)
+        message = call.make({"role": role, "content": content})
+        call.messages.append(message)
+        bridge.lane(call.lane).known_texts.add(bridge.values.encode(call.show(message)))
+        before = place_before(self._iteration, call.lane)
+        event: MessageInjected = {"role": role, "content": content, "before": before}
         if command_id is not None:
-            bridge.emit("command_applied", commandId=command_id, type="inject_message")
+            event["commandId"] = command_id
+        bridge.emit(MESSAGE_INJECTED(event))
+        if command_id is not None:
+            bridge.emit(COMMAND_APPLIED({"commandId": command_id, "type": "inject_message"}))
 
 
 class Request:
@@ -85,9 +94,9 @@ class Request:
 
     def __init__(self, bridge: Bridge, call: ModelCall, lane: Lane, key: str | None = None) -> None:
         self._bridge, self._call, self._lane = bridge, call, lane
-        cleaned = bridge.values.cleaned
-        now = [call.shown(each) for each in call.messages]
-        # To compare is quicker than to write, and the longer a loop runs, the more is as it was.
+        encode = bridge.values.encode
+        now = [call.show(message) for message in call.messages]
+        # To compare is quicker than to encode, and the longer a loop runs, the more is as it was.
         kept = 0
         for one, other in zip(now, lane.shown):  # noqa: B905 - as far as both go
             if type(one) is not dict or not _is_same(one, other):
@@ -95,61 +104,68 @@ class Request:
             kept += 1
         texts = lane.texts[:kept]
         for at in range(kept, len(now)):
-            texts.append(cleaned(now[at]))
+            texts.append(encode(now[at]))
             if kept == at < len(lane.texts) and texts[at] == lane.texts[at]:
                 kept += 1
         self.texts, self.kept = texts, kept
         self.new = texts[kept:]
-        self.shown = lane.shown[:kept] + [bridge.raw(text) for text in self.new]
+        self.shown = lane.shown[:kept] + [bridge.parse(text) for text in self.new]
         self.digests = lane.digests[:kept] + [
-            agent_lines.loose_key(each) for each in self.shown[kept:]
+            agent_lines.loose_key(message) for message in self.shown[kept:]
         ]
         self.key = key or agent_lines.exact_key(
-            call.model, bridge.raw(cleaned(call.settings)), self.digests
+            call.model, bridge.parse(encode(call.settings)), self.digests
         )
 
-    def asked(self) -> dict[str, Any]:
-        """All of it, to compare with what was asked in a recording."""
-        settings = self._bridge.raw(self._bridge.values.cleaned(self._call.settings))
+    def describe(self) -> dict[str, Any]:
+        """All of it, to compare with the request of a recording."""
+        settings = self._bridge.parse(self._bridge.values.encode(self._call.settings))
         return {"model": self._call.model, "settings": settings, "messages": self.shown}
 
-    def write(self, iteration: int, decision: Decision | None, is_replayed: bool) -> None:
+    def record(self, iteration: int, decision: HoldDecision | None, is_replayed: bool) -> None:
         bridge, call, lane, values = self._bridge, self._call, self._lane, self._bridge.values
-        self._say_what_is_new()
-        fields = [f'"iteration":{iteration},"messageCount":{len(self.texts)}']
-        for name, value in (("model", call.model), ("provider", call.provider)):
-            if value is not None:
-                fields.append(f'"{name}":{encode_quickly(value)}')
+        self._record_news()
+        event: ApiRequest = {
+            "iteration": iteration,
+            "messageCount": len(self.texts),
+            "messagesKept": self.kept,
+            "messages": values.place(join_texts(self.new)),
+            "hash": self.key,
+        }
+        if call.model is not None:
+            event["model"] = call.model
+        if call.provider is not None:
+            event["provider"] = call.provider
         if call.lane != MAIN:
-            fields.append(f'"lane":{encode_quickly(call.lane)}')
-        fields.append(f'"messagesKept":{self.kept},"messages":{values.placed(joined(self.new))}')
+            event["lane"] = call.lane
         if call.settings:
-            fields.append(f'"settings":{values.text(call.settings)}')
-        fields.append(f'"hash":"{self.key}"')
+            event["settings"] = values.encode_body(call.settings)
         if (outer := within.get()) is not None:
-            fields.append(f'"within":{encode_quickly(outer)}')
+            event["within"] = outer
         if decision is not None and decision.action != "continue":
-            fields.append(f'"decision":{values.text(decision.shown())}')
+            event["decision"] = values.encode_body(decision.fields)
         if is_replayed:
-            fields.append('"replayed":true')
-        bridge.write("api_request", ",".join(fields))
+            event["replayed"] = True
+        bridge.record(API_REQUEST, event)
         lane.texts, lane.shown, lane.digests = self.texts, self.shown, self.digests
         lane.count = len(self.texts)
-        bridge.asked(call)
+        bridge.learn_model(call)
 
-    def _say_what_is_new(self) -> None:
+    def _record_news(self) -> None:
+        """Messages that are fewer than before, and those that a user wrote since."""
         bridge, call, lane = self._bridge, self._call, self._lane
         if len(self.texts) < lane.count:
-            bridge.emit("context_compaction", before=lane.count, after=len(self.texts))
-        for text in self.new:
-            if text in lane.heard:
+            bridge.emit(CONTEXT_COMPACTION({"before": lane.count, "after": len(self.texts)}))
+        for text, message in zip(self.new, self.shown[self.kept :]):  # noqa: B905 - one of each
+            if text in lane.known_texts or not isinstance(message, dict):
                 continue
-            shown = bridge.raw(text)
-            if isinstance(shown, dict) and shown.get("role") in ("user", "human"):
-                lane.heard.add(text)
-                lane_of = {} if call.lane == MAIN else {"lane": call.lane}
-                bridge.emit("user_input", content=shown.get("content"), **lane_of)
+            if message.get("role") in ("user", "human"):
+                lane.known_texts.add(text)
+                event: UserInput = {"content": message.get("content")}
+                if call.lane != MAIN:
+                    event["lane"] = call.lane
+                bridge.emit(USER_INPUT(event))
 
 
-def joined(texts: list[str]) -> str:
+def join_texts(texts: list[str]) -> str:
     return f"[{','.join(texts)}]"

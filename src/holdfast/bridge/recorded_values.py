@@ -11,7 +11,7 @@ import dataclasses
 import json
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from holdfast.bridge.bridge_errors import RecordedError
@@ -19,11 +19,13 @@ from holdfast.bridge.redaction import Redaction
 from holdfast.model.agent_events import EventData
 from holdfast.recording.content_files import ContentFiles
 from holdfast.wire import agent_lines
+from holdfast.wire.agent_lines import RawJson
 
 logger = logging.getLogger("holdfast")
 
 _ATOMS = frozenset((str, int, float, bool, type(None)))
-_MOST_PICKLED = 256 << 20
+_MAX_PICKLE_BYTES = 256 << 20
+REDACTED_MARKER = "redacted"
 
 
 class NotRestorable(Exception):
@@ -51,21 +53,22 @@ def _is_plain(value: Any) -> bool:
     return kind is list and all(map(_is_plain, value))
 
 
-def _shown(thing: Any) -> Any:
+def _describe(thing: Any) -> Any:
     """Something that JSON does not know, for people to read."""
     for name in ("model_dump", "to_dict", "dict"):
         with contextlib.suppress(Exception):  # whatever a stranger's attribute does
             method = getattr(thing, name, None)
             if callable(method) and not isinstance(thing, type):
-                found = method(mode="json") if name == "model_dump" else method()
-                if isinstance(found, (dict, list)):
-                    return found
+                fields = method(mode="json") if name == "model_dump" else method()
+                if isinstance(fields, (dict, list)):
+                    return fields
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        return {each.name: getattr(thing, each.name, None) for each in dataclasses.fields(thing)}
+        names = (field.name for field in dataclasses.fields(thing))
+        return {name: getattr(thing, name, None) for name in names}
     if isinstance(thing, (set, frozenset, tuple)):
         return list(thing)
     if isinstance(thing, BaseException):
-        return {"type": type(thing).__name__, "message": message(thing)}
+        return {"type": type(thing).__name__, "message": error_message(thing)}
     return safe_repr(thing)
 
 
@@ -76,54 +79,55 @@ def safe_repr(thing: Any) -> str:
         return f"<{type(thing).__name__}: its repr raised {type(problem).__name__}>"
 
 
-def message(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:
+    except Exception:  # whatever a stranger's exception does
         return safe_repr(error)
 
 
-def _encoder() -> Callable[[Any], str]:
-    """`JSONEncoder.encode`, without making the C encoder anew for every value.
+def _build_encoder() -> Callable[[Any, int], Iterable[str]]:
+    """Gives the parts of a value's JSON, without making the C encoder anew for every value.
 
     It keeps no list of what it is in, which threads would share: a cycle is a RecursionError.
     """
-    slow = json.JSONEncoder(separators=(",", ":"), default=_shown, allow_nan=False).encode
+    slow = json.JSONEncoder(separators=(",", ":"), default=_describe, allow_nan=False)
     make = getattr(json.encoder, "c_make_encoder", None)
     try:
-        quoted = json.encoder.encode_basestring_ascii
-        made = make(None, _shown, quoted, None, ":", ",", False, False, False)  # type: ignore[misc]
-        if "".join(made({"a": [1, "b"]}, 0)) != '{"a":[1,"b"]}':
-            return slow
+        quote = json.encoder.encode_basestring_ascii
+        encode: Callable[[Any, int], Iterable[str]] = make(  # type: ignore[misc]
+            None, _describe, quote, None, ":", ",", False, False, False
+        )
+        if "".join(encode({"a": [1, "b"]}, 0)) == '{"a":[1,"b"]}':
+            return encode
     except (AttributeError, TypeError):
-        return slow
-    join = "".join
-    return lambda value: join(made(value, 0))
+        pass
+    return lambda value, _level: slow.iterencode(value)
 
 
-_encode = _encoder()
-encode_quickly = json.encoder.encode_basestring_ascii
-"""The JSON of a text."""
+_encode = _build_encoder()
 
 
-def as_json(value: Any) -> str:
+def encode_value(value: Any) -> str:
     """Its JSON; of what has none, something to read."""
-    for shown in (lambda: value, lambda: _finite(value), lambda: safe_repr(value)):
-        try:
-            return _encode(shown())
-        except Exception:  # a cycle, a key that is no text, a number that is none, a lazy proxy…
-            continue
+    try:
+        return "".join(_encode(value, 0))
+    except Exception:  # a cycle, a key that is no text, a number that is none, a lazy proxy…
+        pass
+    for replace in (_without_infinities, safe_repr):
+        with contextlib.suppress(Exception):  # the same again
+            return "".join(_encode(replace(value), 0))
     return '"?"'
 
 
-def _finite(value: Any) -> Any:
+def _without_infinities(value: Any) -> Any:
     """With `NaN` and the infinities, for which JSON has no numbers, as texts."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
+        return {name: _without_infinities(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
+        return [_without_infinities(item) for item in value]
     return value
 
 
@@ -133,65 +137,81 @@ class Values:
         self.contents = contents
         self.redaction = redaction
 
-    def text(self, value: Any) -> str:
-        """JSON to put into a line: without secrets, and by content id if it is large."""
-        return self.placed(self.redaction.cleaned(as_json(value)))
+    # -- into an event ---------------------------------------------------------------------------
 
-    def cleaned(self, value: Any) -> str:
+    def encode(self, value: Any) -> str:
         """JSON without secrets, of whatever size."""
-        return self.redaction.cleaned(as_json(value))
+        return self.redaction.clean(encode_value(value))
 
-    def placed(self, text: str) -> str:
+    def encode_body(self, value: Any) -> RawJson:
+        """JSON for a field of an event: without secrets, and by content id if it is large."""
+        return self.place(self.redaction.clean(encode_value(value)))
+
+    def place(self, text: str) -> RawJson:
+        """JSON that is clean already: itself, or its content id if it is large."""
         if len(text) <= agent_lines.MAX_INLINE_CHARS:
-            return text
-        about: dict[str, Any] = {"size": len(text), "preview": text[: agent_lines.PREVIEW_CHARS]}
-        if self.contents is None:
-            return agent_lines.encode_json(about)
-        try:
-            about[agent_lines.CID] = self.contents.put(text.encode())
-        except OSError as problem:
-            logger.warning("a body of %d characters could not be written: %s", len(text), problem)
-            about["lost"] = str(problem)
-        return agent_lines.encode_json(about)
+            return RawJson(text)
+        reference: dict[str, object] = {
+            "size": len(text),
+            "preview": text[: agent_lines.PREVIEW_CHARS],
+        }
+        if self.contents is not None:
+            try:
+                reference[agent_lines.CID] = self.contents.put(text.encode())
+            except OSError as problem:
+                logger.warning("a body of %d characters was not written: %s", len(text), problem)
+                reference["lost"] = str(problem)
+        return RawJson(agent_lines.encode_json(reference))
 
-    def recorded(self, name: str, value: Any, dump: Callable[[Any], Any] | None = None) -> str:
-        """The fields of an event that hold a value: itself, and its pickle if it needs one."""
+    def record(
+        self, value: Any, dump: Callable[[Any], Any] | None = None
+    ) -> tuple[RawJson, str | None, str | None]:
+        """A value as JSON; where that is not exact, the id of its pickle, or why there is none."""
         if dump is not None:
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):  # an integration's own, over somebody's object
                 value = dump(value)
-        plain = is_plain(value)
-        whole = as_json(value)
-        shown = self.redaction.cleaned(whole)
-        fields = f'"{name}":{self.placed(shown)}'
-        if plain:
-            return fields
-        if shown is not whole and shown != whole:
-            return f'{fields},"{name}Marker":"redacted"'
-        return fields + self._pickled(name, value)
+        text = encode_value(value)
+        clean = self.redaction.clean(text)
+        body = self.place(clean)
+        if is_plain(value):
+            return body, None, None
+        if clean is not text and clean != text:
+            return body, None, REDACTED_MARKER
+        return body, *self._pickle(value)
 
-    def _pickled(self, name: str, value: Any) -> str:
+    def record_error(self, error: BaseException) -> tuple[RawJson, str | None, str | None]:
+        """The name and the message of an error; and itself, as `record` has it."""
+        text = error_message(error)
+        body = self.encode_body({"type": type(error).__qualname__, "message": text})
+        is_kept = self.redaction.clean(encode_value(text)) == encode_value(text)
+        return body, *(self._pickle(error) if is_kept else (None, None))
+
+    def _pickle(self, value: Any) -> tuple[str | None, str | None]:
+        """The content id of its pickle, or a word about why there is none."""
         if self.contents is None:
-            return ""
+            return None, None
         from holdfast.client import definitions
         from holdfast.client.proxy_base import without_interception
         from holdfast.client.snapshots import Snapshots
 
         try:
             with without_interception():
-                snapshot = Snapshots(_MOST_PICKLED, placeholders=True).take(value, lenient=True)
+                snapshot = Snapshots(_MAX_PICKLE_BYTES, placeholders=True).take(value, lenient=True)
                 if snapshot.marker is not None:
-                    return f',"{name}Marker":{agent_lines.encode_json(snapshot.marker)}'
-                if self.redaction.is_secret(snapshot.data):
-                    return f',"{name}Marker":"redacted"'
+                    return None, snapshot.marker
+                if self.redaction.has_secret(snapshot.data):
+                    return None, REDACTED_MARKER
                 for needed in definitions.all_needed([snapshot]).values():
                     self.contents.put(needed.data)
-                return f',"{name}Pickle":"{self.contents.put(snapshot.data)}"'
-        except Exception as problem:
+                return self.contents.put(snapshot.data), None
+        except Exception as problem:  # whatever the pickling of somebody's object raises
             logger.debug("a value could not be kept for replay", exc_info=True)
-            return f',"{name}Marker":{agent_lines.encode_json(type(problem).__name__)}'
+            return None, type(problem).__name__
 
-    def restored(self, data: EventData, name: str, load: Callable[[Any], Any] | None = None) -> Any:
-        """The value that `recorded` put there."""
+    # -- out of an event -------------------------------------------------------------------------
+
+    def restore(self, data: EventData, name: str, load: Callable[[Any], Any] | None = None) -> Any:
+        """The value that `record` gave for the field `name`."""
         marker = data.get(f"{name}Marker")
         if marker is not None:
             raise NotRestorable(f"the recording has no more of it than that it was: {marker}")
@@ -200,41 +220,34 @@ class Values:
             from holdfast.client.snapshots import restore
 
             try:
-                return restore(self._content(pickled), self._content)
-            except Exception as problem:
+                return restore(self._read_content(pickled), self._read_content)
+            except Exception as problem:  # whatever the unpickling of somebody's object raises
                 raise NotRestorable(f"its pickle cannot be read: {problem}") from problem
-        value = self.body(data.get(name))
+        value = self.read_body(data.get(name))
         return value if load is None else load(value)
 
-    def failed(self, error: BaseException) -> str:
-        """The fields of an event that hold an error: its name, what it says, and itself."""
-        name, said = type(error).__qualname__, message(error)
-        shown = self.text({"type": name, "message": said})
-        is_kept = self.redaction.cleaned(as_json(said)) == as_json(said)
-        return f'"error":{shown}' + (self._pickled("error", error) if is_kept else "")
-
-    def error(self, data: EventData) -> BaseException:
-        """The error that `failed` put there, or one that says the same."""
-        shown = self.body(data.get("error")) or {}
+    def restore_error(self, data: EventData) -> BaseException:
+        """The error that `record_error` gave, or one with the same message."""
+        fields = self.read_body(data.get("error")) or {}
         if "errorPickle" in data:
             with contextlib.suppress(NotRestorable):
-                found = self.restored({"errorPickle": data["errorPickle"]}, "error")
-                if isinstance(found, BaseException):
-                    return found
-        return RecordedError(str(shown.get("type", "Error")), str(shown.get("message", "")))
+                error = self.restore({"errorPickle": data["errorPickle"]}, "error")
+                if isinstance(error, BaseException):
+                    return error
+        return RecordedError(str(fields.get("type", "Error")), str(fields.get("message", "")))
 
-    def body(self, value: Any) -> Any:
+    def read_body(self, value: Any) -> Any:
         """A body, wherever it is."""
         if isinstance(value, dict) and "preview" in value and "size" in value:
             if agent_lines.CID in value:
-                return json.loads(self._content(value[agent_lines.CID]))
+                return json.loads(self._read_content(value[agent_lines.CID]))
             if "lost" in value:
                 raise NotRestorable(
                     f"it could not be written when it was recorded: {value['lost']}"
                 )
         return value
 
-    def _content(self, cid: str) -> bytes:
+    def _read_content(self, cid: str) -> bytes:
         try:
             if self.contents is None:
                 raise KeyError(cid)

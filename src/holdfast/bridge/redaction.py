@@ -4,8 +4,8 @@ By the name of a field (`api_key`, `password`, `authorization`…), and by its o
 common providers, bearer tokens, private keys, passwords in addresses). `start(redact=[…])` adds
 patterns of one's own; `start(redact=False)` writes everything.
 
-Most texts have nothing of the kind, which one quick look tells. The others are taken apart and put
-together again, so that what is written is JSON whatever was in it. Every pattern begins where a
+Most texts have nothing of the kind, which one quick look tells. The others are parsed, cleaned and
+encoded again, so that what is written is JSON whatever was in it. Every pattern begins where a
 word begins and is bounded, because they run over whatever a tool returns.
 """
 
@@ -49,68 +49,75 @@ _HINTS = (
     *("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "xox", "akia", "aiza", "eyj"),
     "://",
 )
+# Each hint contains one of these.
+_HINT_WORDS = (
+    *("key", "token", "secret", "pass", "authorization", "cookie", "credential", "bearer "),
+    *("sk-", "gh", "github_pat_", "xox", "akia", "aiza", "eyj", "://"),
+)
 
 
 class Redaction:
     def __init__(self, wanted: bool | Sequence[str] = True) -> None:
         own = [] if isinstance(wanted, bool) else list(wanted)
         self._is_on = wanted is not False
-        self._own = re.compile("|".join(f"(?:{each})" for each in own)) if own else None
+        self._own = re.compile("|".join(f"(?:{pattern})" for pattern in own)) if own else None
 
-    def cleaned(self, text: str) -> str:
+    def clean(self, text: str) -> str:
         """JSON without what must not be written; the same JSON if there is nothing of the kind."""
         if not self._is_on:
             return text
         if self._own is None:
+            # A quick look, which most texts pass; it may take a text for secret, never miss one.
             low = text.lower()
-            for hint in _HINTS:
-                if hint in low:
+            for word in _HINT_WORDS:
+                if word in low:
                     break
             else:
                 return text
+            if not any(hint in low for hint in _HINTS):
+                return text
         try:
             value = json.loads(text)
-            clean = self._clean(value)
+            clean = self._clean_value(value)
         except (ValueError, RecursionError):  # nothing that we wrote: nested too deeply, say
-            return json.dumps(self.text(text))
+            return json.dumps(self._clean_text(text))
         return text if clean == value else json.dumps(clean, separators=(",", ":"))
 
-    def is_secret(self, data: bytes) -> bool:
+    def has_secret(self, data: bytes) -> bool:
         """Whether there is something of the kind in bytes that cannot be changed."""
         if not self._is_on:
             return False
         text = data.decode("latin-1")
-        return self.text(text) != text
+        return self._clean_text(text) != text
 
-    def _clean(self, value: Any, is_secret: bool = False) -> Any:
+    def _clean_value(self, value: Any, is_secret: bool = False) -> Any:
         if isinstance(value, str):
-            return REDACTED if is_secret and value else self.text(value)
+            return REDACTED if is_secret and value else self._clean_text(value)
         if isinstance(value, dict):
             return {
-                name: self._clean(each, is_secret or _NAME.fullmatch(name[:200]) is not None)
-                for name, each in value.items()
+                name: self._clean_value(item, is_secret or _NAME.fullmatch(name[:200]) is not None)
+                for name, item in value.items()
             }
         if isinstance(value, list):
-            return self._list(value, is_secret)
+            return self._clean_list(value, is_secret)
         if value is None or isinstance(value, bool):
             return value
         if is_secret or (self._own is not None and self._own.search(str(value))):
             return REDACTED
         return value
 
-    def _list(self, items: list[Any], is_secret: bool) -> list[Any]:
+    def _clean_list(self, items: list[Any], is_secret: bool) -> list[Any]:
         """`["Authorization", "Basic …"]`, and `--password …` among arguments."""
-        found, follows = [], False
-        for each in items:
-            found.append(self._clean(each, is_secret or follows))
-            follows = isinstance(each, str) and _is_name_of_next(each, len(items))
-        return found
+        clean, follows = [], False
+        for item in items:
+            clean.append(self._clean_value(item, is_secret or follows))
+            follows = isinstance(item, str) and _is_name_of_next(item, len(items))
+        return clean
 
-    def text(self, text: str) -> str:
-        """A text without secrets."""
-        found = _without_keys(text) if _BEGIN in text else text
-        found = _without_values(_LOOKS.sub(REDACTED, found))
-        return found if self._own is None else self._own.sub(REDACTED, found)
+    def _clean_text(self, text: str) -> str:
+        clean = _remove_private_keys(text) if _BEGIN in text else text
+        clean = _remove_named_values(_LOOKS.sub(REDACTED, clean))
+        return clean if self._own is None else self._own.sub(REDACTED, clean)
 
 
 def _is_name_of_next(text: str, count: int) -> bool:
@@ -119,7 +126,7 @@ def _is_name_of_next(text: str, count: int) -> bool:
     return (is_option or count == 2) and len(name) < 100 and _NAME.fullmatch(name) is not None
 
 
-def _without_keys(text: str) -> str:
+def _remove_private_keys(text: str) -> str:
     """Private keys, from their beginning to their end, or to that of the text."""
     parts, at = [], 0
     while (begin := text.find(_BEGIN, at)) >= 0:
@@ -135,7 +142,7 @@ def _without_keys(text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _without_values(text: str) -> str:
+def _remove_named_values(text: str) -> str:
     low = text.lower()
     spans: list[tuple[int, int]] = []
     for word in _WORDS:

@@ -247,9 +247,9 @@ class ReplayTape:
         outcome = call.outcome
         try:
             if outcome.get("isError"):
-                raise self._bodies.error(outcome)
+                raise self._bodies.restore_error(outcome)
             name = "response" if call.kind == MODEL else "result"
-            return self._bodies.restored(outcome, name, load)
+            return self._bodies.restore(outcome, name, load)
         except NotRestorable as problem:
             self.diverged = Diverged(
                 f"{call} of iteration {call.iteration} cannot be replayed: {problem}", details
@@ -257,7 +257,7 @@ class ReplayTape:
             raise self.diverged from None
 
     def restore_value(self, data: EventData) -> Any:
-        return self._bodies.restored(data, "value")
+        return self._bodies.restore(data, "value")
 
     def take_value(self, lane: str, name: str) -> EventData | None:
         """A recorded clock, id or random number; None when there are no more of them."""
@@ -353,7 +353,7 @@ class ReplayTape:
 
     def _read_body(self, value: Any) -> Any:
         try:
-            return self._bodies.body(value)
+            return self._bodies.read_body(value)
         except NotRestorable:
             return value
 

@@ -120,11 +120,11 @@ def _close_all() -> None:
         bridge.close(reason)
 
 
-def _forked() -> None:
+def _detach_child() -> None:
     for bridge in list(_bridges):
-        bridge.forked()
+        bridge.detach_child()
 
 
 atexit.register(_close_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_detach_child)

@@ -1,7 +1,8 @@
-"""What `inspect` shows of a loop, made of what it has."""
+"""What `inspect` shows of a loop."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,20 +12,17 @@ _RECENT = 3
 _PREVIEW = 200
 
 
-def of_messages(shown: list[Any]) -> dict[str, Any]:
-    said = [each if isinstance(each, dict) else {"content": each} for each in shown]
-    roles: dict[str, int] = {}
-    for each in said:
-        role = str(each.get("role", "?"))
-        roles[role] = roles.get(role, 0) + 1
+def summarize_messages(messages: list[Any]) -> dict[str, Any]:
+    objects = [item if isinstance(item, dict) else {"content": item} for item in messages]
+    roles = Counter(str(message.get("role", "?")) for message in objects)
     recent = [
-        {"role": each.get("role"), "preview": _preview(each.get("content"))}
-        for each in said[-_RECENT:]
+        {"role": message.get("role"), "preview": _preview(message.get("content"))}
+        for message in objects[-_RECENT:]
     ]
-    return {"count": len(said), "roles": roles, "recent": recent}
+    return {"count": len(objects), "roles": dict(roles), "recent": recent}
 
 
-def of_context(size: int, limit: int | None, summary: str | None) -> dict[str, Any]:
+def describe_context(size: int, limit: int | None, summary: str | None) -> dict[str, Any]:
     """`size` is that of all messages, in characters."""
     return {
         "tokenEstimate": size // 4,  # four characters a token is what English text comes to
@@ -34,9 +32,9 @@ def of_context(size: int, limit: int | None, summary: str | None) -> dict[str, A
     }
 
 
-def of_variables(found: Any) -> dict[str, Any]:
-    given = found if isinstance(found, Mapping) else getattr(found, "__dict__", {})
-    return {str(name): value for name, value in list(given.items())}
+def list_variables(owner: Any) -> dict[str, Any]:
+    variables = owner if isinstance(owner, Mapping) else getattr(owner, "__dict__", {})
+    return {str(name): value for name, value in list(variables.items())}
 
 
 def _preview(content: Any) -> str:

@@ -33,7 +33,7 @@ class Interruptible:
         self._lock = threading.Lock()
         self._thread = threading.get_ident()
         self._is_over = False
-        self._is_main = threading.current_thread() is threading.main_thread() and _listening()
+        self._is_main = self._thread == threading.main_thread().ident and _install_handler()
         self._class: type[_Interrupted] | None = None
         self.note = None if self._is_main else _LATER
 
@@ -56,8 +56,8 @@ class Interruptible:
         assert self._class is not None
         return self._class()
 
-    def was(self, error: BaseException) -> bool:
-        """Whether it is this one's cancelling that the error comes from."""
+    def is_cause_of(self, error: BaseException) -> bool:
+        """Whether the error comes from this cancellation."""
         return isinstance(error, _Interrupted) and error.of is self
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ _wanted: list[Interruptible] = []
 _is_listening = False
 
 
-def _listening() -> bool:
+def _install_handler() -> bool:
     """Our handler is there, or nobody else's: asked in the main thread."""
     global _is_listening
     if not _is_listening and _SIGNAL is not None and signal.getsignal(_SIGNAL) is signal.SIG_DFL:
@@ -127,7 +127,7 @@ class Cancellable:
         self.is_abandoned = _waits_for_thread(self._task)
         self._task.cancel()
 
-    def was(self, error: BaseException) -> bool:
+    def is_cause_of(self, error: BaseException) -> bool:
         if not (self._is_wanted and isinstance(error, asyncio.CancelledError)):
             return False
         if self._task is not None and hasattr(self._task, "uncancel"):

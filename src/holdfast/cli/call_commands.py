@@ -1,19 +1,24 @@
-"""`holdfast calls` and `holdfast holds`: what was called, and what waits for a decision."""
+"""`holdfast calls` and `holdfast holds`: recorded calls, and targets that wait for a decision."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, cast
 from urllib.parse import quote, urlencode
 
 import typer
 from rich.table import Column, Table
 
-from holdfast.cli.server_access import AsJson, Url, ask, complain, console, where
+from holdfast.cli.server_access import AsJson, Url, ask, complain, console, format_location
+from holdfast.model.decision import names_at
 
-calls = typer.Typer(help="Recorded calls.", no_args_is_help=True)
-holds = typer.Typer(help="What waits for a decision now.")
-_WIDTH = 60
+calls = typer.Typer(help="Show and replay recorded calls.", no_args_is_help=True)
+holds = typer.Typer(help="List and decide what waits for a decision.")
+_MAX_WIDTH = 60
+
+Call = Mapping[str, Any]
+"""A call as the server's JSON describes it: see `wire.call_answers`."""
 
 
 # -- calls ---------------------------------------------------------------------------------------
@@ -21,55 +26,60 @@ _WIDTH = 60
 
 @calls.command("list")
 def list_calls(
-    function: Annotated[str | None, typer.Option(help="A name, or a pattern.")] = None,
-    alias: Annotated[str | None, typer.Option(help="An alias, or a pattern.")] = None,
-    session: Annotated[str | None, typer.Option(help="A session of calls.")] = None,
+    function: Annotated[str | None, typer.Option(help="Function name or pattern.")] = None,
+    alias: Annotated[str | None, typer.Option(help="Alias or pattern.")] = None,
+    session: Annotated[str | None, typer.Option(help="Session id.")] = None,
     status: Annotated[str | None, typer.Option(help="running, success, exception or lost.")] = None,
-    cid: Annotated[str | None, typer.Option(help="A value that the call used.")] = None,
-    expression: Annotated[
-        str | None, typer.Option("--filter", help="For instance 'args[0] > 10'.")
+    cid: Annotated[
+        str | None, typer.Option(help="Content id of a value that the call used.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 20,
-    before: Annotated[str | None, typer.Option(help="Go on from this call_id.")] = None,
+    expression: Annotated[
+        str | None,
+        typer.Option("--filter", help="Expression over the call, such as 'args[0] > 10'."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of calls.")] = 20,
+    before: Annotated[
+        str | None, typer.Option(help="List calls that were made before this call_id.")
+    ] = None,
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """The newest calls, the newest first."""
-    asked = {"function": function, "alias": alias, "session": session, "status": status}
-    asked |= {"cid": cid, "filter": expression, "limit": str(limit), "before": before}
-    query = urlencode({name: value for name, value in asked.items() if value is not None})
-    found = ask(url, "GET", f"/api/calls?{query}")
+    """List the newest calls."""
+    options = {"function": function, "alias": alias, "session": session, "status": status}
+    options |= {"cid": cid, "filter": expression, "limit": str(limit), "before": before}
+    query = urlencode({name: value for name, value in options.items() if value is not None})
+    answer = ask(url, "GET", f"/api/calls?{query}")
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(answer))
         return
-    call = Column("call", no_wrap=True, min_width=21)  # whole: `show` and `replay` ask for it
-    table = Table(call, "what", "status", "result", "ms", box=None)
-    for each in found["calls"]:
-        took = each["duration_ms"]
-        shown = "" if took is None else f"{took:.3g}"
-        table.add_row(each["call_id"], _call_text(each), each["status"], _outcome(each), shown)
-    console.print(table if found["calls"] else "no calls")
-    if found["next"]:
-        console.print(f"more: --before {found['next']}", highlight=False)
+    id_column = Column("call", no_wrap=True, min_width=21)  # not cut: `show` and `replay` take it
+    table = Table(id_column, "what", "status", "result", "ms", box=None)
+    for call in answer["calls"]:
+        took = "" if call["duration_ms"] is None else f"{call['duration_ms']:.3g}"
+        outcome = _format_outcome(call)
+        table.add_row(call["call_id"], _format_call(call), call["status"], outcome, took)
+    console.print(table if answer["calls"] else "no calls")
+    if answer["next"]:
+        console.print(f"more: --before {answer['next']}", highlight=False)
 
 
 @calls.command("show")
 def show_call(call_id: str, as_json: AsJson = False, url: Url = None) -> None:
-    """All of one call: values, outcome, and where it was made."""
-    found = ask(url, "GET", f"/api/calls/{quote(call_id)}")
+    """Show one call: its values, its outcome, and where it was made."""
+    call = ask(url, "GET", f"/api/calls/{quote(call_id)}")
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(call))
         return
-    _say(f"{_call_text(found)} → {_outcome(found) or found['status']}")
-    for name, value in _facts(found):
-        _say(f"  {name:<10}{value}")
-    for frame in found["call_site"]["stack_trace"][:20]:
+    _print(f"{_format_call(call)} → {_format_outcome(call) or call['status']}")
+    for name, value in _list_facts(call):
+        _print(f"  {name:<10}{value}")
+    for frame in call["call_site"]["stack_trace"][:20]:
         context = str(frame.get("code_context") or "").strip()
         place = f"{frame.get('filename')}:{frame.get('lineno')} in {frame.get('function')}"
-        _say(f"  at {place}  {context}")
+        _print(f"  at {place}  {context}")
 
 
-def _facts(call: dict[str, Any]) -> list[tuple[str, str]]:
+def _list_facts(call: Call) -> list[tuple[str, str]]:
     facts = [
         *(("call", call["call_id"]), ("session", call["session_id"]), ("when", call["timestamp"])),
         *(("type", call["call_type"]), ("parent", call["parent_call_id"]), ("task", call["task"])),
@@ -81,25 +91,29 @@ def _facts(call: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in facts if value is not None]
 
 
-def _call_text(call: dict[str, Any]) -> str:
-    parts = [each["text"] for each in call["args"]]
-    parts += [f"{name}={each['text']}" for name, each in call["kwargs"].items()]
-    return _cut(f"{call['alias'] or call['method_name']}({', '.join(parts)})")
+def format_arguments(call: Call) -> str:
+    parts = [value["text"] for value in call["args"]]
+    parts += [f"{name}={value['text']}" for name, value in call["kwargs"].items()]
+    return ", ".join(parts)
 
 
-def _outcome(call: dict[str, Any]) -> str:
+def _format_call(call: Call) -> str:
+    return _shorten(f"{call['alias'] or call['method_name']}({format_arguments(call)})")
+
+
+def _format_outcome(call: Call) -> str:
     if call.get("exception_type"):
-        return _cut(f"{call['exception_type']}: {call['exception_message']}")
+        return _shorten(f"{call['exception_type']}: {call['exception_message']}")
     if call.get("marker"):
         return f"<{call['marker']}>"
-    return _cut(call["result"]["text"]) if call["result"] else ""
+    return _shorten(call["result"]["text"]) if call["result"] else ""
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_WIDTH else text[: _MAX_WIDTH - 1] + "…"
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -108,28 +122,30 @@ def _say(text: str) -> None:
 
 @holds.callback(invoke_without_command=True)
 def list_holds(context: typer.Context, as_json: AsJson = False, url: Url = None) -> None:
-    """What waits for a decision now."""
+    """List what waits for a decision."""
     if context.invoked_subcommand is not None:
         return
-    found = ask(url, "GET", "/api/holds")
+    answer = ask(url, "GET", "/api/holds")
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(answer))
         return
     table = Table("hold", "session", "reason", "what", "where", "allows", box=None)
-    for each in found["holds"]:
-        called = f"{each['when']} {each['method_name']}" if "method_name" in each else ""
-        if each["kind"] == "agent":
-            called = f"{each.get('at')} {each.get('name', '')}"
-        allows = ", ".join(each["allows"])
-        names = (each["hold_id"], each["session_id"], each["reason"])
-        table.add_row(*names, called, where(each), allows)
-    console.print(table if found["holds"] else "nothing is held")
+    for hold in answer["holds"]:
+        called = f"{hold['when']} {hold['method_name']}" if "method_name" in hold else ""
+        if "at" in hold:
+            called = f"{hold['at']} {hold.get('name', '')}"
+        allows = ", ".join(hold["allows"])
+        names = (hold["hold_id"], hold["session_id"], hold["reason"])
+        table.add_row(*names, called, format_location(hold), allows)
+    console.print(table if answer["holds"] else "nothing is held")
 
 
 @holds.command("decide")
 def decide(
     hold_id: str,
-    action: Annotated[str, typer.Argument(help="continue, skip, raise, modify, replace, …")],
+    action: Annotated[
+        str, typer.Argument(help=f"One that the hold allows: {', '.join(names_at())}.")
+    ],
     value: Annotated[
         str | None, typer.Option(help="skip: the result, as a Python literal.")
     ] = None,
@@ -140,14 +156,17 @@ def decide(
     message: Annotated[str, typer.Option(help="raise: its message.")] = "",
     function: Annotated[str | None, typer.Option(help="replace: what to call instead.")] = None,
     changed: Annotated[
-        str | None, typer.Option("--input", help="modify, of an agent: its input, as JSON.")
+        str | None, typer.Option("--input", help="modify, for an agent: the input, as JSON.")
+    ] = None,
+    field: Annotated[
+        list[str] | None, typer.Option(help="Any field of the action: NAME=JSON, repeatable.")
     ] = None,
     by: Annotated[str, typer.Option(help="Who decides.")] = "cli",
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Decide a hold; the first decision wins."""
-    body: dict[str, Any] = {"action": action, "by": by}
+    """Decide what happens to a held target. The first decision wins."""
+    body: dict[str, object] = {"action": action, "by": by, **_parse_fields(field or [])}
     if value is not None:
         body["fake_result"] = {"literal": value}
     if exception is not None:
@@ -155,31 +174,42 @@ def decide(
     if function is not None:
         body["function_name"] = function
     if changed is not None:
-        body["input"] = _json(changed)
+        body["input"] = _parse_json("--input", changed, '--input \'{"path": "x"}\'')
     if arg:
-        body |= _modified(arg)
-    found = ask(url, "POST", f"/api/holds/{quote(hold_id)}/decision", body)
-    print(json.dumps(found) if as_json else f"{hold_id}: {action}, now {found['status']}")
+        body |= _parse_arguments(arg)
+    answer = ask(url, "POST", f"/api/holds/{quote(hold_id)}/decision", body)
+    print(json.dumps(answer) if as_json else f"{hold_id}: {action}, now {answer['status']}")
 
 
-def _json(text: str) -> Any:
+def _parse_json(option: str, text: str, example: str) -> object:
     try:
-        return json.loads(text)
+        return cast(object, json.loads(text))
     except ValueError as problem:
-        complain(f"--input is not JSON: {problem}", 'For instance --input \'{"path": "x"}\'.')
+        complain(f"{option} is not JSON: {problem}", f"For instance {example}.")
 
 
-def _modified(given: list[str]) -> dict[str, Any]:
-    """`0=5` is the first argument, `name=5` one by name; what is not named is kept."""
-    args: dict[int, Any] = {}
-    kwargs: dict[str, Any] = {}
-    for each in given:
-        name, sign, literal = each.partition("=")
+def _parse_fields(assignments: Iterable[str]) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    for assignment in assignments:
+        name, sign, value = assignment.partition("=")
+        example = "--field role='\"user\"'"
+        if not sign or not name.isidentifier():
+            complain(f"{assignment!r} is not NAME=JSON", f"For instance {example}.")
+        fields[name] = _parse_json(f"--field {name}", value, example)
+    return fields
+
+
+def _parse_arguments(assignments: Iterable[str]) -> dict[str, object]:
+    """`0=5` is the first argument and `name=5` one by name. The others keep their values."""
+    args: dict[int, object] = {}
+    kwargs: dict[str, object] = {}
+    for assignment in assignments:
+        name, sign, literal = assignment.partition("=")
         if not sign or not (name.isdecimal() or name.isidentifier()):
-            complain(f"{each!r} is no N=LITERAL or NAME=LITERAL", "For instance --arg 0=5.")
+            complain(f"{assignment!r} is no N=LITERAL or NAME=LITERAL", "For instance --arg 0=5.")
         if name.isdecimal():
             args[int(name)] = {"literal": literal}
         else:
             kwargs[name] = {"literal": literal}
-    placed = [args.get(at) for at in range(max(args, default=-1) + 1)]
-    return {"modified_args": placed, "modified_kwargs": kwargs}
+    positional = [args.get(place) for place in range(max(args, default=-1) + 1)]
+    return {"modified_args": positional, "modified_kwargs": kwargs}

@@ -1,4 +1,4 @@
-"""The commands, each a few lines over the client or the server."""
+"""The commands `serve`, `demo` and `sessions`, and the groups of the others."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ from holdfast import __version__
 from holdfast.cli import replay_commands
 from holdfast.cli.agents.agent_app import agent
 from holdfast.cli.call_commands import calls, holds
-from holdfast.cli.log_handler import PatientHandler
-from holdfast.cli.server_access import AsJson, Url, ask, complain, complaints, console, where
+from holdfast.cli.log_handler import QueueLogHandler
+from holdfast.cli.server_access import (
+    AsJson,
+    Url,
+    ask,
+    complain,
+    console,
+    format_location,
+    print_note,
+)
 from holdfast.client import discovery
 from holdfast.errors import HoldfastError
 
@@ -27,7 +35,7 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"holdfast {__version__}")
         raise typer.Exit
@@ -36,7 +44,8 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     pass
@@ -44,22 +53,28 @@ def _root(
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Where to listen; beyond loopback needs a token.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int | None, typer.Option(help="5000, or free if taken; 0 is any.")] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Other than loopback needs a token.")
+    ] = ("127.0.0.1"),
+    port: Annotated[
+        int | None,
+        typer.Option(help="Port. 5000, or a free one if that is taken; 0 picks a free one."),
+    ] = None,
     data_dir: Annotated[
-        str | None, typer.Option(help="Default: HOLDFAST_HOME, else ~/.holdfast.")
+        str | None, typer.Option(help="Data directory. Default: HOLDFAST_HOME, else ~/.holdfast.")
     ] = None,
     ready_file: Annotated[
-        Path | None, typer.Option(help="Written once the server accepts connections.")
+        Path | None, typer.Option(help="File to write once the server accepts connections.")
     ] = None,
-    token: Annotated[str | None, typer.Option(envvar="HOLDFAST_TOKEN", help="Its token.")] = None,
+    token: Annotated[
+        str | None, typer.Option(envvar="HOLDFAST_TOKEN", help="Token that clients must send.")
+    ] = None,
     pool_size: Annotated[
-        int | None, typer.Option(min=0, help="Interpreters kept warm for quick launches.")
+        int | None,
+        typer.Option(min=0, help="Number of interpreters to keep warm for quick launches."),
     ] = None,
 ) -> None:
-    """Serve in the foreground until SIGTERM or SIGINT."""
+    """Run the server in the foreground until SIGTERM or SIGINT."""
     import uvloop
 
     from holdfast.server.http_server import ServerOptions
@@ -68,21 +83,17 @@ def serve(
     logging.basicConfig(
         level=logging.WARNING,
         format="%(levelname)s %(name)s: %(message)s",
-        handlers=[PatientHandler()],
+        handlers=[QueueLogHandler()],
     )
-    where = discovery.data_dir(data_dir)
-    options = ServerOptions(host, port, where, ready_file, token, pool_size)
-    say = lambda text: complaints.print(text, markup=False, highlight=False, soft_wrap=True)  # noqa: E731
+    options = ServerOptions(host, port, discovery.data_dir(data_dir), ready_file, token, pool_size)
     try:
-        uvloop.run(run(options, say))
+        uvloop.run(run(options, print_note))
     except HoldfastError as problem:
         complain(problem.message, problem.hint)
 
 
 @app.command()
-def demo(
-    as_json: AsJson = False,
-) -> None:
+def demo(as_json: AsJson = False) -> None:
     """Find a bug in a small program, as an agent would, and show every request."""
     from holdfast.cli import demo
 
@@ -91,16 +102,17 @@ def demo(
 
 @app.command()
 def sessions(as_json: AsJson = False, url: Url = None) -> None:
-    """The sessions of the server that runs."""
-    found = ask(url, "GET", "/sessions")
+    """List the sessions of the running server."""
+    answer = ask(url, "GET", "/sessions")
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(answer))
         return
     table = Table("session", "kind", "name", "status", "where", box=None)
-    for each in found["sessions"]:
-        status = each["status"] + (f" ({each['reason']})" if each.get("reason") else "")
-        table.add_row(each["session_id"], each["kind"], each["name"] or "", status, where(each))
-    console.print(table if found["sessions"] else "no sessions")
+    for session in answer["sessions"]:
+        status = session["status"] + (f" ({session['reason']})" if session.get("reason") else "")
+        names = (session["session_id"], session["kind"], session["name"] or "")
+        table.add_row(*names, status, format_location(session))
+    console.print(table if answer["sessions"] else "no sessions")
 
 
 calls.command("replay")(replay_commands.replay)

@@ -1,8 +1,7 @@
-"""The demonstration: an agent finds a bug in a handful of requests.
+"""`holdfast demo`: an agent finds a bug in a few requests.
 
-The server is a private one and the program a copy; both are gone afterwards. What the agent says
-is written down here, but what it concludes comes from the answers: were they others, the bug
-would not be found.
+It starts a server of its own and debugs a copy of the program. Both are removed afterwards. The
+requests are fixed, but the conclusion is computed from the answers.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from holdfast.cli.demo_view import View
+from holdfast.cli.demo_view import DemoView
 from holdfast.client.http_client import HttpClient
 
 _PROGRAM = Path(__file__).with_name("demo_program.py")
@@ -28,7 +27,7 @@ _WAIT = 20
 
 @dataclass(frozen=True)
 class Step:
-    """One request: why it was made, what it was, and what came back."""
+    """A request, the reason for it, and its answer."""
 
     why: str
     method: str
@@ -53,23 +52,29 @@ def run(*, as_json: bool) -> int:
     with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as folder:
         program = Path(folder) / "checkout.py"
         shutil.copyfile(_PROGRAM, program)
-        view = None if as_json else View(program)
-        with _server(Path(folder)) as url:
+        view = None if as_json else DemoView(program)
+        with _start_server(Path(folder)) as url:
             if view:
-                view.introduce(url)
-            seen = [steps.append, *([view.step] if view else [])]
-            agent = Agent(url, lambda step: [each(step) for each in seen])
+                view.show_program(url)
+            listeners = [steps.append, *([view.show_step] if view else [])]
+            agent = Agent(url, lambda step: [listener(step) for listener in listeners])
             finding = investigate(agent, program)
-    totals = _totals(steps)
+    totals = _add_up(steps)
     if view:
-        view.conclude(finding, **totals)
+        view.show_finding(finding, **totals)
     else:
-        shown = {"found": asdict(finding), "steps": [asdict(step) for step in steps], **totals}
-        print(json.dumps(shown))
+        report = {"found": asdict(finding), "steps": [asdict(step) for step in steps], **totals}
+        print(json.dumps(report))
     return 0
 
 
-def _totals(steps: list[Step]) -> dict[str, Any]:
+class Totals(TypedDict):
+    requests: int
+    ms: float
+    bytes: int
+
+
+def _add_up(steps: list[Step]) -> Totals:
     return {
         "requests": len(steps),
         "ms": round(sum(step.ms for step in steps), 1),
@@ -78,27 +83,27 @@ def _totals(steps: list[Step]) -> dict[str, Any]:
 
 
 class Agent:
-    """Makes the requests, and lets others see each."""
+    """Makes the requests, and passes each on to a listener."""
 
-    def __init__(self, url: str, seen: Callable[[Step], object]) -> None:
+    def __init__(self, url: str, listener: Callable[[Step], object]) -> None:
         self._client = HttpClient(url)
-        self._seen = seen
+        self._listener = listener
 
     def ask(self, why: str, method: str, path: str, body: Any = None) -> Any:
-        began = time.perf_counter()
+        start = time.perf_counter()
         answer = self._client.request(method, path, body)
-        ms = (time.perf_counter() - began) * 1000
+        ms = (time.perf_counter() - start) * 1000
         size = len(json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode())
-        self._seen(Step(why, method, path, body, answer, round(ms, 1), size))
+        self._listener(Step(why, method, path, body, answer, round(ms, 1), size))
         return answer
 
 
 def investigate(agent: Agent, program: Path) -> Finding:
-    """From a wrong figure to the line that makes it wrong."""
+    """Find the line that makes the total wrong."""
     lines = program.read_text(encoding="utf-8").splitlines()
     here = {"file": str(program)}
-    result = _line_with(lines, "return amount")
-    suspect = _line_with(lines, "+= ")
+    result = _find_line(lines, "return amount")
+    suspect = _find_line(lines, "+= ")
 
     opened = agent.ask(
         "Open a session.", "POST", "/sessions", {"name": "carol should pay 54.00, not 51.00"}
@@ -134,16 +139,16 @@ def investigate(agent: Agent, program: Path) -> Finding:
         "And the table?", "POST", f"{session}/evaluate", {"expression": "OFFERS[level]"}
     )
     agent.ask("Done. The program ends with its session.", "DELETE", session)
-    return _finding(lines, wrong, shared, before, after, table)
+    return _conclude(lines, wrong, shared, before, after, table)
 
 
-def _finding(
+def _conclude(
     lines: list[str], wrong: Any, shared: Any, before: Any, after: Any, table: Any
 ) -> Finding:
-    was, became = values(before)["offer"], values(after)["offer"]
+    was, became = read_locals(before)["offer"], read_locals(after)["offer"]
     at = before["location"]
     if shared["result"] != "True" or was == became or table["result"] != became:
-        raise RuntimeError("the demonstration did not go as it always does")
+        raise RuntimeError("the answers do not show the bug of the demo program")
     return Finding(
         file=Path(at["file"]).name,
         line=at["line"],
@@ -153,39 +158,39 @@ def _finding(
             "every member gets the larger discount."
         ),
         evidence=[
-            f"the order of {values(before)['customer']} turns offer from {was} into {became}",
-            f"OFFERS[{values(after)['level']}] is {table['result']} from then on",
-            f"so {values(wrong)['customer']} gets {values(wrong)['offer']} on "
-            f"{values(wrong)['amount']}",
+            f"the order of {read_locals(before)['customer']} turns offer from {was} into {became}",
+            f"OFFERS[{read_locals(after)['level']}] is {table['result']} from then on",
+            f"so {read_locals(wrong)['customer']} gets {read_locals(wrong)['offer']} on "
+            f"{read_locals(wrong)['amount']}",
         ],
     )
 
 
-def values(stop: Any) -> dict[str, str]:
+def read_locals(stop: Any) -> dict[str, str]:
     """The locals of a stop, by name."""
-    return {each["name"]: each["value"] for each in stop.get("locals", ())}
+    return {variable["name"]: variable["value"] for variable in stop.get("locals", ())}
 
 
-def _line_with(lines: list[str], text: str) -> int:
+def _find_line(lines: list[str], text: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
 @contextlib.contextmanager
-def _server(folder: Path) -> Iterator[str]:
-    """A server of our own, on any port, with its data in this folder."""
+def _start_server(folder: Path) -> Iterator[str]:
+    """Run a server on a free port, with its data in this folder."""
     ready = folder / "ready.json"
     argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0"]
     argv += ["--data-dir", str(folder / "data"), "--ready-file", str(ready)]
     process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, errors="replace")
     assert process.stderr is not None
-    said = []
+    output = []
     try:
-        for line in process.stderr:  # it says where it is once it answers
-            said.append(line)
+        for line in process.stderr:  # it prints its address once it accepts connections
+            output.append(line)
             if "Holdfast is at" in line:
                 break
         else:
-            raise RuntimeError(f"the server did not start: {''.join(said)}")
+            raise RuntimeError(f"the server did not start: {''.join(output)}")
         yield str(json.loads(ready.read_text())["url"])
     finally:
         process.terminate()

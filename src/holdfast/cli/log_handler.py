@@ -1,7 +1,7 @@
-"""The server's log on standard error, written by a thread: nobody may be reading it.
+"""Writes the server's log to standard error in a thread of its own.
 
-A pipe that is full and not read blocks whoever writes to it. That must not be the event loop, so
-lines wait in a bounded queue; what does not fit is counted and told later.
+If nobody reads standard error, a full pipe blocks whoever writes to it. That must not be the event
+loop. So lines wait in a bounded queue. Lines that do not fit are counted and reported later.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import os
 import queue
 import threading
 
-MOST_LINES = 1000
-_LAST_SECONDS = 1.0
+MAX_LINES = 1000
+_FLUSH_SECONDS = 1.0
 _STDERR = 2
 
 
-class PatientHandler(logging.Handler):
-    """Never waits for the reader of the log."""
+class QueueLogHandler(logging.Handler):
+    """Queues log lines, and never blocks."""
 
-    def __init__(self, descriptor: int = _STDERR, most: int = MOST_LINES) -> None:
+    def __init__(self, descriptor: int = _STDERR, max_lines: int = MAX_LINES) -> None:
         super().__init__()
         self._descriptor = descriptor
-        self._lines: queue.Queue[str] = queue.Queue(most)
+        self._lines: queue.Queue[str] = queue.Queue(max_lines)
         self._dropped = 0
         threading.Thread(target=self._write, name="holdfast-log", daemon=True).start()
 
@@ -34,22 +34,22 @@ class PatientHandler(logging.Handler):
             self._lines.put_nowait(self.format(record) + "\n")
         except queue.Full:
             self._dropped += 1
-        except Exception:
+        except Exception:  # as the handlers of the standard library do: logging never raises
             self.handleError(record)
 
     def flush(self) -> None:
-        """At the end: what can still be told is told, for a moment."""
-        everything = self._lines.all_tasks_done
-        with everything:
-            everything.wait_for(lambda: not self._lines.unfinished_tasks, _LAST_SECONDS)
+        """Wait a moment until the queue is written."""
+        all_done = self._lines.all_tasks_done
+        with all_done:
+            all_done.wait_for(lambda: not self._lines.unfinished_tasks, _FLUSH_SECONDS)
 
     def _write(self) -> None:
-        # Not through sys.stderr: its lock, held by a thread that hangs, would hang the exit, too.
+        # Not through sys.stderr: a thread that hangs with its lock would block the exit.
         while True:
             data = self._lines.get().encode("utf-8", "backslashreplace")
             try:
                 while data:
                     data = data[os.write(self._descriptor, data) :]
             except OSError:
-                pass  # there is no standard error any more
+                pass  # standard error is closed
             self._lines.task_done()

@@ -1,4 +1,4 @@
-"""Recorded calls as a pytest file, written for those who will read it."""
+"""Writes recorded calls as a pytest file that people can read."""
 
 from __future__ import annotations
 
@@ -6,38 +6,41 @@ import inspect
 import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.client.replay import generated_test_helpers, source_expressions
-from holdfast.client.replay.replay_messages import Expression as Node
+from holdfast.client.replay.replay_messages import Expression, TestParts
 
-Json = dict[str, Any]
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
-_KEPT = {"pytest", "result", "asyncio", "built", "restored", "state", "os"}
+_RESERVED = {"pytest", "result", "asyncio", "built", "restored", "state", "os"}
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """One call, what its first replay said, and why it is not to be a test, if it is not."""
+class TestedCall:
+    """A call and its test, or the reason to skip it."""
 
-    call: Json
-    session: Json
-    replayed: Json
+    call: Mapping[str, Any]
+    cwd: str
+    function: str | None
+    test: TestParts
+    connects: bool
+    """Whether importing the program turns debugging on."""
     skip: str | None
 
 
 @dataclass
 class _File:
-    """What the tests of one file need at its top and its bottom."""
+    """The imports and names of the file."""
 
     names: dict[tuple[str, str], str] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=lambda: set(_KEPT))
+    taken: set[str] = field(default_factory=lambda: set(_RESERVED))
     modules: set[str] = field(default_factory=set)
     needs: set[str] = field(default_factory=set)
 
-    def naming(self, module: str, qualname: str) -> str:
-        """What something is called in the file, once it is imported."""
+    def name(self, module: str, qualname: str) -> str:
+        """The name of an object in the file. It is imported under that name."""
         first, dot, rest = qualname.partition(".")
         if module == "builtins":
             return qualname
@@ -50,33 +53,28 @@ class _File:
         return f"{self.names[module, first]}{dot}{rest}"
 
 
-def text_of(tests: list[Recorded]) -> str:
+def write(tests: list[TestedCall]) -> str:
+    """The text of the file."""
     file = _File()
-    for each in tests:
-        if each.skip is None:
-            _reserve(file, each.replayed["test"])
-    bodies = []
+    for tested in tests:
+        _reserve_names(file, tested.test)
     used: set[str] = set()
-    for each in tests:
-        bodies.append(_test(file, each, _test_name(each, used)))
-    text = "\n\n\n".join(bodies)
-    helping = [
-        inspect.getsource(getattr(generated_test_helpers, name)).rstrip()
+    text = "\n\n\n".join(_write_test(file, test, _choose_name(test, used)) for test in tests)
+    helpers = [
+        _remove_annotations(inspect.getsource(getattr(generated_test_helpers, name)).rstrip())
         for name in ("built", "restored", "state")
         if re.search(rf"\b{name}\(", text)
     ]
-    helping = [_bare(each) for each in helping]
-    if any("def restored" in each for each in helping):
+    if any("def restored" in helper for helper in helpers):
         file.modules |= {"base64", "io", "pickle"}
     if "asyncio.run(" in text:
         file.modules.add("asyncio")
-    connects = any(each.replayed.get("connects") for each in tests)
-    head = _head(file, text, connects)
-    return "\n\n\n".join([head, text, *helping]) + "\n"
+    head = _write_head(file, text, any(test.connects for test in tests))
+    return "\n\n\n".join([head, text, *helpers]) + "\n"
 
 
-def _bare(source: str) -> str:
-    """Without annotations, which would need imports of their own."""
+def _remove_annotations(source: str) -> str:
+    """Annotations would need imports of their own."""
     return (
         source.replace(": tuple[int, ...] = ()", "=()")
         .replace(": Any = None", "=None")
@@ -86,39 +84,30 @@ def _bare(source: str) -> str:
     )
 
 
-def _reserve(file: _File, test: Json) -> None:
-    """Names of imports come first, so that no variable takes one."""
-
-    def look(node: Node) -> None:
-        if isinstance(node, list):
-            if len(node) == 3 and node[0] == "name":
-                file.naming(node[1], node[2])
-            else:
-                for each in node:
-                    look(each)
-        elif isinstance(node, dict):
-            for each in node.values():
-                look(each)
-
-    look(test)
+def _reserve_names(file: _File, node: Expression) -> None:
+    """Choose the names of imports first, so that no variable takes one."""
+    if isinstance(node, list) and len(node) == 3 and node[0] == "name":
+        file.name(node[1], node[2])
+    elif isinstance(node, (list, dict)):
+        for part in node.values() if isinstance(node, dict) else node:
+            _reserve_names(file, part)
 
 
-def _head(file: _File, text: str, connects: bool) -> str:
+def _write_head(file: _File, text: str, connects: bool) -> str:
     lines = ['"""Recorded calls as tests, written by `holdfast calls test`."""']
     mark = ""
     if connects:
-        # The program turns debugging on as it is imported; a test must not wait for a server.
+        # Importing the program turns debugging on. A test must not wait for a server.
         lines += ["", "import os", "", 'os.environ["HOLDFAST_CALLS"] = "off"']
         mark = "  # noqa: E402"
     plain = sorted(file.modules)
     by_module: dict[str, list[str]] = {}
     for (module, first), name in file.names.items():
-        shown = first if name == first else f"{first} as {name}"
-        by_module.setdefault(module, []).append(shown)
+        by_module.setdefault(module, []).append(first if name == first else f"{first} as {name}")
     standard = {name for name in by_module if name.partition(".")[0] in sys.stdlib_module_names}
     first_block = [f"import {name}{mark}" for name in plain]
-    first_block += [_from(name, by_module[name], mark) for name in sorted(standard)]
-    own = [_from(name, by_module[name], mark) for name in sorted(set(by_module) - standard)]
+    first_block += [_write_import(name, by_module[name], mark) for name in sorted(standard)]
+    own = [_write_import(name, by_module[name], mark) for name in sorted(set(by_module) - standard)]
     pytest_line = [f"import pytest{mark}"] if re.search(r"\bpytest\.", text) else []
     for block in (first_block, pytest_line, own):
         if block:
@@ -126,7 +115,7 @@ def _head(file: _File, text: str, connects: bool) -> str:
     return "\n".join(lines)
 
 
-def _from(module: str, names: list[str], mark: str) -> str:
+def _write_import(module: str, names: list[str], mark: str) -> str:
     line = f"from {module} import {', '.join(sorted(names))}"
     if len(line) <= source_expressions.WIDTH or mark:
         return line + mark
@@ -134,8 +123,8 @@ def _from(module: str, names: list[str], mark: str) -> str:
     return f"from {module} import (\n{inside})"
 
 
-def _test_name(each: Recorded, used: set[str]) -> str:
-    called = each.replayed.get("function") or each.call["qualname"] or each.call["method_name"]
+def _choose_name(tested: TestedCall, used: set[str]) -> str:
+    called = tested.function or tested.call["qualname"] or tested.call["method_name"]
     parts = [part for part in called.split(".") if part.isidentifier()]
     if len(parts) > 1 and not parts[-2][:1].isupper():
         parts = parts[-1:]
@@ -149,93 +138,97 @@ def _test_name(each: Recorded, used: set[str]) -> str:
     return free
 
 
-def _where(each: Recorded) -> str:
-    """The place in the program; an event loop may be nearer, and says nothing."""
-    frames = (each.call.get("call_site") or {}).get("stack_trace") or []
-    home = os.path.join(each.session["cwd"], "")
+def _format_place(tested: TestedCall) -> str:
+    """The nearest frame of the program itself, rather than one of an event loop."""
+    frames = (tested.call.get("call_site") or {}).get("stack_trace") or []
+    home = os.path.join(tested.cwd, "")
     own = [frame for frame in frames if str(frame["filename"]).startswith(home)]
     place = next(iter(own or frames), None)
     return f", made at {os.path.basename(place['filename'])}:{place['lineno']}" if place else ""
 
 
-def _test(file: _File, each: Recorded, name: str) -> str:
-    lines = [f"def {name}():", f'    """Call {each.call["call_id"]}{_where(each)}."""']
-    if each.skip is not None:
-        reason = source_expressions.quote(each.skip)
+def _write_test(file: _File, tested: TestedCall, name: str) -> str:
+    place = _format_place(tested)
+    lines = [f"def {name}():", f'    """Call {tested.call["call_id"]}{place}."""']
+    if tested.skip is not None:
+        reason = source_expressions.quote(tested.skip)
         mark = source_expressions.format_lines(
-            ["group", "@pytest.mark.skip", "(", [f"reason={reason}"], ")"], file.naming, "", "", 0
+            ["group", "@pytest.mark.skip", "(", [f"reason={reason}"], ")"], file.name, "", "", 0
         )
         return "\n".join([mark, *lines])
-    return "\n".join([*lines, *_Body(file, each.replayed["test"]).lines()])
+    return "\n".join([*lines, *_TestBody(file, tested.test).write()])
 
 
-class _Body:
-    """The statements of one test."""
+class _TestBody:
+    """Writes the statements of one test."""
 
-    def __init__(self, file: _File, test: Json) -> None:
+    def __init__(self, file: _File, test: TestParts) -> None:
         self._file = file
         self._test = test
         self._taken = set(file.taken)
         self._lines: list[str] = []
-        self._later: list[tuple[str, Node]] = []
+        self._later: list[tuple[str, Expression]] = []
+        """Variables that are checked after the call, and what they must be then."""
 
-    def lines(self) -> list[str]:
-        call = self._call()
-        test = self._test
-        if "raises" in test:
-            self._raises(call)
+    def write(self) -> list[str]:
+        call = self._build_call()
+        if "raises" in self._test:
+            self._write_raises(call)
         else:
-            self._claims_result(call, test["result"])
+            self._write_result_check(call, self._test["result"])
         for name, claim in self._later:
-            self._claim(name, claim)
+            self._write_check(name, claim)
         return self._lines
 
-    def _variable(self, wanted: str) -> str:
+    def _choose_variable(self, wanted: str) -> str:
         name = wanted if wanted.isidentifier() else "value"
         while name in self._taken:
             name += "_"
         self._taken.add(name)
         return name
 
-    def _say(self, before: str, node: Node, after: str = "", indent: int = 4) -> None:
-        text = source_expressions.format_lines(node, self._file.naming, before, after, indent)
+    def _write_line(self, before: str, node: Expression, after: str = "", indent: int = 4) -> None:
+        text = source_expressions.format_lines(node, self._file.name, before, after, indent)
         self._lines.append(" " * indent + text)
 
-    def _given(self, wanted: str, node: Node, after: Node) -> Node:
-        """The expression itself if it is short and not looked at again, else a variable's name."""
-        if not after and len(source_expressions.format_line(node, self._file.naming)) <= 40:
+    def _build_argument(self, wanted: str, node: Expression, after: Expression) -> Expression:
+        """The expression itself if it is short and not checked later, else a variable's name."""
+        if not after and len(source_expressions.format_line(node, self._file.name)) <= 40:
             return node
-        name = self._variable(wanted)
-        self._say(f"{name} = ", node)
+        name = self._choose_variable(wanted)
+        self._write_line(f"{name} = ", node)
         if after:
             self._later.append((name, after))
         return name
 
     # -- the call ---------------------------------------------------------------------------
 
-    def _call(self) -> Node:
+    def _build_call(self) -> Expression:
         test = self._test
         target = None
         if "target" in test:
             after = test.get("target_after")
-            simple = test["form"] not in ("operator", "reflected", "itself")
-            if after or not simple or not _is_display(test["target"]):
-                target = self._variable(test["target_name"])
-                self._say(f"{target} = ", test["target"])
+            is_simple = test["form"] not in ("operator", "reflected", "itself")
+            if after or not is_simple or not _is_display(test["target"]):
+                target = self._choose_variable(test["target_name"])
+                self._write_line(f"{target} = ", test["target"])
                 if after:
                     self._later.append((target, after))
             else:
-                target = self._given(test["target_name"], test["target"], None)
-        items: list[Node] = []
-        values: list[Node] = []
-        for each in test["arguments"]:
-            value = self._given(each["name"], each["value"], each["after"])
+                target = self._build_argument(test["target_name"], test["target"], None)
+        items: list[Expression] = []
+        values: list[Expression] = []
+        for argument in test["arguments"]:
+            name = argument["name"]
+            value = self._build_argument(name, argument["value"], argument["after"])
             values.append(value)
-            items.append(["pair", each["name"], "=", value] if each["keyword"] else value)
-        made = self._form(target, items, values)
-        return ["group", "asyncio.run", "(", [made], ")"] if self._test.get("awaited") else made
+            items.append(["pair", name, "=", value] if argument["keyword"] else value)
+        call = self._build_form(target, items, values)
+        return ["group", "asyncio.run", "(", [call], ")"] if test.get("awaited") else call
 
-    def _form(self, target: Node, items: list[Node], values: list[Node]) -> Node:
+    def _build_form(
+        self, target: Expression, items: list[Expression], values: list[Expression]
+    ) -> Expression:
         test = self._test
         match test["form"]:
             case "call":
@@ -247,67 +240,63 @@ class _Body:
             case "reflected":
                 return ["pair", values[0], f" {test['symbol']} ", target]
             case "builtin":
-                both = [target, *items]
-                return [
-                    "group",
-                    test["builtin"],
-                    "(",
-                    both[::-1] if test.get("reflected") else both,
-                    ")",
-                ]
+                both = [target, *items][:: -1 if test.get("reflected") else 1]
+                return ["group", test["builtin"], "(", both, ")"]
             case "index":
                 return ["group", target, "[", values[:1], "]"]
             case "contains":
                 return ["pair", values[0], " in ", target]
         return ["group", ["pair", target, ".", test["method"]], "(", items, ")"]
 
-    # -- what it has to come to -------------------------------------------------------------
+    # -- the checks -------------------------------------------------------------------------
 
-    def _raises(self, call: Node) -> None:
+    def _write_raises(self, call: Expression) -> None:
         test = self._test
         message = test["message"]
-        items: list[Node] = [test["raises"]]
+        items: list[Expression] = [test["raises"]]
         if message:
-            items.append(["pair", "match", "=", pattern(message)])
-        self._say(
+            items.append(["pair", "match", "=", write_pattern(message)])
+        self._write_line(
             "with ", ["group", "pytest.raises", "(", items, ")"], ":" if message else " as caught:"
         )
-        self._say("", call, "", 8)
+        self._write_line("", call, "", 8)
         if not message:
             self._lines.append('    assert str(caught.value) == ""')
 
-    def _claims_result(self, call: Node, claim: Node) -> None:
+    def _write_result_check(self, call: Expression, claim: Expression) -> None:
         if claim[0] in ("equals", "is") and call[0] == "group" and not self._later:
             sign = "is" if claim[0] == "is" else "=="
             whole = f"assert {self._flat(call)} {sign} {self._flat(claim[1])}"
             if 4 + len(whole) <= source_expressions.WIDTH:
                 self._lines.append(f"    {whole}")
                 return
-        self._say("result = ", call)
-        self._claim("result", claim)
+        self._write_line("result = ", call)
+        self._write_check("result", claim)
 
-    def _flat(self, node: Node) -> str:
-        return source_expressions.format_line(node, self._file.naming)
+    def _flat(self, node: Expression) -> str:
+        return source_expressions.format_line(node, self._file.name)
 
-    def _claim(self, name: str, claim: Node) -> None:
+    def _write_check(self, name: str, claim: Expression) -> None:
         match claim[0]:
             case "is":
-                self._say(f"assert {name} is ", claim[1])
+                self._write_line(f"assert {name} is ", claim[1])
             case "equals":
-                self._say(f"assert {name} == ", claim[1])
+                self._write_line(f"assert {name} == ", claim[1])
             case "has":
-                self._say(f"assert type({name}) is ", claim[1])
-                self._say(f"assert vars({name}) == ", claim[2])
+                self._write_line(f"assert type({name}) is ", claim[1])
+                self._write_line(f"assert vars({name}) == ", claim[2])
             case _:
-                self._say(f"assert state({name}) == ", ["group", "state", "(", [claim[1]], ")"])
+                self._write_line(
+                    f"assert state({name}) == ", ["group", "state", "(", [claim[1]], ")"]
+                )
 
 
-def _is_display(node: Node) -> bool:
+def _is_display(node: Expression) -> bool:
     return isinstance(node, list) and node[0] == "group" and node[1] == ""
 
 
-def pattern(message: str) -> str:
-    """A regular expression for exactly this message."""
+def write_pattern(message: str) -> str:
+    """The source of a regular expression for exactly this message."""
     escaped = _SPECIAL.sub(r"\\\g<0>", message)
     written = source_expressions.quote(f"^{escaped}$")
     if escaped == message:

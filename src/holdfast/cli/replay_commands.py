@@ -1,4 +1,4 @@
-"""`holdfast calls replay` and `holdfast calls test`: from a recorded call to a proof."""
+"""`holdfast calls replay` and `calls test`: repeat recorded calls, and write tests of them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 from urllib.parse import quote
 
 import typer
 
 import holdfast
 from holdfast.cli import pytest_writer
-from holdfast.cli.server_access import AsJson, Url, ask, complaints
+from holdfast.cli.call_commands import Call, format_arguments
+from holdfast.cli.server_access import AsJson, Url, ask, print_note
 from holdfast.client import discovery
+from holdfast.client.replay.replay_messages import ProgramRecord, ReplayAnswer
 
-Json = dict[str, Any]
-Python = Annotated[str | None, typer.Option(help="The interpreter; else the recorded one.")]
-Cwd = Annotated[Path | None, typer.Option(help="The directory; else the recorded one.")]
+Python = Annotated[str | None, typer.Option(help="Interpreter. Default: the recorded one.")]
+Cwd = Annotated[Path | None, typer.Option(help="Directory. Default: the recorded one.")]
 Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds that a call may take.")]
 EQUAL, DIFFERENT, CANNOT = 0, 1, 2
 
-# `-c` puts the current directory first, which only the recorded program may do. If its interpreter
-# has no Holdfast, ours is used, after everything that it has.
+
+# `-c` puts the current directory first in the import path, where only the program's own may be.
+# An interpreter without Holdfast uses ours, which then comes last.
 _BOOT = """
 import sys
 home = sys.argv[1]
@@ -47,37 +49,36 @@ def replay(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Make a recorded call again with the current code, and show what is different.
+    """Make a recorded call again with the current code, and show the differences.
 
-    Ends with 0 when nothing is, 1 when something is, and 2 when the call cannot be made.
+    The exit code is 0 without differences, 1 with some, and 2 when the call cannot be made.
     """
     try:
-        call, session = recorded(url, call_id, python, cwd)
-    except typer.Exit:  # it was said why, and 1 would mean a difference
+        call, program = _read_call(url, call_id, python, cwd)
+    except typer.Exit:  # the message is printed; 1 would mean a difference
         raise typer.Exit(CANNOT) from None
-    found = run(url, call, session, timeout)
-    found = {"call_id": call_id, **{key: each for key, each in found.items() if key in _SHOWN}}
-    print(json.dumps(found) if as_json else _text(call, found))
-    raise typer.Exit({"equal": EQUAL, "different": DIFFERENT}.get(found["status"], CANNOT))
+    answer = _run(url, call, program, timeout)
+    shown = {"call_id": call_id, **{key: value for key, value in answer.items() if key in _SHOWN}}
+    print(json.dumps(shown) if as_json else _format_answer(call, answer))
+    raise typer.Exit({"equal": EQUAL, "different": DIFFERENT}.get(answer["status"], CANNOT))
 
 
 _SHOWN = ("status", "reason", "function", "expected", "actual", "differences")
 
 
-def _text(call: Json, found: Json) -> str:
-    name = found.get("function") or call.get("qualname") or call["method_name"]
-    said = [each["text"] for each in call["args"]]
-    said += [f"{key}={each['text']}" for key, each in call["kwargs"].items()]
-    lines = [f"{name}({', '.join(said)})"]
-    if found["status"] == "cannot":
-        return f"{lines[0]}\ncannot be replayed: {found['reason']}"
-    if found["status"] == "equal":
-        return f"{lines[0]}\nthe same as recorded: {found['actual']}"
+def _format_answer(call: Call, answer: ReplayAnswer) -> str:
+    name = answer.get("function") or call.get("qualname") or call["method_name"]
+    lines = [f"{name}({format_arguments(call)})"]
+    if answer["status"] == "cannot":
+        return f"{lines[0]}\ncannot be replayed: {answer['reason']}"
+    if answer["status"] == "equal":
+        return f"{lines[0]}\nthe same as recorded: {answer['actual']}"
     lines.append("different from what was recorded")
-    for each in found["differences"]:
-        lines.append(f"  {each['of']}{' ' if each['path'] else ''}{each['path']}")
-        lines.append(f"    expected  {each['expected']}")
-        lines.append(f"    actual    {each['actual']}")
+    for difference in answer["differences"]:
+        path = difference["path"]
+        lines.append(f"  {difference['of']}{' ' if path else ''}{path}")
+        lines.append(f"    expected  {difference['expected']}")
+        lines.append(f"    actual    {difference['actual']}")
     return "\n".join(lines)
 
 
@@ -90,45 +91,57 @@ def write_test(
 ) -> None:
     """Write a pytest file in which each recorded call is a test.
 
-    A call that cannot be repeated becomes a test that is skipped, with the reason.
+    A call that cannot be repeated becomes a skipped test, with the reason.
     """
     tests = []
     for call_id in call_ids:
-        call, session = recorded(url, call_id, python, cwd)
-        tests.append(tested(url, call, session, timeout))
-    sys.stdout.write(pytest_writer.text_of(tests))
+        call, program = _read_call(url, call_id, python, cwd)
+        tests.append(_test_call(url, call, program, timeout))
+    sys.stdout.write(pytest_writer.write(tests))
 
 
-def tested(url: str | None, call: Json, session: Json, timeout: float) -> pytest_writer.Recorded:
-    """Replay the call in processes of their own, twice or more, to see whether it is repeatable."""
-    with ThreadPoolExecutor(2) as both:
+def _test_call(
+    url: str | None, call: Call, program: ProgramRecord, timeout: float
+) -> pytest_writer.TestedCall:
+    """Replay the call at least twice, in processes of their own, to see if it is repeatable."""
+    with ThreadPoolExecutor(2) as pool:
         seeds = [{"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"}]
-        work = [both.submit(run, url, call, session, timeout, test=True, **seed) for seed in seeds]
-        first, second = (each.result() for each in work)
-    reason = _unrepeatable(first) or _unstable(first, second)
+        runs = [pool.submit(_run, url, call, program, timeout, test=True, **seed) for seed in seeds]
+        first, second = (run.result() for run in runs)
+    reason = _find_dependency(first) or _compare_runs(first, second)
     if reason is None and first["clock"] and first["status"] == "equal":
-        later = run(url, call, session, timeout, test=True, shift=True)
+        later = _run(url, call, program, timeout, test=True, shift=True)
         if later["status"] != "equal":
             reason = f"it depends on the clock ({first['clock']})"
     if reason is None and first["status"] == "different":
         if first["code_changed_at"] <= call["completed_at"]:
             reason = "the same code gives something else now: it depends on what is not recorded"
         else:
-            _note(f"{call['call_id']}: the current code does not do what was recorded")
-    return pytest_writer.Recorded(call, session, first, reason)
+            print_note(f"{call['call_id']}: the current code does not do what was recorded")
+    has_test = reason is None
+    return pytest_writer.TestedCall(
+        call=call,
+        cwd=program["cwd"],
+        function=first.get("function"),
+        test=first["test"] if has_test else {},
+        connects=bool(first.get("connects")),
+        skip=reason,
+    )
 
 
-def _unrepeatable(found: Json) -> str | None:
-    if found["status"] == "cannot":
-        return str(found["reason"])
-    if "skip" in found["test"]:
-        return str(found["test"]["skip"])
-    return f"it depends on chance ({found['chance']})" if found["chance"] else None
+def _find_dependency(answer: ReplayAnswer) -> str | None:
+    """Why one replay shows that the call is not repeatable."""
+    if answer["status"] == "cannot":
+        return answer["reason"]
+    if "skip" in answer["test"]:
+        return answer["test"]["skip"]
+    return f"it depends on chance ({answer['chance']})" if answer["chance"] else None
 
 
-def _unstable(first: Json, second: Json) -> str | None:
+def _compare_runs(first: ReplayAnswer, second: ReplayAnswer) -> str | None:
+    """Why two replays show that the call is not repeatable."""
     if second["status"] == "cannot":
-        return str(second["reason"])
+        return second["reason"]
     if (first["status"], first["key"]) == (second["status"], second["key"]):
         return None
     if first["clock"]:
@@ -136,74 +149,73 @@ def _unstable(first: Json, second: Json) -> str | None:
     return "two replays of it end differently"
 
 
-def _note(text: str) -> None:
-    complaints.print(text, markup=False, highlight=False, soft_wrap=True)
+# -- the process that makes the call -------------------------------------------------------------
 
 
-# -- the process in which it happens -------------------------------------------------------------
-
-
-def recorded(
+def _read_call(
     url: str | None, call_id: str, python: str | None, cwd: Path | None
-) -> tuple[Json, Json]:
-    """The call, and the program that made it; what is not known of that is as it is here."""
-    call: Json = ask(url, "GET", f"/api/calls/{quote(call_id)}")
-    found = ask(url, "GET", "/sessions")["sessions"]
-    session: Json = next((s for s in found if s["session_id"] == call["session_id"]), {})
-    session = {"cwd": os.getcwd(), "python": sys.executable, **session}
-    if session.get("script"):
-        session["script"] = os.path.join(session["cwd"], session["script"])
+) -> tuple[Call, ProgramRecord]:
+    """The call and the program that made it. What is not recorded is taken from here."""
+    call: Call = ask(url, "GET", f"/api/calls/{quote(call_id)}")
+    sessions: list[ProgramRecord] = ask(url, "GET", "/sessions")["sessions"]
+    program: ProgramRecord = {"cwd": os.getcwd(), "python": sys.executable}
+    for session in sessions:
+        if session["session_id"] == call["session_id"]:
+            program.update(session)
+    if script := program.get("script"):
+        program["script"] = os.path.join(program["cwd"], script)
     if cwd is not None:
-        session = _moved(session, str(cwd.resolve()))
+        _move(program, str(cwd.resolve()))
     if python is not None:
-        session["python"] = python
-    return call, session
+        program["python"] = python
+    return call, program
 
 
-def _moved(session: Json, cwd: str) -> Json:
-    """The program in another directory: what was in the recorded one is looked for in that."""
-    before = session["cwd"]
+def _move(program: ProgramRecord, cwd: str) -> None:
+    """Use another directory. Files of the recorded directory are taken from it if they exist."""
+    before = program["cwd"]
 
-    def moved(path: str) -> str:
-        inside = path == before or path.startswith(before + os.sep)
-        there = cwd + path[len(before) :] if inside else path
-        return there if os.path.exists(there) else path
+    def move(path: str) -> str:
+        is_inside = path == before or path.startswith(before + os.sep)
+        moved = cwd + path[len(before) :] if is_inside else path
+        return moved if os.path.exists(moved) else path
 
-    path = [moved(each) for each in session.get("path") or []]
-    script = session.get("script")
-    return {**session, "cwd": cwd, "path": path, "script": script and moved(script)}
+    program["path"] = [move(path) for path in program.get("path") or []]
+    program["script"] = (script := program.get("script")) and move(script)
+    program["cwd"] = cwd
 
 
-def run(url: str | None, call: Json, session: Json, timeout: float, **options: Any) -> Json:
-    """What the child answers. Its words in capitals go into its environment."""
-    environment = {name: each for name, each in options.items() if name.isupper()}
+def _run(
+    url: str | None, call: Call, program: ProgramRecord, timeout: float, **options: Any
+) -> ReplayAnswer:
+    """Return what the child answers. Options in capitals go into its environment."""
+    environment = {name: value for name, value in options.items() if name.isupper()}
     order = {
         "call": call,
-        "session": session,
+        "session": program,
         "url": discovery.server_url(url),
-        **{name: each for name, each in options.items() if not name.isupper()},
+        **{name: value for name, value in options.items() if not name.isupper()},
     }
     home = str(Path(holdfast.__file__).parents[1])
     try:
-        ran = subprocess.run(
-            [session["python"], "-c", _BOOT, home],
+        child = subprocess.run(
+            [program["python"], "-c", _BOOT, home],
             input=json.dumps(order).encode(),
             stdout=subprocess.PIPE,
-            cwd=session["cwd"],
+            cwd=program["cwd"],
             env={**os.environ, "HOLDFAST_CALLS": "off", **environment},
             timeout=timeout,
         )
     except subprocess.TimeoutExpired:
-        return _cannot(f"it did not end within {timeout:g} s")
+        return _refuse(f"it did not end within {timeout:g} s")
     except OSError as problem:
-        where = f"{session['python']} cannot be started in {session['cwd']}"
-        return _cannot(f"{where}: {problem.strerror} (--python and --cwd name others)")
+        place = f"{program['python']} cannot be started in {program['cwd']}"
+        return _refuse(f"{place}: {problem.strerror} (--python and --cwd name others)")
     try:
-        found: Json = json.loads(ran.stdout)
+        return cast(ReplayAnswer, json.loads(child.stdout))
     except ValueError:
-        return _cannot(f"its process ended with {ran.returncode} before the call did")
-    return found
+        return _refuse(f"its process ended with {child.returncode} before the call did")
 
 
-def _cannot(reason: str) -> Json:
+def _refuse(reason: str) -> ReplayAnswer:
     return {"status": "cannot", "reason": reason}

@@ -1,9 +1,10 @@
-"""What the commands share: asking the server, and saying what it answered."""
+"""What the commands share: requests to the server, options, and error messages."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -17,14 +18,14 @@ console = Console()
 complaints = Console(stderr=True)
 
 
-class _Form:
-    """How this command is to answer, its complaints included."""
+class _OutputFormat:
+    """The format of this command's output, error messages included."""
 
     is_json = False
 
 
-def _remember(is_json: bool) -> bool:
-    _Form.is_json = is_json
+def _set_format(is_json: bool) -> bool:
+    _OutputFormat.is_json = is_json
     return is_json
 
 
@@ -32,15 +33,19 @@ AsJson = Annotated[
     bool,
     typer.Option(
         "--json",
-        help="One JSON document instead of text.",
-        callback=_remember,
+        help="Print one JSON document instead of text.",
+        callback=_set_format,
         is_eager=True,
     ),
 ]
-Url = Annotated[str | None, typer.Option("--url", help="The server; found by itself if left out.")]
+Url = Annotated[
+    str | None,
+    typer.Option("--url", help="The server's address. By default it is found automatically."),
+]
 
 
 def ask(url: str | None, method: str, path: str, body: Any = None) -> Any:
+    """Send a request and return the answer. Exit with a message if that fails."""
     try:
         token = os.environ.get("HOLDFAST_TOKEN")
         client = HttpClient(discovery.server_url(url), token=token)
@@ -52,8 +57,8 @@ def ask(url: str | None, method: str, path: str, body: Any = None) -> Any:
 
 
 def complain(message: str, hint: str = "") -> NoReturn:
-    """Say what is wrong and what to do, on stderr; with `--json`, as JSON on stdout. And end."""
-    if _Form.is_json:
+    """Print an error on stderr, or with `--json` as JSON on stdout, and exit with 1."""
+    if _OutputFormat.is_json:
         print(json.dumps({"error": {"message": message, "hint": hint}}))
         raise typer.Exit(1)
     complaints.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
@@ -62,6 +67,11 @@ def complain(message: str, hint: str = "") -> NoReturn:
     raise typer.Exit(1)
 
 
-def where(shown: dict[str, Any]) -> str:
-    place = shown.get("location")
-    return f"{place['file']}:{place['line']}" if place else ""
+def format_location(answer: Mapping[str, Any]) -> str:
+    location = answer.get("location")
+    return f"{location['file']}:{location['line']}" if location else ""
+
+
+def print_note(text: str) -> None:
+    """Print a line on stderr."""
+    complaints.print(text, markup=False, highlight=False, soft_wrap=True)

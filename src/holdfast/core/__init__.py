@@ -1,9 +1,8 @@
 """The rules, without IO: plain values in, plain values out.
 
-Here stands what is allowed and what follows from it: which state a session goes to next
-(`lifecycle`), who decided a hold (`ledger`), and what a breakpoint means before any debugger has
-seen it: its line (`executable_lines`), its function (`function_finder`), its condition
-(`conditions`), its hit count (`hit_conditions`) and its log message (`logpoints`). debugpy takes
-all of these on trust and says nothing when they are wrong, so they are checked here, against the
-real grammar and the real code objects.
+They say which state a session goes to next (`lifecycle`), which decisions are valid
+(`decision_check`) and who decided a hold (`ledger`). They check the parts of a breakpoint: its line
+(`executable_lines`), function (`function_finder`), condition (`conditions`), hit count
+(`hit_conditions`) and log message (`logpoints`). debugpy accepts all of these unchecked and does
+not report what is wrong with them.
 """

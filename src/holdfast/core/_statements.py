@@ -1,4 +1,4 @@
-"""Walking the statements of a syntax tree, and nothing below them."""
+"""Walks the statements of a syntax tree, without their expressions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 def statements(body: list[ast.stmt], *, enter_scopes: bool = True) -> Iterator[ast.stmt]:
     """Every statement of a body and of the bodies inside it, in source order.
 
-    Without recursion: a long chain of `elif` is as deep as it is long.
+    It does not recurse, because a long chain of `elif` is as deep as it is long.
     """
     ahead = body[::-1]
     while ahead:

@@ -26,7 +26,7 @@ MODEL, TOOL, ERROR = "model", "tool", "error"
 
 CONDITION_NAMES = ("at", "tool", "model", "input", "iteration", "tokens", "error", "lane")
 
-_MOST_REGEX = 1000
+_MAX_REGEX = 1000
 _FEW = 16  # repetitions that are as good as none
 # What the other shape calls `condition`, under the name that this one has for it.
 _MAIN_FIELD = {
@@ -111,7 +111,7 @@ class AgentBreakpoint:
     def _is_named(self, moment: Moment) -> bool:
         return self.name is None or fnmatchcase(moment.name, self.name)
 
-    def shown(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """It, in both shapes."""
         main: Any = self.name
         if self.on in ("iteration", "tokens"):
@@ -174,8 +174,8 @@ def _text(given: Any, name: str) -> str:
 
 
 def _regex(pattern: str) -> re.Pattern[str]:
-    if len(pattern) > _MOST_REGEX:
-        raise _invalid(f"a regex has at most {_MOST_REGEX} characters", "regex")
+    if len(pattern) > _MAX_REGEX:
+        raise _invalid(f"a regex has at most {_MAX_REGEX} characters", "regex")
     try:
         found = re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as problem:

@@ -1,4 +1,4 @@
-"""Whether a line calls anything: asked of the source, not of the program."""
+"""Finds the lines of a source on which a function is called."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import lru_cache
 from holdfast.core.source_text import parse_quietly
 
 
-def on_line(source: str, line: int) -> bool:
-    """Does a call expression begin or end on this line?"""
+def has_call(source: str, line: int) -> bool:
+    """Whether a call expression begins or ends on this line."""
     return line in _lines_with_calls(source)
 
 
@@ -19,8 +19,8 @@ def _lines_with_calls(source: str) -> frozenset[int]:
         tree = parse_quietly(source, "<source>")
     except SyntaxError:
         return frozenset()
-    found: set[int] = set()
+    lines: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            found.update((node.lineno, node.end_lineno or node.lineno))
-    return frozenset(found)
+            lines.update((node.lineno, node.end_lineno or node.lineno))
+    return frozenset(lines)

@@ -1,8 +1,8 @@
-"""Which call breakpoints a call meets.
+"""Decides which call breakpoints a call hits.
 
 A breakpoint names functions (exactly or by a pattern with `*`, `?` and `[…]`), an alias, a kind of
-call, a session, a moment and a condition; whatever it leaves out fits every call. A call that fits
-is a hit; the hit condition says on which hits something happens.
+call, a session, a moment and a condition. What it leaves out fits every call. A call that fits is a
+hit. The hit condition says on which hits the breakpoint acts.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def is_pattern(text: str) -> bool:
     return bool(_PATTERN.search(text))
 
 
-def fits(wanted: str, name: str) -> bool:
-    """A name as it is, or one that a pattern describes."""
+def matches(wanted: str, name: str) -> bool:
+    """Whether `wanted` is the name, or a pattern that fits it."""
     return name == wanted or (is_pattern(wanted) and fnmatch.fnmatchcase(name, wanted))
 
 
-def names_of(function: Function) -> list[str]:
-    """Every name under which somebody may know it."""
+def list_names(function: Function) -> list[str]:
+    """The names of a function: plain, qualified, and with its module."""
     names = [function.name]
     if function.qualname:
         names.append(function.qualname)
@@ -42,31 +42,29 @@ def names_of(function: Function) -> list[str]:
 
 
 @dataclass
-class Armed:
-    """A breakpoint in force, with what it counts."""
+class ArmedBreakpoint:
+    """A call breakpoint with its parsed conditions and its counts."""
 
     point: CallBreakpoint
     hits: int = 0
     undecided: int = 0
-    """How often the condition could not be decided, and `message` says why it could not last."""
+    """How often the condition could not be decided."""
     message: str | None = None
+    """Why the condition could not be decided, or the action not carried out, the last time."""
     condition: Filter | None = field(init=False)
     hit_condition: HitCondition | None = field(init=False)
 
+    def __post_init__(self) -> None:
+        condition, hits = self.point.condition, self.point.hit_condition
+        self.condition = None if condition is None else filters.parse(condition)
+        self.hit_condition = None if hits is None else hit_conditions.parse(hits)
+
     def note_undecided(self, why: str) -> None:
-        """It was hit, and what it wants could not be had."""
         self.undecided += 1
         self.message = why
 
-    def __post_init__(self) -> None:
-        given = self.point
-        self.condition = None if given.condition is None else filters.parse(given.condition)
-        self.hit_condition = (
-            None if given.hit_condition is None else hit_conditions.parse(given.hit_condition)
-        )
-
     def fits(self, call: CallRecord, when: When, names: list[str]) -> bool:
-        """All but the condition: what costs next to nothing."""
+        """Whether everything but the condition fits. This is cheap."""
         point = self.point
         if not point.enabled or point.when is not when:
             return False
@@ -74,41 +72,46 @@ class Armed:
             return False
         if point.call_type is not None and point.call_type != call.call_type:
             return False
-        if point.alias is not None and not fits(point.alias, call.function.alias or ""):
+        if point.alias is not None and not matches(point.alias, call.function.alias or ""):
             return False
-        return point.function is None or any(fits(point.function, name) for name in names)
+        return point.function is None or any(matches(point.function, name) for name in names)
 
-    def count(self, matches: bool, why: str | None) -> bool:
-        """Count a call that fits; return whether something happens. `why` says why its condition
-        could not be decided."""
+    def count(self, is_hit: bool, why: str | None) -> bool:
+        """Count a hit, and return whether the breakpoint acts.
+
+        `why` is the reason if the condition could not be decided.
+        """
         if why is not None:
             self.note_undecided(f"the condition could not be decided: {why}")
-        if not matches:
+        if not is_hit:
             return False
         self.hits += 1
         return self.hit_condition is None or self.hit_condition.matches(self.hits)
 
 
-def first_hit(
-    breakpoints: Iterable[Armed], call: CallRecord, when: When, values: Callable[[], Call]
-) -> Armed | None:
-    """The breakpoint that acts on this call: the first that is hit. All that fit are counted.
+def find_hit(
+    breakpoints: Iterable[ArmedBreakpoint],
+    call: CallRecord,
+    when: When,
+    values: Callable[[], Call],
+) -> ArmedBreakpoint | None:
+    """The first breakpoint that acts on this call. The hits of all that fit are counted.
 
-    When `values` raises, or a value does, nothing has been counted.
+    If `values` or a value raises, nothing is counted.
     """
-    names = names_of(call.function)
+    names = list_names(call.function)
     fitting = [armed for armed in breakpoints if armed.fits(call, when, names)]
     if not fitting:
         return None
     cached: list[Call] = []
 
-    def once() -> Call:
+    def get_values() -> Call:
         if not cached:
             cached.append(values())
         return cached[0]
 
     verdicts = [
-        (True, None) if armed.condition is None else armed.condition.judged(once())
+        (True, None) if armed.condition is None else armed.condition.decide(get_values())
         for armed in fitting
     ]
     acting = [

@@ -1,7 +1,7 @@
-"""Conditions: one Python expression each.
+"""Checks the conditions of breakpoints, which are Python expressions.
 
-debugpy takes a condition that does not compile, calls the breakpoint verified, and never stops. So
-it is compiled here first.
+debugpy accepts a condition that does not compile, reports the breakpoint as verified, and never
+stops. So it is compiled here first.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def check(text: str) -> None:
         compile_quietly(expression, "<condition>", "eval")
     except SyntaxError as problem:
         error = f"SyntaxError: {problem.msg}"
-        raise _invalid(text, error, _offset(text, problem)) from None
+        raise _invalid(text, error, _find_offset(text, problem)) from None
 
 
-def _offset(text: str, problem: SyntaxError) -> int | None:
+def _find_offset(text: str, problem: SyntaxError) -> int | None:
     """The column, from 1, in the text as it was given."""
     if not problem.offset:
         return None
@@ -35,7 +35,7 @@ def _offset(text: str, problem: SyntaxError) -> int | None:
 def _invalid(text: str, error: str, offset: int | None) -> InvalidCondition:
     return InvalidCondition(
         f"not a Python expression: {text!r}: {error}",
-        hint="`=` assigns; compare with `==`." if _is_assignment(text) else None,
+        hint="`=` assigns. Compare with `==`." if _is_assignment(text) else None,
         condition=text,
         error=error,
         offset=offset,

@@ -1,7 +1,7 @@
-"""Which lines of a source can stop: asked of the code objects, as the interpreter would.
+"""Finds the lines of a source at which a program can stop.
 
-debugpy moves a breakpoint on a blank line backwards and calls it verified. Here the source is
-compiled, and a line is executable when some instruction carries its number.
+debugpy moves a breakpoint on a blank line backwards and reports it as verified. Here the source is
+compiled, and a line is executable if an instruction has its number.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class SourceLines:
 
 @dataclass(frozen=True)
 class Placement:
-    """What becomes of a line breakpoint."""
+    """Where a line breakpoint stops, or why it does not."""
 
     verified: bool
     line: int
@@ -46,21 +46,21 @@ class Placement:
 
 
 def analyse(source: str | bytes, filename: str) -> SourceLines:
-    """Compile `source` (never run it) and note its executable lines."""
+    """Compile `source` without running it, and collect its executable lines."""
     text = ""
     try:
         text = decode(source, filename)
         code = compile_quietly(text, filename, "exec")
     except SyntaxError as error:
         max_line = _count_lines(text) or _count_raw_lines(source)
-        problem = _problem(error, filename, text)
+        problem = _build_problem(error, filename, text)
         return SourceLines(filename, frozenset(), max_line, problem, text)
-    executable = frozenset(_code_lines(code)) - _string_lines(text, filename)
+    executable = frozenset(_list_lines(code)) - _find_string_lines(text, filename)
     return SourceLines(filename, executable, _count_lines(text), None, text)
 
 
 def place(lines: SourceLines, line: int) -> Placement:
-    """Where a breakpoint on `line` would stop, if it would."""
+    """Where a breakpoint on `line` stops. Raises InvalidLine if there is no such line."""
     if not 1 <= line <= lines.max_line:
         raise InvalidLine(
             f"no line {line} in {lines.file}: it has {lines.max_line}",
@@ -78,7 +78,7 @@ def place(lines: SourceLines, line: int) -> Placement:
 
 
 def _suggest(lines: SourceLines, line: int) -> int | None:
-    """The start of the statement that `line` is in the middle of; else the nearest line on."""
+    """The start of the statement that contains `line`, or else the next executable line."""
     first, last = _logical_line(lines.text, line)
     own = [number for number in lines.executable if first <= number <= last]
     after = [number for number in lines.executable if number >= line]
@@ -86,9 +86,9 @@ def _suggest(lines: SourceLines, line: int) -> int | None:
 
 
 def _logical_line(text: str, line: int) -> tuple[int, int]:
-    """First and last line of the statement, or the header of one, that covers `line`.
+    """First and last line of the statement, or of its header, that contains `line`.
 
-    Only the tokenizer knows: the syntax tree does not say where a signature's parenthesis closes.
+    It uses the tokenizer, because the syntax tree does not say where a signature ends.
     """
     first = None
     layout = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
@@ -104,37 +104,37 @@ def _logical_line(text: str, line: int) -> tuple[int, int]:
                         return first, token.start[0]
                     first = None
     except (tokenize.TokenError, SyntaxError):
-        pass  # It compiles all the same; then the nearest line has to do.
+        pass  # the compiler accepts what the tokenizer does not: suggest the nearest line
     return line, line
 
 
-def _code_lines(code: CodeType) -> Iterator[int]:
+def _list_lines(code: CodeType) -> Iterator[int]:
     own = {line for _, _, line in code.co_lines() if line}
     yield from own
     for inner in code.co_consts:
         if isinstance(inner, CodeType) and _is_reached(inner, own):
-            yield from _code_lines(inner)
+            yield from _list_lines(inner)
 
 
 def _is_reached(inner: CodeType, outer_lines: set[int]) -> bool:
-    """Whether some code makes a function (or class) of `inner`.
+    """Whether some code creates a function or class from `inner`.
 
-    Up to 3.11 the functions under `if False:` are kept although nothing makes them. From 3.14 on
-    annotations are functions of their own, which run only when somebody asks for them.
+    Up to Python 3.11 the functions under `if False:` are kept, although no code creates them. From
+    3.14 on, annotations are functions, which run only when somebody reads them.
     """
     return inner.co_firstlineno in outer_lines and inner.co_name != "__annotate__"
 
 
-def _string_lines(text: str, filename: str) -> set[int]:
-    """Lines that hold nothing but a docstring, or a string used as a comment.
+def _find_string_lines(text: str, filename: str) -> set[int]:
+    """Lines with only a docstring, or with a string that is used as a comment.
 
-    Some have an instruction (a class stores its docstring), but none that anybody means to stop at.
-    An empty module's only instruction, its return, goes the same way: up to 3.10 it is on line 1.
+    Some have an instruction, because a class stores its docstring, but nobody wants to stop there.
+    Nor at the only instruction of an empty module, which is on line 1 up to Python 3.10.
     """
     try:
         everything = list(statements(parse_quietly(text, filename).body))
     except SyntaxError:
-        return set()  # Too deeply nested for a tree, though it compiles.
+        return set()  # it compiles, but is too deeply nested for a syntax tree
     if not everything:
         return {1}
     strings: set[int] = set()
@@ -150,16 +150,16 @@ def _string_lines(text: str, filename: str) -> set[int]:
     return strings - others
 
 
-def _problem(error: SyntaxError, filename: str, text: str) -> SyntaxProblem:
+def _build_problem(error: SyntaxError, filename: str, text: str) -> SyntaxProblem:
     line = error.lineno or 1
-    written = text.split("\n")
-    shown = error.text or (written[line - 1] if line <= len(written) else None)
+    lines = text.split("\n")
+    source = error.text or (lines[line - 1] if line <= len(lines) else None)
     return SyntaxProblem(
         file=filename,
         line=line,
         offset=error.offset,
         message=error.msg,
-        text=shown.rstrip("\n") if shown else None,
+        text=source.rstrip("\n") if source else None,
     )
 
 

@@ -3,19 +3,19 @@
     args[0] > 10        kwargs.get('c') == 5        function == 'add' and len(args) == 2
     'timeout' in exception['message']        duration >= 0.5        status == 'exception'
 
-It looks like Python and is not run as Python: it is parsed, checked, and turned into small closures
-over literals (tuples, lists, sets and dicts too), comparisons, `and`/`or`/`not`, arithmetic on
+It looks like Python but is not run as Python. It is parsed, checked, and compiled to closures. It
+has literals (tuples, lists, sets and dicts too), comparisons, `and`/`or`/`not`, arithmetic on
 numbers, subscripts, `in`, `len(…)`, `kwargs.get(…)` and the values `Decimal('1.5')`,
-`Fraction(1, 3)`, `date(2026, 1, 2)`, `datetime(…)`, `time(…)` and `timedelta(…)`. What is not there
-makes a comparison false, and so do types that cannot be compared; nothing raises. What depends on a
-value that is no plain data is *undecided*: it does not match, and it says why. The names:
+`Fraction(1, 3)`, `date(2026, 1, 2)`, `datetime(…)`, `time(…)` and `timedelta(…)`. A comparison with
+a missing value, or of types that cannot be compared, is false. Nothing raises. An expression that
+depends on a value that is not plain data is *undecided*: it does not match, and says why. Names:
 
     args  kwargs  result         plain values, as far as they are known
     function  alias  call_type   text            status   running, success, exception, lost
     exception                    None, or a dict with 'type' and 'message'
     duration                     seconds         thread, task   their names
 
-An agent's breakpoints have names of their own, and `input.get(…)` (`core.agents`).
+The breakpoints of agents have other names, and `input.get(…)`: see `core.agent_breakpoints`.
 """
 
 from __future__ import annotations
@@ -37,20 +37,21 @@ NAMES = (
     *("args", "kwargs", "function", "alias", "call_type", "status", "result", "exception"),
     *("duration", "thread", "task"),
 )
-MOST_CHARACTERS = 2000
-MOST_PARTS = 250
-_LARGEST = 2**256
+MAX_CHARACTERS = 2000
+MAX_PARTS = 250
+_MAX_NUMBER = 2**256
 
 
 class _Undecided(Exception):
-    """Two values were compared, and one of them is not known."""
+    """A comparison depends on a value that is not known."""
 
 
 @dataclass(frozen=True, eq=False)
 class Unknown:
-    """A value that is not plain data, and `why` it is not known; its length may be all the same.
+    """A value that is not plain data, and the reason `why`. Its length may be known.
 
-    Without a reason it is nothing: an argument that was not given, the result of a call under way.
+    Without a reason the value is missing: an argument that was not given, or the result of a call
+    that still runs.
     """
 
     length: int | None = None
@@ -73,34 +74,34 @@ class Unknown:
 NOTHING = Unknown()
 
 
-class Later:
-    """A value that is looked at when the expression comes to it, and then once."""
+class LazyValue:
+    """A value that is loaded once, when the expression needs it."""
 
-    def __init__(self, look: Callable[[], Any], length: Callable[[], int | None]) -> None:
-        self._look = look
-        self._found: list[Any] = []
+    def __init__(self, load: Callable[[], Any], length: Callable[[], int | None]) -> None:
+        self._load = load
+        self._loaded: list[Any] = []
         self.length = length
 
     def get(self) -> Any:
-        if not self._found:
-            self._found.append(self._look())
-        return self._found[0]
+        if not self._loaded:
+            self._loaded.append(self._load())
+        return self._loaded[0]
 
 
-class Given:
-    """All arguments of a call: each of them a value, or one for later."""
+class Arguments:
+    """The positional or the keyword arguments of a call, each a value or a lazy one."""
 
     def __init__(self, parts: list[Any] | dict[str, Any]) -> None:
         self.parts = parts
 
     def get(self) -> Any:
         if isinstance(self.parts, dict):
-            return {name: _now(part) for name, part in self.parts.items()}
-        return _Arguments(map(_now, self.parts))
+            return {name: _resolve(part) for name, part in self.parts.items()}
+        return _Positional(map(_resolve, self.parts))
 
 
-class _Arguments(tuple[Any, ...]):
-    """`args == (1, 2)`, and `args == [1, 2]` as well."""
+class _Positional(tuple[Any, ...]):
+    """Equal to a tuple and to a list: `args == (1, 2)`, `args == [1, 2]`."""
 
     def __eq__(self, other: object) -> bool:
         return tuple(self) == (tuple(other) if isinstance(other, list) else other)
@@ -122,19 +123,19 @@ class Filter:
     _evaluate: Part
 
     def matches(self, call: Call) -> bool:
-        return self.judged(call)[0]
+        return self.decide(call)[0]
 
-    def judged(self, call: Call) -> tuple[bool, str | None]:
-        """Whether it matches; if that cannot be told, it does not, and the reason comes too."""
-        found = _now(self._evaluate(call))
-        return (False, found.why) if isinstance(found, Unknown) else (bool(found), None)
+    def decide(self, call: Call) -> tuple[bool, str | None]:
+        """Whether it matches. If that is undecided, False and the reason."""
+        value = _resolve(self._evaluate(call))
+        return (False, value.why) if isinstance(value, Unknown) else (bool(value), None)
 
 
 @lru_cache(256)
 def parse(text: str, names: tuple[str, ...] = NAMES) -> Filter:
-    """The filter in `text`, over `names`; InvalidFilter says where it goes wrong."""
-    if len(text) > MOST_CHARACTERS:
-        raise _invalid(text, f"it is longer than {MOST_CHARACTERS} characters", None)
+    """Compile an expression over `names`. Raises InvalidFilter, which says where it is wrong."""
+    if len(text) > MAX_CHARACTERS:
+        raise _invalid(text, f"it is longer than {MAX_CHARACTERS} characters", None)
     try:
         with no_warnings():
             tree = ast.parse(text.strip(), mode="eval")
@@ -142,13 +143,13 @@ def parse(text: str, names: tuple[str, ...] = NAMES) -> Filter:
         raise _invalid(text, problem.msg, problem.offset) from None
     except (ValueError, RecursionError, MemoryError) as problem:
         raise _invalid(text, str(problem) or "it is nested too deeply", None) from None
-    if sum(1 for _ in ast.walk(tree)) > MOST_PARTS:
-        raise _invalid(text, f"it has more than {MOST_PARTS} parts", None)
-    return Filter(text, _Reader(text, names).read(tree.body))
+    if sum(1 for _ in ast.walk(tree)) > MAX_PARTS:
+        raise _invalid(text, f"it has more than {MAX_PARTS} parts", None)
+    return Filter(text, _Compiler(text, names).compile(tree.body))
 
 
 def _invalid(text: str, why: str, offset: int | None) -> InvalidFilter:
-    """`offset` counts from 1, in the text without its leading blanks."""
+    """`offset` counts from 1, without the leading blanks of the text."""
     indent = len(text) - len(text.lstrip())
     position = None if offset is None else offset + indent
     where = "" if position is None else f" at position {position}"
@@ -160,33 +161,33 @@ def _invalid(text: str, why: str, offset: int | None) -> InvalidFilter:
 # -- values --------------------------------------------------------------------------------------
 
 
-def _now(value: Any) -> Any:
-    return value.get() if isinstance(value, (Later, Given)) else value
+def _resolve(value: Any) -> Any:
+    return value.get() if isinstance(value, (LazyValue, Arguments)) else value
 
 
 def _truth(value: Any) -> bool | Unknown:
-    """True, False, or the reason why neither is known."""
-    value = _now(value)
+    """True, False, or unknown with a reason."""
+    value = _resolve(value)
     if isinstance(value, Unknown):
         return value if value.why is not None else False
     return bool(value)
 
 
 def _is_number(value: Any) -> bool:
-    """A number of a size that costs nothing."""
+    """Whether it is a number, and not so large that computing with it is slow."""
     if isinstance(value, Fraction):
-        return max(abs(value.numerator), value.denominator) <= _LARGEST
+        return max(abs(value.numerator), value.denominator) <= _MAX_NUMBER
     if isinstance(value, int):
-        return not isinstance(value, bool) and abs(value) <= _LARGEST
+        return not isinstance(value, bool) and abs(value) <= _MAX_NUMBER
     return isinstance(value, (float, Decimal))
 
 
-def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool | Unknown]:
-    def compared(left: Any, right: Any) -> bool | Unknown:
-        left, right = _now(left), _now(right)
-        for each in (left, right):
-            if isinstance(each, Unknown):
-                return False if each.why is None else each
+def _comparison(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool | Unknown]:
+    def compare_safely(left: Any, right: Any) -> bool | Unknown:
+        left, right = _resolve(left), _resolve(right)
+        for side in (left, right):
+            if isinstance(side, Unknown):
+                return False if side.why is None else side
         try:
             return bool(compare(left, right))
         except _Undecided as reason:
@@ -194,44 +195,42 @@ def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool |
         except (TypeError, ValueError, ArithmeticError, RecursionError):
             return False
 
-    return compared
+    return compare_safely
 
 
-def _contained(wanted: bool) -> Callable[[Any, Any], bool | Unknown]:
-    compare = _compared(lambda left, right: (left in right) is wanted)
+def _membership(wanted: bool) -> Callable[[Any, Any], bool | Unknown]:
+    compare = _comparison(lambda left, right: (left in right) is wanted)
 
-    def contained(left: Any, right: Any) -> bool | Unknown:
-        if isinstance(right, Given) and isinstance(right.parts, dict):
-            right = right.parts.keys()  # nobody asks for the values
+    def contains(left: Any, right: Any) -> bool | Unknown:
+        if isinstance(right, Arguments) and isinstance(right.parts, dict):
+            right = right.parts.keys()  # the values are not needed
         return compare(left, right)
 
-    return contained
+    return contains
 
 
-def _counted(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Arithmetic on numbers, of a size that costs nothing."""
-
-    def counted(left: Any, right: Any) -> Any:
-        left, right = _now(left), _now(right)
-        for each in (left, right):
-            if isinstance(each, Unknown):
-                return each
-            if not _is_number(each):
+def _arithmetic(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def compute_safely(left: Any, right: Any) -> Any:
+        left, right = _resolve(left), _resolve(right)
+        for side in (left, right):
+            if isinstance(side, Unknown):
+                return side
+            if not _is_number(side):
                 return NOTHING
         try:
-            found = compute(left, right)
+            result = compute(left, right)
         except (ArithmeticError, ValueError, TypeError):
             return NOTHING
-        return found if _is_number(found) else NOTHING
+        return result if _is_number(result) else NOTHING
 
-    return counted
+    return compute_safely
 
 
-def _item(value: Any, key: Any) -> Any:
-    value, key = value.parts if isinstance(value, Given) else _now(value), _now(key)
-    for each in (value, key):
-        if isinstance(each, Unknown):
-            return Unknown(why=each.why)
+def _get_item(value: Any, key: Any) -> Any:
+    value, key = value.parts if isinstance(value, Arguments) else _resolve(value), _resolve(key)
+    for part in (value, key):
+        if isinstance(part, Unknown):
+            return Unknown(why=part.why)
     try:
         return value[key]
     except _Undecided as reason:
@@ -240,14 +239,14 @@ def _item(value: Any, key: Any) -> Any:
         return NOTHING
 
 
-def _length(value: Any) -> Any:
-    if isinstance(value, Given):
+def _get_length(value: Any) -> Any:
+    if isinstance(value, Arguments):
         return len(value.parts)
-    if isinstance(value, Later):
+    if isinstance(value, LazyValue):
         length = value.length()
         if length is not None:
             return length
-    value = _now(value)
+    value = _resolve(value)
     if isinstance(value, Unknown):
         return Unknown(why=value.why) if value.length is None else value.length
     return len(value) if isinstance(value, _SIZED) else NOTHING
@@ -257,27 +256,27 @@ _SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool | Unknown]] = {
-    ast.Eq: _compared(operator.eq),
-    ast.NotEq: _compared(operator.ne),
-    ast.Lt: _compared(operator.lt),
-    ast.LtE: _compared(operator.le),
-    ast.Gt: _compared(operator.gt),
-    ast.GtE: _compared(operator.ge),
-    ast.In: _contained(True),
-    ast.NotIn: _contained(False),
-    # Only ever asked of None, True and False here: identity of anything else means nothing.
-    ast.Is: _compared(lambda left, right: type(left) is type(right) and left == right),
-    ast.IsNot: _compared(lambda left, right: not (type(left) is type(right) and left == right)),
+    ast.Eq: _comparison(operator.eq),
+    ast.NotEq: _comparison(operator.ne),
+    ast.Lt: _comparison(operator.lt),
+    ast.LtE: _comparison(operator.le),
+    ast.Gt: _comparison(operator.gt),
+    ast.GtE: _comparison(operator.ge),
+    ast.In: _membership(True),
+    ast.NotIn: _membership(False),
+    # Used for None, True and False. For other values, identity has no meaning here.
+    ast.Is: _comparison(lambda left, right: type(left) is type(right) and left == right),
+    ast.IsNot: _comparison(lambda left, right: not (type(left) is type(right) and left == right)),
 }
-_COUNT: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: _counted(operator.add),
-    ast.Sub: _counted(operator.sub),
-    ast.Mult: _counted(operator.mul),
-    ast.Div: _counted(operator.truediv),
-    ast.FloorDiv: _counted(operator.floordiv),
-    ast.Mod: _counted(operator.mod),
+_ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: _arithmetic(operator.add),
+    ast.Sub: _arithmetic(operator.sub),
+    ast.Mult: _arithmetic(operator.mul),
+    ast.Div: _arithmetic(operator.truediv),
+    ast.FloorDiv: _arithmetic(operator.floordiv),
+    ast.Mod: _arithmetic(operator.mod),
 }
-_MAKE: Mapping[str, Callable[..., Any]] = {
+_CONSTRUCTORS: Mapping[str, Callable[..., Any]] = {
     "float": float,
     "Decimal": Decimal,
     "Fraction": Fraction,
@@ -290,153 +289,157 @@ _MAKE: Mapping[str, Callable[..., Any]] = {
 }
 
 
-# -- reading -------------------------------------------------------------------------------------
+# -- compiling -----------------------------------------------------------------------------------
 
 
-class _Reader:
-    """Makes a closure of every part, or says which part is none of this language."""
+class _Compiler:
+    """Turns every part of an expression into a closure. Refuses what the language does not have."""
 
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self._text = text
         self._names = names
 
-    def read(self, node: ast.expr) -> Part:
+    def compile(self, node: ast.expr) -> Part:
         match node:
             case ast.Constant(value=value) if _is_plain(value):
                 return lambda _call: value
             case ast.Name(id=name) if name in self._names:
                 return lambda call: call[name]
             case ast.BoolOp(op=op, values=values):
-                return self._joined(isinstance(op, ast.And), values)
+                return self._compile_and_or(isinstance(op, ast.And), values)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                inner = self.read(operand)
-                return lambda call: _opposite(_truth(inner(call)))
+                inner = self.compile(operand)
+                return lambda call: _negate(_truth(inner(call)))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
-                inner, sign = self.read(operand), -1 if isinstance(op, ast.USub) else 1
-                times = _COUNT[ast.Mult]
+                inner, sign = self.compile(operand), -1 if isinstance(op, ast.USub) else 1
+                times = _ARITHMETIC[ast.Mult]
                 return lambda call: times(inner(call), sign)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _COUNT:
-                first, second, compute = self.read(left), self.read(right), _COUNT[type(op)]
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+                first, second, compute = (
+                    self.compile(left),
+                    self.compile(right),
+                    _ARITHMETIC[type(op)],
+                )
                 return lambda call: compute(first(call), second(call))
             case ast.Compare():
-                return self._comparison(node)
+                return self._compile_comparison(node)
             case ast.Subscript(value=value, slice=key):
-                whole, index = self.read(value), self.read(key)
-                return lambda call: _item(whole(call), index(call))
+                whole, index = self.compile(value), self.compile(key)
+                return lambda call: _get_item(whole(call), index(call))
             case ast.List(elts=parts):
-                return self._gathered(list, parts)
+                return self._compile_display(list, parts)
             case ast.Tuple(elts=parts):
-                return self._gathered(tuple, parts)
+                return self._compile_display(tuple, parts)
             case ast.Set(elts=parts):
-                return self._gathered(set, parts)
+                return self._compile_display(set, parts)
             case ast.Dict(keys=keys, values=values) if None not in keys:
-                names = self._gathered(list, [key for key in keys if key is not None])
-                inside = self._gathered(list, values)
-                return lambda call: _built(
+                names = self._compile_display(list, [key for key in keys if key is not None])
+                inside = self._compile_display(list, values)
+                return lambda call: _build(
                     lambda: dict(zip(names(call), inside(call), strict=True))
                 )
             case ast.Call():
-                return self._call(node)
+                return self._compile_call(node)
             case _:
-                raise self._refused(node)
+                raise self._refuse(node)
 
-    def _joined(self, every: bool, values: list[ast.expr]) -> Part:
-        parts = [self.read(value) for value in values]
+    def _compile_and_or(self, every: bool, values: list[ast.expr]) -> Part:
+        parts = [self.compile(value) for value in values]
 
-        def joined(call: Call) -> bool | Unknown:
-            """As soon as one part settles it; else what is not known of any leaves it open."""
-            open_: Unknown | None = None
+        def evaluate(call: Call) -> bool | Unknown:
+            """Stop at the first part that decides. If none does, an unknown part leaves it open."""
+            undecided: Unknown | None = None
             for part in parts:
-                found = _truth(part(call))
-                if isinstance(found, Unknown):
-                    open_ = found if open_ is None else open_
-                elif found is not every:
-                    return found
-            return every if open_ is None else open_
+                truth = _truth(part(call))
+                if isinstance(truth, Unknown):
+                    undecided = truth if undecided is None else undecided
+                elif truth is not every:
+                    return truth
+            return every if undecided is None else undecided
 
-        return joined
+        return evaluate
 
-    def _gathered(self, kind: Callable[[Iterator[Any]], Any], parts: list[ast.expr]) -> Part:
-        read = [self.read(part) for part in parts]
-        return lambda call: _built(lambda: kind(_now(part(call)) for part in read))
+    def _compile_display(self, kind: Callable[[Iterator[Any]], Any], parts: list[ast.expr]) -> Part:
+        read = [self.compile(part) for part in parts]
+        return lambda call: _build(lambda: kind(_resolve(part(call)) for part in read))
 
-    def _comparison(self, node: ast.Compare) -> Part:
-        """`a < b < c` as in Python: each pair in turn, until one is false."""
-        parts = [self.read(part) for part in (node.left, *node.comparators)]
+    def _compile_comparison(self, node: ast.Compare) -> Part:
+        """`a < b < c` as in Python: pair by pair, until one is false."""
+        parts = [self.compile(part) for part in (node.left, *node.comparators)]
         compares = [_COMPARE[type(op)] for op in node.ops]
 
-        def compared(call: Call) -> bool | Unknown:
+        def evaluate(call: Call) -> bool | Unknown:
             left = parts[0](call)
             result: bool | Unknown = True
             for compare, part in zip(compares, parts[1:], strict=True):
                 right = part(call)
-                found = compare(left, right)
-                if found is False:
+                truth = compare(left, right)
+                if truth is False:
                     return False
-                result = result if found is True else found
+                result = result if truth is True else truth
                 left = right
             return result
 
-        return compared
+        return evaluate
 
-    def _call(self, node: ast.Call) -> Part:
+    def _compile_call(self, node: ast.Call) -> Part:
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[value], keywords=[]):
-                inner = self.read(value)
-                return lambda call: _length(inner(call))
+                inner = self.compile(value)
+                return lambda call: _get_length(inner(call))
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id="kwargs" | "input" as owner), attr="get"),
                 args=[name, *default],
                 keywords=[],
             ) if len(default) <= 1 and owner in self._names:
-                key = self.read(name)
-                other = self.read(default[0]) if default else lambda _call: None
-                return lambda call: _got(call[owner], key(call), lambda: other(call))
-            case ast.Call(func=ast.Name(id=name)) if name in _MAKE:
-                return self._made(node, _MAKE[name])
+                key = self.compile(name)
+                other = self.compile(default[0]) if default else lambda _call: None
+                return lambda call: _get_by_name(call[owner], key(call), lambda: other(call))
+            case ast.Call(func=ast.Name(id=name)) if name in _CONSTRUCTORS:
+                return self._compile_constructor(node, _CONSTRUCTORS[name])
             case _:
-                raise self._refused(node)
+                raise self._refuse(node)
 
-    def _made(self, node: ast.Call, make: Callable[..., Any]) -> Part:
-        """A value that has no literal, made once, of literals."""
+    def _compile_constructor(self, node: ast.Call, make: Callable[..., Any]) -> Part:
+        """A value that has no literal, built once from literals."""
         try:
-            given = [ast.literal_eval(each) for each in node.args]
-            named = {each.arg or "": ast.literal_eval(each.value) for each in node.keywords}
-            made = make(*given, **named)
+            args = [ast.literal_eval(arg) for arg in node.args]
+            kwargs = {part.arg or "": ast.literal_eval(part.value) for part in node.keywords}
+            value = make(*args, **kwargs)
         except (ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as problem:
-            shown = f"{ast.unparse(node)[:80]!r} is no value: {problem or type(problem).__name__}"
-            raise _invalid(self._text, shown, node.col_offset + 1) from None
-        return lambda _call: made
+            why = f"{ast.unparse(node)[:80]!r} is no value: {problem or type(problem).__name__}"
+            raise _invalid(self._text, why, node.col_offset + 1) from None
+        return lambda _call: value
 
-    def _refused(self, node: ast.expr) -> InvalidFilter:
-        shown = ast.unparse(node)[:80]
-        why = f"{shown!r} is not part of the filter language"
+    def _refuse(self, node: ast.expr) -> InvalidFilter:
+        why = f"{ast.unparse(node)[:80]!r} is not part of the filter language"
         if isinstance(node, ast.Name):
             why = f"there is no name {node.id!r}; there are {', '.join(self._names)}"
         return _invalid(self._text, why, node.col_offset + 1)
 
 
-def _got(named: Any, key: Any, other: Callable[[], Any]) -> Any:
-    known, key = named.parts if isinstance(named, Given) else named, _now(key)
-    if isinstance(known, Mapping) and isinstance(key, str):
-        return known[key] if key in known else other()
+def _get_by_name(arguments: Any, key: Any, default: Callable[[], Any]) -> Any:
+    values = arguments.parts if isinstance(arguments, Arguments) else arguments
+    key = _resolve(key)
+    if isinstance(values, Mapping) and isinstance(key, str):
+        return values[key] if key in values else default()
     return Unknown(why=key.why) if isinstance(key, Unknown) else NOTHING
 
 
-def _opposite(found: bool | Unknown) -> bool | Unknown:
-    return found if isinstance(found, Unknown) else not found
+def _negate(truth: bool | Unknown) -> bool | Unknown:
+    return truth if isinstance(truth, Unknown) else not truth
 
 
-def _built(build: Callable[[], Any]) -> Any:
+def _build(build: Callable[[], Any]) -> Any:
     try:
         return build()
     except _Undecided as reason:
         return Unknown(why=str(reason))
-    except TypeError:  # what cannot be hashed is in no set
+    except TypeError:  # not hashable
         return NOTHING
 
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, int):
-        return abs(value) <= _LARGEST
+        return abs(value) <= _MAX_NUMBER
     return value is None or isinstance(value, (float, str, bytes))

@@ -1,4 +1,4 @@
-"""Hit conditions: on which of its hits a breakpoint stops.
+"""Hit conditions, which say on which of its hits a breakpoint stops.
 
     N   == N   > N   >= N   < N   <= N   % N
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InvalidHitCondition
 
-# Fifteen digits: no program counts further, and no text becomes a number that is slow to print.
+# At most fifteen digits: no program counts further, and longer numbers are slow to print.
 _GRAMMAR = re.compile(r"\s*(==|>=|<=|>|<|%)?\s*([0-9]{1,15})\s*")
 
 _TESTS: Mapping[str, Callable[[int, int], bool]] = {
@@ -33,7 +33,7 @@ class HitCondition:
     count: int
 
     def matches(self, hits: int) -> bool:
-        """Whether to stop on the hit that makes it `hits` in all."""
+        """Whether to stop on the hit with this number."""
         return _TESTS[self.op](hits, self.count)
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class HitCondition:
 
 
 def parse(text: str | int) -> HitCondition:
-    # A bool is an int in Python, and never meant as one here.
+    # A bool is an int in Python, but not a count.
     match = None if isinstance(text, bool) else _GRAMMAR.fullmatch(str(text))
     if match is None:
         raise InvalidHitCondition(f"not a hit condition: {text!r}", hit_condition=text)

@@ -1,20 +1,20 @@
-"""Who decided what: every hold takes exactly one decision, and the first one wins.
+"""The ledger of holds. A hold takes one decision, and the first one wins.
 
-A hold is open until it is decided, or withdrawn because its target died. Settled holds are
-remembered for a while, so that whoever comes second learns who was first. The ledger belongs to one
-thread (the service's loop); it does not lock.
+A hold is open until it is decided, or withdrawn because its target died. Settled holds are kept for
+a while, so that a second decision is refused with the name of who made the first. Only the thread
+of the service's event loop uses the ledger, so it has no locks.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.core.decisions import check_allowed
+from holdfast.core.decision_check import check_allowed
 from holdfast.errors import AlreadyDecided, HoldNotFound
 from holdfast.model.decision import Decision
 from holdfast.model.hold import Hold
 
-REMEMBERED = 1000
+MAX_SETTLED = 1000
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class _Settled:
 
 
 class Ledger:
-    def __init__(self, remember: int = REMEMBERED) -> None:
-        self._remember = remember
-        # Both keep the order in which they were filled: oldest first.
+    def __init__(self, max_settled: int = MAX_SETTLED) -> None:
+        self._max_settled = max_settled
+        # Both are ordered, oldest first.
         self._open: dict[str, Hold] = {}
         self._settled: dict[str, _Settled] = {}
 
@@ -44,13 +44,13 @@ class Ledger:
 
     def decide(self, hold_id: str, decision: Decision) -> Hold:
         """Settle the hold and return it. An action that it does not allow leaves it open."""
-        hold = self.still_open(hold_id)
+        hold = self.get_open(hold_id)
         check_allowed(hold, decision.action)
         self._settle(hold, decision)
         return hold
 
     def withdraw(self, hold_id: str, why: str) -> Hold | None:
-        """End a hold whose target is gone. None when there was nothing left to withdraw."""
+        """End a hold whose target is gone. None if it was not open."""
         hold = self._open.get(hold_id)
         if hold is not None:
             self._settle(hold, Withdrawal(why))
@@ -65,7 +65,7 @@ class Ledger:
         raise _not_found(hold_id)
 
     def outcome(self, hold_id: str) -> Decision | Withdrawal | None:
-        """How the hold ended; None while it is open."""
+        """How the hold ended, or None while it is open."""
         if hold_id in self._open:
             return None
         if hold_id in self._settled:
@@ -73,12 +73,12 @@ class Ledger:
         raise _not_found(hold_id)
 
     def open_holds(self, session_id: str | None = None) -> list[Hold]:
-        """What waits now, newest last."""
+        """The open holds, oldest first."""
         holds = self._open.values()
         return [hold for hold in holds if session_id is None or hold.session_id == session_id]
 
-    def still_open(self, hold_id: str) -> Hold:
-        """The hold, which nobody has settled yet."""
+    def get_open(self, hold_id: str) -> Hold:
+        """The hold, if it is open. Raises AlreadyDecided if it is settled."""
         if hold_id in self._settled:
             raise _already_settled(self._settled[hold_id])
         if hold_id not in self._open:
@@ -88,7 +88,7 @@ class Ledger:
     def _settle(self, hold: Hold, outcome: Decision | Withdrawal) -> None:
         del self._open[hold.id]
         self._settled[hold.id] = _Settled(hold, outcome)
-        while len(self._settled) > self._remember:
+        while len(self._settled) > self._max_settled:
             del self._settled[next(iter(self._settled))]
 
 
@@ -101,7 +101,7 @@ def _already_settled(settled: _Settled) -> AlreadyDecided:
     if isinstance(outcome, Withdrawal):
         return AlreadyDecided(
             f"hold {hold.id} was withdrawn: {outcome.why}",
-            hint="Its target waits no more; GET the session's status to see where it is now.",
+            hint="Its target no longer waits. GET the session's status to see where it is.",
             hold_id=hold.id,
             session_id=hold.session_id,
             state="withdrawn",

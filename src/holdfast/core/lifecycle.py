@@ -1,4 +1,4 @@
-"""The life of a session, as a table.
+"""The states of a session, and what leads from one to the next.
 
     created ──LAUNCH/ATTACH──▶ launching ──STARTED──▶ running ◀──RESUMED── paused
        ▲                        │  ▲                   │ ▲ └────STOPPED──────▲
@@ -9,7 +9,7 @@
        any of these ──EXITED/DETACHED──▶ terminated ──┐
                     ──FAILED──▶ failed ───────────────┴──RESTART/LAUNCH──▶ launching
 
-Everything that moves a session is in `_NEXT`; everything a user may ask of it is in `_POSSIBLE`.
+`_NEXT` has the transitions, `_POSSIBLE` the operations that a user may ask for in each state.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from enum import Enum
 from types import MappingProxyType
 
 from holdfast.errors import WrongState
-from holdfast.model.session import State
+from holdfast.model.decision import Moment, names_at
+from holdfast.model.session_state import State
 
 
 class Signal(Enum):
-    """What moves a session: what somebody asked for, and what was seen of its target."""
+    """What changes the state of a session: a request, or an event of its target."""
 
     LAUNCH = "launch"
     ATTACH = "attach"
@@ -64,7 +65,7 @@ _NEXT: Mapping[State, Mapping[Signal, State]] = {
     State.LAUNCHING: {
         Signal.LAUNCH_REFUSED: State.CREATED,
         Signal.STARTED: State.RUNNING,
-        # A quick program stops, or reads its stdin, before anybody says that it started.
+        # A quick program stops, or reads its stdin, before it is reported as started.
         Signal.STOPPED: State.PAUSED,
         Signal.INPUT_WANTED: State.WAITING_FOR_INPUT,
         Signal.INPUT_GIVEN: State.LAUNCHING,
@@ -73,10 +74,10 @@ _NEXT: Mapping[State, Mapping[Signal, State]] = {
     },
     State.RUNNING: {
         Signal.STOPPED: State.PAUSED,
-        # Each thread resumes for itself.
+        # Threads resume one by one.
         Signal.RESUMED: State.RUNNING,
         Signal.INPUT_WANTED: State.WAITING_FOR_INPUT,
-        # Input may be given before it is wanted: it waits in the pipe.
+        # Input may be given before the program reads it. It waits in the pipe.
         Signal.INPUT_GIVEN: State.RUNNING,
         Signal.RESTART: State.LAUNCHING,
         **_ENDS,
@@ -85,7 +86,7 @@ _NEXT: Mapping[State, Mapping[Signal, State]] = {
         # A second thread stops.
         Signal.STOPPED: State.PAUSED,
         Signal.RESUMED: State.RUNNING,
-        # Another thread reads stdin; the stop is what a user has to act on.
+        # Another thread reads stdin. The stop is what the user has to act on.
         Signal.INPUT_WANTED: State.PAUSED,
         Signal.INPUT_GIVEN: State.PAUSED,
         Signal.RESTART: State.LAUNCHING,
@@ -109,7 +110,7 @@ _POSSIBLE: Mapping[State, tuple[str, ...]] = MappingProxyType(
         State.LAUNCHING: ("terminate", "restart", "input", "delete"),
         State.RUNNING: ("pause", "terminate", "restart", "detach", "input", "delete"),
         State.PAUSED: (
-            *("continue", "step-over", "step-into", "step-out", "evaluate"),
+            *(*names_at(Moment.STOP), "evaluate"),
             *("terminate", "restart", "detach", "input", "delete"),
         ),
         State.WAITING_FOR_INPUT: ("input", "pause", "terminate", "restart", "detach", "delete"),
@@ -122,12 +123,12 @@ OPERATIONS = frozenset(name for names in _POSSIBLE.values() for name in names)
 
 _HINTS: Mapping[State, str] = {
     State.CREATED: "Launch a program first with POST /launch, or attach to one with POST /attach.",
-    State.LAUNCHING: "It is starting; wait for it with GET /status?wait=true.",
+    State.LAUNCHING: "It is starting. Wait for it with GET /status?wait=true.",
     State.RUNNING: "Pause it first, or wait for a stop with GET /status?wait=true.",
-    State.PAUSED: "It is held already: continue, step or evaluate.",
-    State.WAITING_FOR_INPUT: "It reads its stdin: answer with POST /input, or pause it.",
-    State.TERMINATED: "It has ended: run it again with POST /restart, or create a new session.",
-    State.FAILED: "GET /output may say why it failed; POST /restart, or create a new session.",
+    State.PAUSED: "It is already paused: continue, step or evaluate.",
+    State.WAITING_FOR_INPUT: "It reads its stdin. Write to it with POST /input, or pause it.",
+    State.TERMINATED: "It has ended. Run it again with POST /restart, or create a new session.",
+    State.FAILED: "GET /output may say why. POST /restart runs it again.",
 }
 
 _LIVE = frozenset({State.LAUNCHING, State.RUNNING, State.PAUSED, State.WAITING_FOR_INPUT})
@@ -137,29 +138,29 @@ _SETTLED = frozenset({State.PAUSED, State.WAITING_FOR_INPUT, State.TERMINATED, S
 
 
 def is_busy(state: State) -> bool:
-    """Whether something happens by itself: the target starts, or runs."""
+    """Whether the target starts or runs, so that the state may change by itself."""
     return state in _BUSY
 
 
 def is_settled(state: State) -> bool:
-    """Whether nothing happens until somebody acts: a stop, a wish for input, the end."""
+    """Whether the state stays as it is until somebody acts: paused, waiting for input, ended."""
     return state in _SETTLED
 
 
 def next_state(state: State, signal: Signal) -> State:
-    """Where `signal` takes a session that is in `state`."""
+    """The state after `signal`. Raises WrongState if it is not possible in `state`."""
     try:
         return _NEXT[state][signal]
     except KeyError:
-        raise _wrong_state(state, signal.value) from None
+        raise _refuse(state, signal.value) from None
 
 
 def absorb(state: State, signal: Signal) -> State | None:
-    """As `next_state`, for what was seen of a target: None when it comes too late to matter.
+    """As `next_state`, but None for an event of the target that comes too late.
 
-    Processes die at any moment, so a stop may be reported after the end. A request that is refused
-    stays an error: somebody waits for its answer. Signals of the run before a restart look like
-    those of the run after it; whoever restarts must stop listening to the old run first.
+    A process may die at any moment, so a stop may be reported after its end. A request that is not
+    possible still raises WrongState. Events of the run before a restart look like those of the run
+    after it, so the caller must stop listening to the old run first.
     """
     if signal in _REQUESTS:
         return next_state(state, signal)
@@ -167,7 +168,7 @@ def absorb(state: State, signal: Signal) -> State | None:
 
 
 def possible(state: State) -> list[str]:
-    """The operations a user may ask for in `state`."""
+    """The operations that a user may ask for in `state`."""
     return list(_POSSIBLE[state])
 
 
@@ -176,11 +177,11 @@ def require(state: State, operation: str) -> None:
     if operation not in OPERATIONS:
         raise ValueError(f"no such operation: {operation}")
     if operation not in _POSSIBLE[state]:
-        raise _wrong_state(state, operation)
+        raise _refuse(state, operation)
 
 
-def not_now(state: State, message: str) -> WrongState:
-    """The error for what is no operation of its own and needs another state all the same."""
+def wrong_state(state: State, message: str) -> WrongState:
+    """The error for something that is not possible in `state` and is not one of the operations."""
     return WrongState(
         f"{message}: the session is {state.value}",
         hint=_HINTS[state],
@@ -189,20 +190,20 @@ def not_now(state: State, message: str) -> WrongState:
     )
 
 
-def _wrong_state(state: State, wanted: str) -> WrongState:
+def _refuse(state: State, operation: str) -> WrongState:
     return WrongState(
-        f"cannot {wanted}: the session is {state.value}",
-        hint=_hint(state, wanted),
+        f"cannot {operation}: the session is {state.value}",
+        hint=_choose_hint(state, operation),
         state=state.value,
         possible=possible(state),
     )
 
 
-def _hint(state: State, wanted: str) -> str:
-    if wanted in ("launch", "attach") and state in _LIVE:
-        return "It has its target: POST /restart starts it over, POST /sessions makes another."
-    if wanted == "continue" and state is State.RUNNING:
-        return "It runs already; wait for a stop with GET /status?wait=true."
-    if wanted == "terminate" and state is State.CREATED:
-        return "Nothing was launched; DELETE removes the session."
+def _choose_hint(state: State, operation: str) -> str:
+    if operation in ("launch", "attach") and state in _LIVE:
+        return "It has a target. POST /restart starts it again, POST /sessions creates another."
+    if operation == "continue" and state is State.RUNNING:
+        return "It is already running: wait for a stop with GET /status?wait=true."
+    if operation == "terminate" and state is State.CREATED:
+        return "Nothing was launched. DELETE removes the session."
     return _HINTS[state]

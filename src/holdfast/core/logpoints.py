@@ -1,9 +1,9 @@
-"""Log messages: text with expressions in braces, as in an f-string.
+"""Parses log messages: text with expressions in braces, as in an f-string.
 
     x = {x}     {total / n:.2f}     {name!r:>20}     {i=}     {{literal braces}}
 
-Each expression may hold strings, brackets and lambdas of its own. It ends at the first `}`, `:` or
-`!` that belongs to none of these. A format spec is taken as it stands: no fields nested in it.
+An expression may contain strings, brackets and lambdas. It ends at the first `}`, `:` or `!`
+outside of these. A format spec has no nested fields.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.errors import InvalidLogMessage
 class LogExpression:
     expression: str
     conversion: str | None = None
-    """`r`, `s`, `a`, or None for as it is."""
+    """`r`, `s`, `a` or None."""
     spec: str = ""
 
 
@@ -33,12 +33,12 @@ _STRING = re.compile(
     re.DOTALL,
 )
 _CLOSES = {")": "(", "]": "[", "}": "{"}
-# The `=` of `{x=}`: alone, and not the second half of a comparison.
+# The `=` of `{x=}`, which is not part of a comparison.
 _SELF_NAMING = re.compile(r"(?<![=!<>:])=\s*$")
 
 
 def parse(text: str) -> tuple[Part, ...]:
-    """The parts of a log message in order; neighbouring texts are one."""
+    """The parts of a log message in order. Neighbouring texts are joined."""
     return _Parser(text).parse()
 
 
@@ -62,7 +62,7 @@ class _Parser:
 
     def _parse_field(self) -> None:
         start = self._at
-        end = self._end_of_expression(start + 1)
+        end = self._find_end(start + 1)
         written = self._text[start + 1 : end]
         self._at = end
         conversion = self._parse_conversion()
@@ -77,8 +77,8 @@ class _Parser:
         self._check(written, start + 1)
         self._parts.append(LogExpression(written.strip(), conversion, spec))
 
-    def _end_of_expression(self, at: int) -> int:
-        """Where the expression that begins at `at` ends: its `}`, `:` or `!`, or the text's end."""
+    def _find_end(self, at: int) -> int:
+        """The position of the `}`, `:` or `!` after the expression, or the end of the text."""
         text, brackets, lambdas = self._text, list[str](), 0
         while at < len(text):
             char = text[at]

@@ -1,7 +1,7 @@
-"""Reading Python source: the same text and the same complaints, however it was written.
+"""Decodes, parses and compiles Python source.
 
-Everything that can be wrong with a source comes out as a SyntaxError with a line. What the compiler
-only warns about belongs to the program's author, and stays silent here.
+Everything that can be wrong with a source is raised as a SyntaxError with a line. The compiler's
+warnings are not shown, because they concern the author of the program.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType
 
-# `catch_warnings` swaps a global list: two threads at once could leave it swapped.
-_one_at_a_time = threading.Lock()
+# `catch_warnings` replaces a global list. Two threads at once could leave it replaced.
+_lock = threading.Lock()
 
 _UNREADABLE = (ValueError, OverflowError, RecursionError, MemoryError)
 
 
 @contextmanager
 def no_warnings() -> Iterator[None]:
-    with _one_at_a_time, warnings.catch_warnings():
+    with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
@@ -36,7 +36,7 @@ def decode(source: str | bytes, filename: str) -> str:
 
 def compile_quietly(text: str, filename: str, mode: str) -> CodeType:
     with no_warnings(), _as_syntax_errors(text, filename):
-        # Neither our own `__future__` imports nor our own `-O` are the program's.
+        # Without the `__future__` imports and the `-O` of our own process.
         code: CodeType = compile(text, filename, mode, dont_inherit=True, optimize=0)
         return code
 
@@ -62,12 +62,12 @@ def _as_syntax_errors(text: str, filename: str) -> Iterator[None]:
     try:
         yield
     except _UNREADABLE as problem:
-        line = _line_of_oddity(text, problem)
+        line = _find_line(text, problem)
         message = str(problem) or "too deeply nested"
         raise SyntaxError(message, (filename, line, None, None)) from None
 
 
-def _line_of_oddity(text: str, problem: BaseException) -> int:
-    """Where a null character or a lone surrogate stands: the compiler names no line for these."""
+def _find_line(text: str, problem: BaseException) -> int:
+    """The line of a null character or a lone surrogate, for which the compiler names no line."""
     at = problem.start if isinstance(problem, UnicodeEncodeError) else text.find("\0")
     return text.count("\n", 0, max(at, 0)) + 1

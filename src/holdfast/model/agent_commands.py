@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.model.decision import AGENT_MOMENTS, Moment, names_at
+
 COMMANDS = (
     *("pause", "resume", "step", "inspect", "inject_message", "set_variable", "cancel_tool"),
     "breakpoint",
 )
 INSPECTABLE = ("messages", "context", "tools", "all")
-ROLES = ("user", "assistant", "system")
 
-ACTIONS = ("continue", "modify", "skip", "raise", "cancel", "inject", "step")
-"""Every decision that some hold of an agent takes."""
-AT_MODEL = ("continue", "modify", "skip", "raise", "inject", "step")
-AT_TOOL = ("continue", "modify", "skip", "raise", "cancel", "step")
-AT_ERROR = ("continue", "skip", "raise", "step")
+ACTIONS = names_at(*AGENT_MOMENTS)
+"""Every action that some hold of an agent allows."""
+AT_MODEL = names_at(Moment.MODEL)
+AT_TOOL = names_at(Moment.TOOL)
+AT_ERROR = names_at(Moment.ERROR)
 
 ACCEPTED = "accepted"
 """It was understood, and takes effect later."""

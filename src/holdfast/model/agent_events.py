@@ -18,9 +18,6 @@ MAIN = "main"
 Body = object
 """A value of the agent's. A large one stands in a file, and `{"$cid", "size", "preview"}` here."""
 
-Event = tuple[str, Mapping[str, object]]
-"""The type of an event, and its fields."""
-
 EventData = Mapping[str, Any]
 """The fields of an event as they were read from a file: nobody has checked them."""
 
@@ -36,6 +33,10 @@ class RecordedEvent(TypedDict):
 
 
 Fields = TypeVar("Fields", bound=Mapping[str, object])
+
+
+Event = tuple[str, Mapping[str, object]]
+"""The type of an event, and its fields."""
 
 
 class EventType(str, Generic[Fields]):
@@ -57,6 +58,10 @@ class Place(TypedDict):
 
     iteration: int
     lane: NotRequired[str]
+
+
+def place_before(iteration: int, lane: str) -> Place:
+    return {"iteration": iteration} if lane == MAIN else {"iteration": iteration, "lane": lane}
 
 
 class SessionStart(TypedDict):

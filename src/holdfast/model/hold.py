@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from holdfast.model.decision import CONTINUE, Moment
 from holdfast.model.location import Location
-from holdfast.model.session import Kind
+from holdfast.model.session_state import Kind
 
 
 @dataclass(frozen=True)

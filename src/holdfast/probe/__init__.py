@@ -2,8 +2,8 @@
 
 The server starts `boot.py` with the target's own interpreter and one end of a socket. `boot` loads
 this directory as a package called `_holdfast` (so the target never sees `holdfast`), and
-`program_runner` has the `debugger` armed, waits for the program that the server sends, and runs
-it. From then on `request_handlers` answers the server's requests on the debugger's connection:
+`program_runner` connects pydevd (`pydevd_control`), waits for a program from the server, and
+runs it. From then on `request_handlers` answers the server's requests on the debugger's connection:
 
 - `frames`, `stop_snapshots`: the frames of a thread, and the snapshot inside every stop event
 - `variables`, `variable_children`, `previews`, `handles`: values as JSON, by reference

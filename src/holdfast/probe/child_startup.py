@@ -12,7 +12,7 @@ import socket
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from . import debugger
+from . import pydevd_control
 from .pydevd_access import HERE, debugpy_folder
 
 BOOT = os.path.join(HERE, "boot.py")
@@ -42,7 +42,7 @@ def join_forked(port: int, on_connected: Callable[[Any], None]) -> bool:
         return False
     on_connected(connection)
     try:
-        return debugger.wait_until_configured(debugger.arm_forked(connection))
+        return pydevd_control.wait_until_configured(pydevd_control.arm_forked(connection))
     except Exception:
         return False
 

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from . import bounded_calls, child_startup, debugger, process_hooks
+from . import bounded_calls, child_startup, process_hooks, pydevd_control
 from .child_policy import ChildPolicy
 from .pydevd_access import current, is_detached, set_debugpy_folder
 
@@ -22,8 +22,8 @@ def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: b
         _refuse_second_debugger()
         if not had_threading:
             _fix_main_thread(debugpy_dir)
-        debugger.load(debugpy_dir)
-        _reset(debugger.arm(connection))
+        pydevd_control.load(debugpy_dir)
+        _reset(pydevd_control.arm(connection))
         process_hooks.install(connection, child_port)
     except BaseException as error:
         _report_failure(connection, "%s: %s" % (type(error).__name__, error))
@@ -70,7 +70,7 @@ def join_debugger() -> None:
     db: Any = current()
     set_debugpy_folder(_debugpy_folder(os.path.abspath(pydevd.__file__)))
     bounded_calls.start_helper()
-    debugger.install()
+    pydevd_control.install()
     # The reader has kept the function that it calls for each request, from before our patch.
     db.reader.process_net_command_json = (
         db.reader.process_net_command_json.__self__.process_net_command_json
@@ -89,8 +89,8 @@ def _keep_debugpy_from_children() -> None:
 
 
 def _reset(db: Any) -> None:
-    debugger.reset_breakpoints()
-    debugger.adopt(db)
+    pydevd_control.reset_breakpoints()
+    pydevd_control.adopt(db)
 
 
 def _debugpy_folder(pydevd: str) -> str:

@@ -9,7 +9,7 @@ import sys
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from typing import Any, Callable, Dict, List, Optional
 
-from . import child_startup, debugger, exception_filters, process_hooks, standard_streams
+from . import child_startup, exception_filters, process_hooks, pydevd_control, standard_streams
 from .program_order import ORDER
 from .pydevd_access import HERE, current, end_step, is_ours
 from .server_messages import flush
@@ -22,9 +22,9 @@ _MAIN_NAMES = {"__name__", "__builtins__", "__doc__", "__package__", "__loader__
 def run_program(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
     """Arm the debugger, wait for the program that the server sends, and run it."""
     connection = socket.socket(fileno=_move_descriptor(socket_fd))
-    debugger.load(debugpy_dir)
-    db = debugger.arm(connection)
-    debugger.on_connection_lost(db, ORDER.cancel)
+    pydevd_control.load(debugpy_dir)
+    db = pydevd_control.arm(connection)
+    pydevd_control.on_connection_lost(db, ORDER.cancel)
     spec = ORDER.wait()
     if not spec:
         return
@@ -32,15 +32,15 @@ def run_program(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
         run = _prepare_process(spec)
     except SyntaxError as error:
         ORDER.answer({"syntax_error": _describe_syntax_error(error)})
-        debugger.end_program(db)
+        pydevd_control.end_program(db)
         return
     except Exception as error:
         ORDER.answer({"failed": "%s: %s" % (type(error).__name__, error)})
-        debugger.end_program(db)
+        pydevd_control.end_program(db)
         return
     process_hooks.install(connection, child_port)
     ORDER.answer({"pid": os.getpid(), "version": list(sys.version_info[:3]), "path": sys.path[:]})
-    if debugger.wait_until_configured(db):
+    if pydevd_control.wait_until_configured(db):
         flush()  # or a program that exits at once would seem never to have started
         _run_to_end(run)
 
@@ -49,12 +49,12 @@ def run_child(port: int, debugpy_dir: str, arguments: List[str]) -> None:
     """Run `python ARGUMENTS`, a child of a debugged program, with a debugger if possible."""
     run = None
     try:
-        debugger.load(debugpy_dir)
+        pydevd_control.load(debugpy_dir)
         run = _prepare_child(arguments)
         connection = child_startup.connect_to_server(port)
-        db = debugger.arm(connection)
+        db = pydevd_control.arm(connection)
         process_hooks.install(connection, port)
-        configured = debugger.wait_until_configured(db)
+        configured = pydevd_control.wait_until_configured(db)
     except Exception:
         configured = False
     if run is None or not configured:
@@ -80,7 +80,7 @@ def _run_to_end(run: Runner) -> None:
     finally:
         db = current()
         if db is not None:  # there is none in a forked child that returns to here
-            debugger.end_program(db)
+            pydevd_control.end_program(db)
 
 
 def _move_descriptor(fd: int) -> int:

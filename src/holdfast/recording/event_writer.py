@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from holdfast.model.agent_events import EVENTS_LOST
 from holdfast.recording import wakeup_fifo
 from holdfast.wire import agent_lines
 
@@ -32,50 +33,47 @@ class EventWriter:
         self._path = path
         self._lock = threading.Lock()
         self._bell = wakeup_fifo.Ringer(server_bell)
-        self._heard: list[Callable[[int, str, float, str], None]] = []
+        self._listeners: list[Callable[[int, str, float, str], None]] = []
         self._handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         self.last_seq = _repair(self._handle, path)
 
-    def listen(self, hears: Callable[[int, str, float, str], None]) -> None:
-        """`hears` is told each event: number, type, moment, data as JSON."""
-        self._heard.append(hears)
+    def listen(self, listener: Callable[[int, str, float, str], None]) -> None:
+        """Call `listener(seq, type, time, data as JSON)` for each event."""
+        self._listeners.append(listener)
 
     def append(self, kind: str, data: str) -> int | None:
         """Its number, or None if it could not be written. `data` is JSON already."""
         with self._lock:
             if self._handle < 0:
                 return None
-            if self.lost:
-                if not self._written("events_lost", f'{{"count":{self.lost}}}'):
-                    self.lost += 1
-                    return None
-                self.lost = 0
-            if self._written(kind, data):
-                return self.last_seq
-            self.lost = 1
-            return None
+            moment = time.time()
+            try:
+                if self.lost:
+                    lost = agent_lines.encode_fields({"count": self.lost})
+                    self._write(EVENTS_LOST, moment, lost)
+                    self.lost = 0
+                self._write(kind, moment, data)
+            except OSError as problem:
+                if not self.lost:
+                    logger.warning("events of %s cannot be written: %s", self.session_id, problem)
+                self.lost += 1
+                return None
+            return self.last_seq
 
-    def _written(self, kind: str, data: str) -> bool:
-        moment = time.time()
+    def _write(self, kind: str, moment: float, data: str) -> None:
         seq = self.last_seq + 1
         line = agent_lines.encode_event(seq, kind, moment, self.session_id, data)
-        try:
-            count = os.write(self._handle, line)
-            if count != len(line):
-                self._take_back(count)
-                raise OSError("no room for the whole of it")
-        except OSError as problem:
-            if not self.lost:
-                logger.warning("events of %s cannot be written: %s", self.session_id, problem)
-            return False
+        count = os.write(self._handle, line)
+        if count != len(line):
+            self._take_back(count)
+            raise OSError("no room for the whole of it")
         self.last_seq = seq
         self._bell.ring()
-        for hears in self._heard:
+        for listener in self._listeners:
             try:
-                hears(seq, kind, moment, data)
+                listener(seq, kind, moment, data)
             except Exception:  # somebody else's telemetry is no reason for an agent to stop
                 logger.exception("a listener to events failed")
-        return True
 
     def _take_back(self, count: int) -> None:
         """Half a line is no line."""
@@ -89,8 +87,8 @@ class EventWriter:
             self._handle = -1
             self._bell.close()
 
-    def forked(self) -> None:
-        """In a child: the numbers are the parent's to give, and so is the file."""
+    def detach_child(self) -> None:
+        """In a forked child: the numbers are the parent's to give, and so is the file."""
         self._lock = threading.Lock()
         self.close()
 

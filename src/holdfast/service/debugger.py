@@ -12,7 +12,7 @@ from typing import Any
 from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.model.records import SessionRecord
-from holdfast.model.session import Kind
+from holdfast.model.session_state import Kind
 from holdfast.recording.directories import agents_dir
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from holdfast.core.decisions import check_allowed
+from holdfast.core.decision_check import check_allowed
 from holdfast.core.ledger import Ledger, Withdrawal
 from holdfast.model.hold import Hold
 from holdfast.wire import rest
@@ -75,7 +75,7 @@ class Holds:
 
     async def decide(self, hold_id: str, request: DecisionRequest) -> DecisionAnswer:
         """Settle a hold. The first decision wins; a later one learns who made it."""
-        hold = self._ledger.still_open(hold_id)
+        hold = self._ledger.get_open(hold_id)
         check_allowed(hold, request.action)
         return await self._sessions.get(hold.session_id).decide(hold, request)
 
@@ -89,7 +89,7 @@ class Holds:
         timeout: float | None = None,
     ) -> EvaluationAnswer:
         """The value of an expression where the target is held."""
-        hold = self._ledger.still_open(hold_id)
+        hold = self._ledger.get_open(hold_id)
         return await self._sessions.get(hold.session_id).evaluate(
             expression, hold_id=hold_id, frame_id=frame_id, context=context, timeout=timeout
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from holdfast import errors
 from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
-from holdfast.model.session import Kind, State
+from holdfast.model.session_state import Kind, State
 from holdfast.service.run_options import RunOptions
 from holdfast.service.waitable import Waitable
 from holdfast.wire.session_answers import EventList

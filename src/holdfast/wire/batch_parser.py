@@ -5,7 +5,6 @@ Nothing here loads a value. A batch with anything wrong in it is refused as a wh
 
 from __future__ import annotations
 
-import functools
 import json
 import struct
 import sys
@@ -47,7 +46,8 @@ from holdfast.wire.call_requests import MAX_FRAMES
 
 _FLAGS = RAISED | HAS_TARGET | HAS_OUTCOME | HAS_MORE
 _LENGTHS = [lengths(count) for count in range(64)]
-_MAX_REMEMBERED_BYTES = 200
+_USUAL = HAS_TARGET | HAS_OUTCOME
+_USUAL_OUTLINES = [CallOutline(argument_count=count) for count in range(64)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,15 +229,17 @@ def _parse_body(body: bytes, needed: set[str]) -> tuple[CallOutline, tuple[CallV
     at = BODY.size + sizes.size
     values: list[CallValue] = []
     for size in sizes.unpack_from(body, BODY.size):
-        end = at + (size & ~BY_CID)
-        value = body[at:end]
-        values.append(_parse_cid(size, value, needed) if size & BY_CID else value)
-        at = end
+        if size & BY_CID:
+            values.append(_parse_cid(size, body[at : at + 32], needed))
+            at += 32
+        else:
+            values.append(body[at : at + size])
+            at += size
     if at > len(body) or (flags & ~_FLAGS):
         raise _invalid("a call breaks off, or says what is not known")
-    more = body[at:]
-    parse = _remembered_outline if len(more) < _MAX_REMEMBERED_BYTES else _parse_outline
-    outline = parse(flags & ~RAISED, argument_count, more)
+    if flags & ~RAISED == _USUAL and argument_count + 2 == count < 64 and at == len(body):
+        return _USUAL_OUTLINES[argument_count], tuple(values)
+    outline = _parse_outline(flags, argument_count, body[at:])
     named = len(outline.keywords) + len(outline.changed)
     if argument_count + named + outline.has_target + outline.has_outcome != count:
         raise _invalid("a call has more values than places, or fewer")
@@ -257,9 +259,6 @@ def _parse_outline(flags: int, argument_count: int, more: bytes) -> CallOutline:
         exception_message=extra.get("em"),
         marker=extra.get("m"),
     )
-
-
-_remembered_outline = functools.lru_cache(1024)(_parse_outline)
 
 
 def _parse_more(flags: int, more: bytes) -> dict[str, Any]:

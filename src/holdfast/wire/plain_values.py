@@ -86,7 +86,7 @@ class _Reader:
         values = self._items([each for _, each in pairs], depth)
         try:
             return dict(zip(keys, values, strict=True))
-        except Exception:
+        except Exception:  # a key that cannot be hashed
             return self._unknown(view)
 
     def _object(self, view: Node, depth: int) -> Any:

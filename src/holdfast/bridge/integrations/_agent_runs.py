@@ -17,7 +17,7 @@ def is_nested() -> bool:
 
 
 @contextlib.contextmanager
-def run_of(dbg: Bridge, lane: str | None = None) -> Iterator[None]:
+def open_run(dbg: Bridge, lane: str | None = None) -> Iterator[None]:
     if _is_running.get():
         yield
         return

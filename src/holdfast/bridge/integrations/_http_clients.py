@@ -1,4 +1,4 @@
-"""The clients of `openai` and `anthropic`, which are made alike: every request goes one way.
+"""The clients of `openai` and `anthropic`, which are alike: every request goes one way.
 
 A watched client has a class of its own, below its old one, so that `with_options` makes watched
 clients, too. What is recorded is the answer as it came, a JSON body or the events of a stream; the
@@ -30,7 +30,7 @@ _raw: ContextVar[bool] = ContextVar("holdfast_raw", default=False)
 # Its events have too many parts to be written by hand.
 _ALLOWED_OF_A_STREAM = tuple(each for each in AT_MODEL if each != "skip")
 
-_KEPT = ("content-type", "request-id", "x-request-id")
+_KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
 _NO_LONGER_TRUE = ("content-encoding", "content-length", "transfer-encoding")
 
 
@@ -39,7 +39,7 @@ class Dialect(Protocol):
 
     provider: str
 
-    def reads(self, url: str, body: dict[str, Any]) -> bool:
+    def is_model_call(self, url: str, body: dict[str, Any]) -> bool:
         """Whether this is a call of a model."""
 
     def messages(self, url: str, body: dict[str, Any]) -> list[Any]: ...
@@ -47,9 +47,9 @@ class Dialect(Protocol):
     def with_messages(self, url: str, body: dict[str, Any], messages: list[Any]) -> dict[str, Any]:
         """The body with these messages instead."""
 
-    def described(self, url: str, body: Any) -> dict[str, Any]: ...
+    def describe(self, url: str, body: Any) -> dict[str, Any]: ...
 
-    def described_events(self, url: str, events: list[Any]) -> dict[str, Any]: ...
+    def describe_events(self, url: str, events: list[Any]) -> dict[str, Any]: ...
 
     def answer(self, url: str, text: str, model: str | None) -> dict[str, Any]:
         """A body that says just this text."""
@@ -73,8 +73,8 @@ def watch(
     # One base, and no slots: else an object cannot change its class.
     inside: dict[str, Any] = {"_holdfast": Watch(dbg, dialect, lane, of)}
     inside |= {"__module__": of.__module__, "__qualname__": of.__qualname__}
-    made = type(of.__name__, (of,), {**inside, **(_ASYNC if is_async else _SYNC)})
-    cast(Any, client).__class__ = made
+    watched = type(of.__name__, (of,), {**inside, **(_ASYNC if is_async else _SYNC)})
+    cast(Any, client).__class__ = watched
     return client
 
 
@@ -88,7 +88,7 @@ class _Request:
         self._body = {n: each for n, each in options.json_data.items() if not _is_left_out(each)}
         body, dialect = self._body, watch.dialect
         self._messages = dialect.messages(self._url, body)
-        self._given = watch.histories.restored(self._messages)
+        self._given = watch.histories.restore(self._messages)
         settings = {
             name: value
             for name, value in dialect.with_messages(self._url, body, []).items()
@@ -103,8 +103,8 @@ class _Request:
             provider=dialect.provider,
             lane=watch.lane or watch.dbg.current_lane,
             settings=settings,
-            described=self._described_events if is_stream else self._described,
-            load=None if is_stream else self._loaded,
+            describe=self._describe_events if is_stream else self._describe,
+            load=None if is_stream else self._load,
             allows=_ALLOWED_OF_A_STREAM if is_stream else AT_MODEL,
         )
 
@@ -117,14 +117,14 @@ class _Request:
     def note(self) -> None:
         self._watch.histories.note(self._messages, self._given, self.call.messages)
 
-    def _described(self, answer: dict[str, Any]) -> dict[str, Any]:
-        return self._watch.dialect.described(self._url, answer["body"])
+    def _describe(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return self._watch.dialect.describe(self._url, answer["body"])
 
-    def _described_events(self, chunks: list[Any]) -> dict[str, Any]:
+    def _describe_events(self, chunks: list[Any]) -> dict[str, Any]:
         events = [data for chunk in chunks[1:] if (data := _data(chunk)) is not None]
-        return self._watch.dialect.described_events(self._url, events)
+        return self._watch.dialect.describe_events(self._url, events)
 
-    def _loaded(self, answer: Any) -> Any:
+    def _load(self, answer: Any) -> Any:
         """A recorded answer; or one by decision: a text, or a whole body."""
         if isinstance(answer, dict) and answer.keys() >= {"status", "body"}:
             return answer
@@ -146,23 +146,23 @@ def _request(
     request, dbg = _Request(watch, options, stream), watch.dbg
     live: list[dict[str, Any]] = []
 
-    def sent(call: ModelCall) -> Any:
+    def send(call: ModelCall) -> Any:
         token = _raw.set(True)
         try:
-            found = parent(cast_to, request.options(call), stream=stream, stream_cls=stream_cls)
+            answer = parent(cast_to, request.options(call), stream=stream, stream_cls=stream_cls)
         finally:
             _raw.reset(token)
-        live.append(found)
-        return found["response"]
+        live.append(answer)
+        return answer["response"]
 
-    def whole(call: ModelCall) -> Any:
-        response = sent(call)
+    def fetch(call: ModelCall) -> Any:
+        response = send(call)
         response.read()
         return _answer(response)
 
-    def streamed(call: ModelCall) -> Iterator[Any]:
-        response = sent(call)
-        yield {"status": response.status_code, "headers": _kept(response.headers)}
+    def read_events(call: ModelCall) -> Iterator[Any]:
+        response = send(call)
+        yield {"status": response.status_code, "headers": _select_headers(response.headers)}
         reader = Events()
         try:
             for piece in response.iter_bytes():
@@ -173,13 +173,13 @@ def _request(
 
     try:
         if stream:
-            chunks = dbg.stream_model(request.call, streamed)
+            chunks = dbg.stream_model(request.call, read_events)
             head = next(chunks)
         else:
-            answer = dbg.call_model(request.call, whole)
+            answer = dbg.call_model(request.call, fetch)
     finally:
         request.note()
-    how = live[-1] if live else _as_prepared(self, cast_to, request, stream, stream_cls)
+    how = live[-1] if live else _prepare_response(self, cast_to, request, stream, stream_cls)
     if stream:
         how["response"] = _response(how["response"], head, Chunks(chunks), "SyncByteStream")
     elif not live:
@@ -201,25 +201,25 @@ async def _arequest(
     request, dbg = _Request(watch, options, stream), watch.dbg
     live: list[dict[str, Any]] = []
 
-    async def sent(call: ModelCall) -> Any:
+    async def send(call: ModelCall) -> Any:
         token = _raw.set(True)
         try:
-            found = await parent(
+            answer = await parent(
                 cast_to, request.options(call), stream=stream, stream_cls=stream_cls
             )
         finally:
             _raw.reset(token)
-        live.append(found)
-        return found["response"]
+        live.append(answer)
+        return answer["response"]
 
-    async def whole(call: ModelCall) -> Any:
-        response = await sent(call)
+    async def fetch(call: ModelCall) -> Any:
+        response = await send(call)
         await response.aread()
         return _answer(response)
 
-    async def streamed(call: ModelCall) -> AsyncIterator[Any]:
-        response = await sent(call)
-        yield {"status": response.status_code, "headers": _kept(response.headers)}
+    async def read_events(call: ModelCall) -> AsyncIterator[Any]:
+        response = await send(call)
+        yield {"status": response.status_code, "headers": _select_headers(response.headers)}
         reader = Events()
         try:
             async for piece in response.aiter_bytes():
@@ -232,13 +232,13 @@ async def _arequest(
 
     try:
         if stream:
-            chunks = dbg.astream_model(request.call, streamed)
+            chunks = dbg.astream_model(request.call, read_events)
             head = await anext(chunks)
         else:
-            answer = await dbg.acall_model(request.call, whole)
+            answer = await dbg.acall_model(request.call, fetch)
     finally:
         request.note()
-    how = live[-1] if live else _as_prepared(self, cast_to, request, stream, stream_cls)
+    how = live[-1] if live else _prepare_response(self, cast_to, request, stream, stream_cls)
     if stream:
         how["response"] = _response(how["response"], head, AsyncChunks(chunks), "AsyncByteStream")
     elif not live:
@@ -259,11 +259,11 @@ def _is_for(watch: Watch, options: Any) -> bool:
     return (
         str(options.method).lower() == "post"
         and isinstance(body, dict)
-        and watch.dialect.reads(str(options.url), body)
+        and watch.dialect.is_model_call(str(options.url), body)
     )
 
 
-def _as_prepared(
+def _prepare_response(
     client: Any, cast_to: Any, request: _Request, stream: bool, stream_cls: Any
 ) -> dict[str, Any]:
     """What the client would have made of its arguments on the way; its request is not sent."""
@@ -304,7 +304,11 @@ def _answer(response: Any) -> dict[str, Any]:
         body = response.json()
     except ValueError:
         body = response.text
-    return {"status": response.status_code, "headers": _kept(response.headers), "body": body}
+    return {
+        "status": response.status_code,
+        "headers": _select_headers(response.headers),
+        "body": body,
+    }
 
 
 def _body(answer: dict[str, Any]) -> bytes:
@@ -312,8 +316,8 @@ def _body(answer: dict[str, Any]) -> bytes:
     return (body if isinstance(body, str) else json.dumps(body)).encode()
 
 
-def _kept(headers: Any) -> dict[str, str]:
-    return {name: headers[name] for name in _KEPT if name in headers}
+def _select_headers(headers: Any) -> dict[str, str]:
+    return {name: headers[name] for name in _KEPT_HEADERS if name in headers}
 
 
 def _tool_name(tool: Any) -> Any:

@@ -20,7 +20,7 @@ from holdfast.bridge.recorded_values import is_plain
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
 
-def shown(message: BaseMessage) -> dict[str, Any]:
+def show(message: BaseMessage) -> dict[str, Any]:
     found: dict[str, Any] = {"role": _ROLES.get(message.type, message.type)}
     found["content"] = message.content
     if message.name:
@@ -37,11 +37,11 @@ def shown(message: BaseMessage) -> dict[str, Any]:
     return found
 
 
-def made(message: dict[str, Any]) -> BaseMessage:
+def make(message: dict[str, Any]) -> BaseMessage:
     return convert_to_messages([message])[0]
 
 
-def described(messages: Sequence[BaseMessage]) -> dict[str, Any]:
+def describe(messages: Sequence[BaseMessage]) -> dict[str, Any]:
     """Of what a model answered."""
     answer = next((each for each in messages if isinstance(each, AIMessage)), None)
     if answer is None:
@@ -60,21 +60,21 @@ def described(messages: Sequence[BaseMessage]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def dumped(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
+def dump(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     return messages_to_dict(messages)
 
 
-def loaded(answer: Any) -> list[BaseMessage]:
+def load(answer: Any) -> list[BaseMessage]:
     """Of a recording; or by decision: a text, a message, or several."""
     if isinstance(answer, str):
         return [AIMessage(answer)]
     each = answer if isinstance(answer, list) else [answer]
     if all(isinstance(one, dict) and "type" in one and "data" in one for one in each):
         return messages_from_dict(each)
-    return list(convert_to_messages([one if "role" in one else _said(one) for one in each]))
+    return list(convert_to_messages([one if "role" in one else _add_role(one) for one in each]))
 
 
-def _said(message: Any) -> dict[str, Any]:
+def _add_role(message: Any) -> dict[str, Any]:
     return {"role": "assistant", **message}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_MOST = 100
+_MAX_CHANGES = 100
 
 
 @dataclass(frozen=True)
@@ -23,20 +23,22 @@ class _Change:
 
 
 class Histories:
-    def __init__(self, shown: Callable[[Any], Any]) -> None:
-        self._shown = shown
-        self._changes: deque[_Change] = deque(maxlen=_MOST)
+    def __init__(self, show: Callable[[Any], Any]) -> None:
+        self._show = show
+        self._changes: deque[_Change] = deque(maxlen=_MAX_CHANGES)
 
-    def restored(self, messages: Sequence[Any]) -> list[Any]:
+    def restore(self, messages: Sequence[Any]) -> list[Any]:
         """The messages of a framework, with what was changed in them before."""
         if not self._changes:
             return list(messages)
         texts = self._texts(messages)
-        fitting = [each for each in self._changes if texts[: len(each.before)] == each.before]
+        fitting = [
+            change for change in self._changes if texts[: len(change.before)] == change.before
+        ]
         if not fitting:
             return list(messages)
         # The latest of the longest: it was made on top of the others.
-        change = max(reversed(fitting), key=lambda each: len(each.before))
+        change = max(reversed(fitting), key=lambda change: len(change.before))
         return [*change.after, *messages[len(change.before) :]]
 
     def note(self, messages: Sequence[Any], given: Sequence[Any], sent: Sequence[Any]) -> None:
@@ -46,21 +48,21 @@ class Histories:
         self._changes.append(_Change(self._texts(messages), list(sent)))
 
     def _texts(self, messages: Sequence[Any]) -> list[str]:
-        return [json.dumps(self._shown(each), sort_keys=True, default=repr) for each in messages]
+        return [json.dumps(self._show(each), sort_keys=True, default=repr) for each in messages]
 
 
-def remade(
-    messages: Sequence[Any], shown: Callable[[Any], Any], made: Callable[[dict[str, Any]], Any]
+def reuse_messages(
+    messages: Sequence[Any], show: Callable[[Any], Any], make: Callable[[dict[str, Any]], Any]
 ) -> Callable[[dict[str, Any]], Any]:
-    """Makes a message from what is shown of it; one that was not changed is the one it was."""
+    """A `make` that gives the message itself where it was not changed."""
 
-    def make(wanted: dict[str, Any]) -> Any:
+    def reuse(wanted: dict[str, Any]) -> Any:
         for message in messages:
-            if shown(message) == wanted:
+            if show(message) == wanted:
                 return message
-        return made(wanted)
+        return make(wanted)
 
-    return make
+    return reuse
 
 
 def _same(one: Any, other: Any) -> bool:

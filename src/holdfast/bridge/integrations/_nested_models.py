@@ -19,7 +19,7 @@ def is_inside() -> bool:
     return _is_inside.get()
 
 
-def called(function: Callable[[], T]) -> T:
+def call_inside(function: Callable[[], T]) -> T:
     token = _is_inside.set(True)
     try:
         return function()
@@ -27,7 +27,7 @@ def called(function: Callable[[], T]) -> T:
         _is_inside.reset(token)
 
 
-async def awaited(function: Callable[[], Awaitable[T]]) -> T:
+async def await_inside(function: Callable[[], Awaitable[T]]) -> T:
     token = _is_inside.set(True)
     try:
         return await function()
@@ -35,7 +35,7 @@ async def awaited(function: Callable[[], Awaitable[T]]) -> T:
         _is_inside.reset(token)
 
 
-def streamed(chunks: Iterator[T]) -> Iterator[T]:
+def stream_inside(chunks: Iterator[T]) -> Iterator[T]:
     while True:
         token = _is_inside.set(True)
         try:
@@ -47,7 +47,7 @@ def streamed(chunks: Iterator[T]) -> Iterator[T]:
         yield chunk
 
 
-async def astreamed(chunks: AsyncIterator[T]) -> AsyncIterator[T]:
+async def astream_inside(chunks: AsyncIterator[T]) -> AsyncIterator[T]:
     while True:
         token = _is_inside.set(True)
         try:

@@ -40,7 +40,7 @@ class SplitCall:
             await self.withdraw()
             raise
 
-    def performs(self, perform: Perform) -> None:
+    def perform_with(self, perform: Perform) -> None:
         """Now it runs, in this way."""
         if not self._performer.done():
             self._performer.set_result(perform)
@@ -49,7 +49,7 @@ class SplitCall:
         """What it gives, or raises: by itself, by a decision, or in the recording."""
         return await self._task
 
-    async def ended(self) -> None:
+    async def wait(self) -> None:
         """Waits until it is over, however it went."""
         await asyncio.wait({self._task})
         if not self._task.cancelled():
@@ -59,4 +59,4 @@ class SplitCall:
         """Nobody waits for it any more."""
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await self.ended()
+            await self.wait()

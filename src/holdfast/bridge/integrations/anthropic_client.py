@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from anthropic import AsyncAnthropic
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.answer_summary import described
+from holdfast.bridge.answer_summary import describe_answer
 from holdfast.bridge.integrations import _http_clients
 
 ClientT = TypeVar("ClientT")
@@ -26,7 +26,7 @@ def watch(client: ClientT, dbg: Bridge | None = None, *, lane: str | None = None
 class AnthropicDialect:
     provider = "anthropic"
 
-    def reads(self, url: str, body: dict[str, Any]) -> bool:
+    def is_model_call(self, url: str, body: dict[str, Any]) -> bool:
         return url.partition("?")[0] == "/v1/messages"
 
     def messages(self, url: str, body: dict[str, Any]) -> list[Any]:
@@ -41,16 +41,19 @@ class AnthropicDialect:
             messages = messages[1:]
         return {**changed, "messages": messages}
 
-    def described(self, url: str, body: Any) -> dict[str, Any]:
+    def describe(self, url: str, body: Any) -> dict[str, Any]:
         blocks = body.get("content") or []
         calls = [_tool_call(each) for each in blocks if each.get("type") == "tool_use"]
-        found = {**described(body), "content": "".join(each.get("text", "") for each in blocks)}
+        found = {
+            **describe_answer(body),
+            "content": "".join(each.get("text", "") for each in blocks),
+        }
         return {**found, "toolCalls": calls} if calls else found
 
-    def described_events(self, url: str, events: list[Any]) -> dict[str, Any]:
+    def describe_events(self, url: str, events: list[Any]) -> dict[str, Any]:
         begun = [each["content_block"] for each in events if "content_block" in each]
         calls = [_tool_call(each) for each in begun if each.get("type") == "tool_use"]
-        found = described(events)
+        found = describe_answer(events)
         return {**found, "toolCalls": calls} if calls else found
 
     def answer(self, url: str, text: str, model: str | None) -> dict[str, Any]:

@@ -16,9 +16,11 @@ from claude_agent_sdk import HookMatcher
 from holdfast.bridge import Bridge, ToolCancelled, active
 from holdfast.bridge.agent_calls import ToolCall
 from holdfast.bridge.integrations._split_tool_call import SplitCall
+from holdfast.model.agent_commands import AT_TOOL
 
 _A_DAY = 24 * 3600.0
-_ALLOWS = ("continue", "modify", "raise", "cancel", "step")
+# Claude runs the tool itself: a hook cannot give it another result.
+_ALLOWS = tuple(action for action in AT_TOOL if action != "skip")
 
 
 def hooks(
@@ -30,13 +32,13 @@ def hooks(
     """
     watching = _Hooks(dbg or active(), lane)
 
-    def asked(hook: Any) -> list[HookMatcher]:
+    def build_matchers(hook: Any) -> list[HookMatcher]:
         return [HookMatcher(hooks=[hook], timeout=timeout, on_failure="block")]
 
     return {
-        "PreToolUse": asked(watching.before),
-        "PostToolUse": asked(watching.after),
-        "PostToolUseFailure": asked(watching.failed),
+        "PreToolUse": build_matchers(watching.hold_tool),
+        "PostToolUse": build_matchers(watching.end_tool),
+        "PostToolUseFailure": build_matchers(watching.fail_tool),
     }
 
 
@@ -50,7 +52,7 @@ class _Hooks:
         self._lane = lane
         self._calls: dict[str, tuple[SplitCall, asyncio.Future[Any]]] = {}
 
-    async def before(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
+    async def hold_tool(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
         name, asked = given["tool_name"], given["tool_input"]
         tool_id = str(given.get("tool_use_id") or tool_use_id)
         lane = given.get("agent_id") or self._lane or self._dbg.current_lane
@@ -59,15 +61,15 @@ class _Hooks:
         await split.begin()
         ended: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if split.input is None:
-            return await _refused(split, ended)
+            return await _refuse(split, ended)
         self._calls[tool_id] = (split, ended)
-        split.performs(lambda _: _elsewhere(ended, tool_id))
+        split.perform_with(lambda _: _wait_for_claude(ended, tool_id))
         if split.input == asked:
             return {}
-        return _decision("allow", updatedInput=split.input)
+        return _build_decision("allow", updatedInput=split.input)
 
-    async def after(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
-        split, ended = self._calls.pop(_id(given, tool_use_id), (None, None))
+    async def end_tool(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
+        split, ended = self._calls.pop(_tool_id(given, tool_use_id), (None, None))
         if split is None or ended is None:
             return {}
         response = given.get("tool_response")
@@ -76,17 +78,17 @@ class _Hooks:
             result = await split.outcome()
         except ToolCancelled:
             return {}  # it was abandoned, and came to its end all the same
-        return {} if result is response else _output(result)
+        return {} if result is response else _build_output(result)
 
-    async def failed(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
-        split, ended = self._calls.pop(_id(given, tool_use_id), (None, None))
+    async def fail_tool(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
+        split, ended = self._calls.pop(_tool_id(given, tool_use_id), (None, None))
         if split is not None and ended is not None:
             ended.set_exception(ToolFailed(str(given.get("error"))))
-            await split.ended()
+            await split.wait()
         return {}
 
 
-async def _elsewhere(ended: asyncio.Future[Any], tool_id: str) -> Any:
+async def _wait_for_claude(ended: asyncio.Future[Any], tool_id: str) -> Any:
     """The tool runs in Claude's program: who cancels this waiting does not end it."""
     try:
         return await asyncio.shield(ended)
@@ -96,25 +98,25 @@ async def _elsewhere(ended: asyncio.Future[Any], tool_id: str) -> Any:
         ) from None
 
 
-async def _refused(split: SplitCall, nothing: asyncio.Future[Any]) -> Any:
+async def _refuse(split: SplitCall, nothing: asyncio.Future[Any]) -> Any:
     nothing.cancel()
     try:
         # There is one in a replay: the tool does not run then, either.
         reason = str(await split.outcome())
-    except Exception as error:
+    except Exception as error:  # whatever was decided to raise, or was recorded
         reason = f"{type(error).__name__}: {error}"
-    return _decision("deny", permissionDecisionReason=reason)
+    return _build_decision("deny", permissionDecisionReason=reason)
 
 
-def _decision(decision: str, **more: Any) -> dict[str, Any]:
+def _build_decision(decision: str, **more: Any) -> dict[str, Any]:
     said = {"hookEventName": "PreToolUse", "permissionDecision": decision, **more}
     return {"hookSpecificOutput": said}
 
 
-def _output(result: Any) -> dict[str, Any]:
+def _build_output(result: Any) -> dict[str, Any]:
     said = {"hookEventName": "PostToolUse", "updatedToolOutput": result}
     return {"hookSpecificOutput": said}
 
 
-def _id(given: Any, tool_use_id: str | None) -> str:
+def _tool_id(given: Any, tool_use_id: str | None) -> str:
     return str(given.get("tool_use_id") or tool_use_id)

@@ -22,7 +22,7 @@ from langgraph.types import Command
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.integrations import _langchain_messages
-from holdfast.bridge.integrations._message_history import Histories, remade
+from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 
 
 class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -32,25 +32,27 @@ class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._dbg = dbg or active()
         self._lane = lane
-        self._histories = Histories(_langchain_messages.shown)
+        self._histories = Histories(_langchain_messages.show)
 
     def wrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> Any:
-        asked = _Asked(request, self._histories, self._lane or self._dbg.current_lane)
-        result = self._dbg.call_model(asked.call, lambda call: handler(asked.changed(call)))
-        return asked.kept(result)
+        pending = _PendingRequest(request, self._histories, self._lane or self._dbg.current_lane)
+        result = self._dbg.call_model(pending.call, lambda call: handler(pending.build(call)))
+        return pending.keep_changes(result)
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> Any:
-        asked = _Asked(request, self._histories, self._lane or self._dbg.current_lane)
-        result = await self._dbg.acall_model(asked.call, lambda call: handler(asked.changed(call)))
-        return asked.kept(result)
+        pending = _PendingRequest(request, self._histories, self._lane or self._dbg.current_lane)
+        result = await self._dbg.acall_model(
+            pending.call, lambda call: handler(pending.build(call))
+        )
+        return pending.keep_changes(result)
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
@@ -100,7 +102,7 @@ def _with_input(request: ToolCallRequest, given: dict[str, Any]) -> ToolCallRequ
     return request.override(tool_call={**request.tool_call, "args": given})
 
 
-class _Asked:
+class _PendingRequest:
     """One request to a model; its system message is the first of its messages."""
 
     def __init__(self, request: ModelRequest[Any], histories: Histories, lane: str) -> None:
@@ -108,7 +110,7 @@ class _Asked:
         self._histories = histories
         first = [] if request.system_message is None else [request.system_message]
         self._messages = [*first, *request.messages]
-        self._given = histories.restored(self._messages)
+        self._given = histories.restore(self._messages)
         self._settings = dict(request.model_settings)
         self.call = ModelCall(
             messages=list(self._given),
@@ -116,14 +118,14 @@ class _Asked:
             provider=request.model._llm_type,
             lane=lane,
             settings={**self._settings, "tools": _langchain_messages.tool_names(request.tools)},
-            shown=_langchain_messages.shown,
-            made=remade(self._given, _langchain_messages.shown, _langchain_messages.made),
-            described=lambda response: _langchain_messages.described(response.result),
-            dump=_dumped,
-            load=lambda answer: ModelResponse(result=_langchain_messages.loaded(answer)),
+            show=_langchain_messages.show,
+            make=reuse_messages(self._given, _langchain_messages.show, _langchain_messages.make),
+            describe=lambda response: _langchain_messages.describe(response.result),
+            dump=_dump,
+            load=lambda answer: ModelResponse(result=_langchain_messages.load(answer)),
         )
 
-    def changed(self, call: ModelCall) -> ModelRequest[Any]:
+    def build(self, call: ModelCall) -> ModelRequest[Any]:
         messages = call.messages
         system = messages[0] if messages and isinstance(messages[0], SystemMessage) else None
         settings = {name: value for name, value in call.settings.items() if name != "tools"}
@@ -133,7 +135,7 @@ class _Asked:
             model_settings=settings,
         )
 
-    def kept(self, response: ModelResponse[Any]) -> Any:
+    def keep_changes(self, response: ModelResponse[Any]) -> Any:
         """What was put in by hand stays in the agent's own state, if the request was that state."""
         sent = self.call.messages
         if len(sent) == len(self._given) and all(map(_is, sent, self._given)):
@@ -152,7 +154,7 @@ def _is(one: Any, other: Any) -> bool:
     return one is other
 
 
-def _dumped(response: ModelResponse[Any]) -> Any:
+def _dump(response: ModelResponse[Any]) -> Any:
     if response.structured_response is not None:
         raise TypeError("an object of the user's own class is kept by its pickle")
-    return _langchain_messages.dumped(response.result)
+    return _langchain_messages.dump(response.result)

@@ -20,7 +20,7 @@ from langgraph.pregel import Pregel
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall
 from holdfast.bridge.integrations import _langchain_messages, _nested_models
-from holdfast.bridge.integrations._message_history import Histories, remade
+from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 from holdfast.bridge.integrations.langchain import acall_tool, call_tool
 
 GraphT = TypeVar("GraphT", bound=Pregel[Any, Any, Any, Any])
@@ -50,11 +50,13 @@ def _watch_tools(node: Any, dbg: Bridge, lane: str | None) -> None:
     old, old_async = known or (node._wrap_tool_call, node._awrap_tool_call)
 
     def wrap(request: Any, execute: Callable[[Any], Any]) -> Any:
-        inner = execute if old is None else functools.partial(_swapped, old, execute)
+        inner = execute if old is None else functools.partial(_call_wrapper, old, execute)
         return call_tool(dbg, lane, request, inner)
 
     async def awrap(request: Any, execute: Callable[[Any], Any]) -> Any:
-        inner = execute if old_async is None else functools.partial(_swapped, old_async, execute)
+        inner = (
+            execute if old_async is None else functools.partial(_call_wrapper, old_async, execute)
+        )
         return await acall_tool(dbg, lane, request, inner)
 
     node._holdfast = (old, old_async)
@@ -63,13 +65,13 @@ def _watch_tools(node: Any, dbg: Bridge, lane: str | None) -> None:
     node._awrap_tool_call = awrap if old is None or old_async is not None else None
 
 
-def _swapped(wrapper: Callable[[Any, Any], Any], execute: Any, request: Any) -> Any:
+def _call_wrapper(wrapper: Callable[[Any, Any], Any], execute: Any, request: Any) -> Any:
     return wrapper(request, execute)
 
 
 def watch_model(model: ModelT, dbg: Bridge | None = None, *, lane: str | None = None) -> ModelT:
     """Record and steer what this chat model is asked, whoever asks it; returns the model."""
-    watched = _Watched(model, dbg or active(), lane)
+    watched = _WatchedModel(model, dbg or active(), lane)
     for name, wrapper in watched.wrappers().items():
         # What a model does not have, LangChain makes of the others.
         if getattr(type(model), name) is not getattr(BaseChatModel, name):
@@ -77,13 +79,13 @@ def watch_model(model: ModelT, dbg: Bridge | None = None, *, lane: str | None = 
     return model
 
 
-class _Watched:
+class _WatchedModel:
     def __init__(self, model: BaseChatModel, dbg: Bridge, lane: str | None) -> None:
         self._model = model
         self._of = type(model)
         self._dbg = dbg
         self._lane = lane
-        self._histories = Histories(_langchain_messages.shown)
+        self._histories = Histories(_langchain_messages.show)
 
     def wrappers(self) -> dict[str, Callable[..., Any]]:
         return {
@@ -101,10 +103,10 @@ class _Watched:
 
         if _nested_models.is_inside():
             return send(messages)
-        call, note = self._asked(messages, stop, more, is_stream=False)
+        call, note = self._build_call(messages, stop, more, is_stream=False)
         try:
             return self._dbg.call_model(
-                call, lambda call: _nested_models.called(lambda: send(call.messages))
+                call, lambda call: _nested_models.call_inside(lambda: send(call.messages))
             )
         finally:
             note()
@@ -117,10 +119,10 @@ class _Watched:
 
         if _nested_models.is_inside():
             return await send(messages)
-        call, note = self._asked(messages, stop, more, is_stream=False)
+        call, note = self._build_call(messages, stop, more, is_stream=False)
         try:
             return await self._dbg.acall_model(
-                call, lambda call: _nested_models.awaited(lambda: send(call.messages))
+                call, lambda call: _nested_models.await_inside(lambda: send(call.messages))
             )
         finally:
             note()
@@ -134,10 +136,10 @@ class _Watched:
         if _nested_models.is_inside():
             yield from send(messages)
             return
-        call, note = self._asked(messages, stop, more, is_stream=True)
+        call, note = self._build_call(messages, stop, more, is_stream=True)
         try:
             yield from self._dbg.stream_model(
-                call, lambda call: _nested_models.streamed(send(call.messages))
+                call, lambda call: _nested_models.stream_inside(send(call.messages))
             )
         finally:
             note()
@@ -152,19 +154,19 @@ class _Watched:
             async for chunk in send(messages):
                 yield chunk
             return
-        call, note = self._asked(messages, stop, more, is_stream=True)
+        call, note = self._build_call(messages, stop, more, is_stream=True)
         try:
             async for chunk in self._dbg.astream_model(
-                call, lambda call: _nested_models.astreamed(send(call.messages))
+                call, lambda call: _nested_models.astream_inside(send(call.messages))
             ):
                 yield chunk
         finally:
             note()
 
-    def _asked(
+    def _build_call(
         self, messages: list[BaseMessage], stop: Any, more: dict[str, Any], *, is_stream: bool
     ) -> tuple[ModelCall, Callable[[], None]]:
-        given = self._histories.restored(messages)
+        given = self._histories.restore(messages)
         settings = {name: value for name, value in more.items() if name != "tools"}
         call = ModelCall(
             messages=list(given),
@@ -176,60 +178,60 @@ class _Watched:
                 "stop": stop,
                 "tools": _langchain_messages.tool_names(more.get("tools") or []),
             },
-            shown=_langchain_messages.shown,
-            made=remade(given, _langchain_messages.shown, _langchain_messages.made),
-            described=_described_chunks if is_stream else _described,
-            dump=_dumped_chunks if is_stream else _dumped,
-            load=_loaded_chunks if is_stream else _loaded,
+            show=_langchain_messages.show,
+            make=reuse_messages(given, _langchain_messages.show, _langchain_messages.make),
+            describe=_describe_chunks if is_stream else _describe,
+            dump=_dump_chunks if is_stream else _dump,
+            load=_load_chunks if is_stream else _load,
         )
         return call, lambda: self._histories.note(messages, given, call.messages)
 
 
-def _described(result: ChatResult) -> dict[str, Any]:
-    return _langchain_messages.described([each.message for each in result.generations])
+def _describe(result: ChatResult) -> dict[str, Any]:
+    return _langchain_messages.describe([each.message for each in result.generations])
 
 
-def _dumped(result: ChatResult) -> Any:
-    messages = _langchain_messages.dumped([each.message for each in result.generations])
+def _dump(result: ChatResult) -> Any:
+    messages = _langchain_messages.dump([each.message for each in result.generations])
     about = [each.generation_info for each in result.generations]
     return {"messages": messages, "about": about, "output": result.llm_output}
 
 
-def _loaded(answer: Any) -> ChatResult:
+def _load(answer: Any) -> ChatResult:
     if not (isinstance(answer, dict) and "about" in answer):
         answer = {"messages": answer, "about": [None], "output": None}
     generations = [
         ChatGeneration(message=message, generation_info=about)
         for message, about in zip(
-            _langchain_messages.loaded(answer["messages"]), answer["about"], strict=True
+            _langchain_messages.load(answer["messages"]), answer["about"], strict=True
         )
     ]
     return ChatResult(generations=generations, llm_output=answer["output"])
 
 
-def _described_chunks(chunks: list[ChatGenerationChunk]) -> dict[str, Any]:
+def _describe_chunks(chunks: list[ChatGenerationChunk]) -> dict[str, Any]:
     if not chunks:
         return {}
     whole = chunks[0].message
     for chunk in chunks[1:]:
         whole = whole + chunk.message
-    return _langchain_messages.described([whole])
+    return _langchain_messages.describe([whole])
 
 
-def _dumped_chunks(chunks: list[ChatGenerationChunk]) -> Any:
-    messages = _langchain_messages.dumped([each.message for each in chunks])
+def _dump_chunks(chunks: list[ChatGenerationChunk]) -> Any:
+    messages = _langchain_messages.dump([each.message for each in chunks])
     return [
         {"message": message, "about": chunk.generation_info}
         for message, chunk in zip(messages, chunks, strict=True)
     ]
 
 
-def _loaded_chunks(answer: Any) -> list[ChatGenerationChunk]:
+def _load_chunks(answer: Any) -> list[ChatGenerationChunk]:
     if isinstance(answer, str):
         answer = [{"message": {"type": "AIMessageChunk", "data": {"content": answer}}}]
     return [
         ChatGenerationChunk(
-            message=_langchain_messages.loaded([each["message"]])[0],
+            message=_langchain_messages.load([each["message"]])[0],
             generation_info=each.get("about"),
         )
         for each in answer

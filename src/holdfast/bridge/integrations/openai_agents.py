@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.integrations import _nested_models
-from holdfast.bridge.integrations._agent_runs import is_nested, run_of
+from holdfast.bridge.integrations._agent_runs import is_nested, open_run
 from holdfast.bridge.integrations._message_history import Histories
 from holdfast.bridge.integrations._split_tool_call import SplitCall
 
@@ -36,12 +36,12 @@ def install(dbg: Bridge | None = None, *, lane: str | None = None) -> Callable[[
     """Record and steer every run of every agent; returns a function that ends that."""
     before = get_default_agent_runner()
     plain = before.before if isinstance(before, HoldfastRunner) else before
-    set_default_agent_runner(HoldfastRunner(plain, _Watching(dbg or active(), lane)))
+    set_default_agent_runner(HoldfastRunner(plain, _WatchOptions(dbg or active(), lane)))
     return lambda: set_default_agent_runner(plain)
 
 
 @dataclass
-class _Watching:
+class _WatchOptions:
     dbg: Bridge
     lane: str | None
 
@@ -53,7 +53,7 @@ class _Watching:
 class _Current:
     """What the run that goes on here belongs to."""
 
-    watching: _Watching
+    watching: _WatchOptions
     lane: str
 
 
@@ -61,15 +61,15 @@ _current: ContextVar[_Current | None] = ContextVar("holdfast_openai_agents", def
 
 
 class HoldfastRunner(AgentRunner):
-    def __init__(self, before: AgentRunner, watching: _Watching) -> None:
+    def __init__(self, before: AgentRunner, watching: _WatchOptions) -> None:
         self.before = before
         self._watching = watching
 
     async def run(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
         hooks = self._prepare(starting_agent, options)
-        token = _current.set(self._entered(starting_agent))
+        token = _current.set(self._build_current(starting_agent))
         try:
-            with run_of(self._watching.dbg, self._watching.lane):
+            with open_run(self._watching.dbg, self._watching.lane):
                 return await self.before.run(starting_agent, input, **options)
         finally:
             _current.reset(token)
@@ -77,23 +77,23 @@ class HoldfastRunner(AgentRunner):
 
     def run_sync(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
         self._prepare(starting_agent, options)
-        token = _current.set(self._entered(starting_agent))
+        token = _current.set(self._build_current(starting_agent))
         try:
-            with run_of(self._watching.dbg, self._watching.lane):
+            with open_run(self._watching.dbg, self._watching.lane):
                 return self.before.run_sync(starting_agent, input, **options)
         finally:
             _current.reset(token)
 
     def run_streamed(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
         self._prepare(starting_agent, options)
-        token = _current.set(self._entered(starting_agent))
+        token = _current.set(self._build_current(starting_agent))
         try:
             # The task that it starts takes this context along.
             return self.before.run_streamed(starting_agent, input, **options)
         finally:
             _current.reset(token)
 
-    def _entered(self, agent: Any) -> _Current:
+    def _build_current(self, agent: Any) -> _Current:
         watching = self._watching
         lane = watching.lane or watching.dbg.current_lane
         return _Current(watching, str(agent.name) if is_nested() else lane)
@@ -188,12 +188,12 @@ def _watch_tool(tool: Any) -> None:
     """Within the SDK's own handling of errors, where the tool has one."""
     invoker = tool.on_invoke_tool
     if hasattr(invoker, "_invoke_tool_impl"):
-        invoker._invoke_tool_impl = _watched(invoker._invoke_tool_impl)
+        invoker._invoke_tool_impl = _wrap_invoker(invoker._invoke_tool_impl)
     else:
-        tool.on_invoke_tool = _watched(invoker)
+        tool.on_invoke_tool = _wrap_invoker(invoker)
 
 
-def _watched(original: Any) -> Any:
+def _wrap_invoker(original: Any) -> Any:
     if hasattr(original, "_holdfast_original"):
         return original
 
@@ -208,7 +208,7 @@ def _watched(original: Any) -> Any:
             is_same = given == _arguments(arguments)
             return await original(context, arguments if is_same else json.dumps(given))
 
-        split.performs(perform)
+        split.perform_with(perform)
         return await split.outcome()
 
     invoke._holdfast_original = original  # type: ignore[attr-defined]
@@ -223,44 +223,48 @@ def _watch_model(model: Model) -> Model:
 
     @functools.wraps(get)
     async def get_response(*args: Any, **named: Any) -> Any:
-        current, given = _current.get(), {**_named(args), **named}
+        current, given = _current.get(), {**_name_arguments(args), **named}
         if current is None or _nested_models.is_inside():
             return await get(**given)
-        asked = _Asked(current, model, given)
-        asked.call.described, asked.call.dump, asked.call.load = _described, _dumped, _loaded
+        request = _ModelRequest(current, model, given)
+        request.call.describe, request.call.dump, request.call.load = _describe, _dump, _load
         try:
             return await current.watching.dbg.acall_model(
-                asked.call, lambda call: _nested_models.awaited(lambda: get(**asked.changed(call)))
+                request.call,
+                lambda call: _nested_models.await_inside(
+                    lambda: get(**request.build_arguments(call))
+                ),
             )
         finally:
-            asked.note()
+            request.note()
 
     @functools.wraps(stream)
     async def stream_response(*args: Any, **named: Any) -> AsyncIterator[Any]:
-        current, given = _current.get(), {**_named(args), **named}
+        current, given = _current.get(), {**_name_arguments(args), **named}
         if current is None or _nested_models.is_inside():
             async for event in stream(**given):
                 yield event
             return
-        asked = _Asked(current, model, given)
-        asked.call.described = _described_events
-        asked.call.dump = lambda events: _EVENTS.dump_python(
+        request = _ModelRequest(current, model, given)
+        request.call.describe = _describe_events
+        request.call.dump = lambda events: _EVENTS.dump_python(
             events, mode="json", exclude_unset=True
         )
-        asked.call.load = _EVENTS.validate_python
+        request.call.load = _EVENTS.validate_python
         events = current.watching.dbg.astream_model(
-            asked.call, lambda call: _nested_models.astreamed(stream(**asked.changed(call)))
+            request.call,
+            lambda call: _nested_models.astream_inside(stream(**request.build_arguments(call))),
         )
         try:
             async for event in events:
-                asked.note()
+                request.note()
                 # Nobody reads on after this one: so the rest is read first.
                 rest = [each async for each in events] if event.type in _LAST else []
                 yield event
                 for each in rest:
                     yield each
         finally:
-            asked.note()
+            request.note()
 
     get_response._holdfast_original = get  # type: ignore[attr-defined]
     model.get_response = get_response
@@ -275,12 +279,12 @@ _PARAMETERS = (
 )
 
 
-def _named(args: tuple[Any, ...]) -> dict[str, Any]:
+def _name_arguments(args: tuple[Any, ...]) -> dict[str, Any]:
     """The runner names all of them; others need not."""
     return dict(zip(_PARAMETERS, args))  # noqa: B905 - some may be named, or left out
 
 
-class _Asked:
+class _ModelRequest:
     """One request to a model; the instructions are the first of its messages."""
 
     def __init__(self, current: _Current, model: Model, given: dict[str, Any]) -> None:
@@ -291,7 +295,7 @@ class _Asked:
         items = [{"role": "user", "content": asked}] if isinstance(asked, str) else list(asked)
         self._messages = [*first, *items]
         self._histories = current.watching.histories
-        self._given = self._histories.restored(self._messages)
+        self._given = self._histories.restore(self._messages)
         settings = given.get("model_settings")
         self.call = ModelCall(
             messages=list(self._given),
@@ -305,7 +309,7 @@ class _Asked:
             },
         )
 
-    def changed(self, call: ModelCall) -> dict[str, Any]:
+    def build_arguments(self, call: ModelCall) -> dict[str, Any]:
         system, messages = None, list(call.messages)
         if messages and messages[0].get("role") == "system":
             system, messages = str(messages[0]["content"]), messages[1:]
@@ -317,11 +321,11 @@ class _Asked:
             self._histories.note(self._messages, self._given, self.call.messages)
 
 
-def _described(response: ModelResponse) -> dict[str, Any]:
-    return _described_items(response.output, response.usage)
+def _describe(response: ModelResponse) -> dict[str, Any]:
+    return _describe_items(response.output, response.usage)
 
 
-def _described_items(items: list[Any], usage: Any) -> dict[str, Any]:
+def _describe_items(items: list[Any], usage: Any) -> dict[str, Any]:
     texts = [
         getattr(part, "text", "")
         for item in items
@@ -340,12 +344,12 @@ def _described_items(items: list[Any], usage: Any) -> dict[str, Any]:
     return found
 
 
-def _described_events(events: list[Any]) -> dict[str, Any]:
+def _describe_events(events: list[Any]) -> dict[str, Any]:
     ended = [each.response for each in events if each.type == "response.completed"]
-    return _described_items(ended[-1].output, ended[-1].usage) if ended else {}
+    return _describe_items(ended[-1].output, ended[-1].usage) if ended else {}
 
 
-def _dumped(response: ModelResponse) -> dict[str, Any]:
+def _dump(response: ModelResponse) -> dict[str, Any]:
     return {
         "output": _OUTPUT.dump_python(response.output, mode="json", exclude_unset=True),
         "usage": _USAGE.dump_python(response.usage, mode="json"),
@@ -354,7 +358,7 @@ def _dumped(response: ModelResponse) -> dict[str, Any]:
     }
 
 
-def _loaded(answer: Any) -> ModelResponse:
+def _load(answer: Any) -> ModelResponse:
     """Of a recording; or by decision: a text."""
     if isinstance(answer, str):
         said = {"type": "output_text", "text": answer, "annotations": []}

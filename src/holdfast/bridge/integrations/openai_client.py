@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from openai import AsyncOpenAI
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.answer_summary import described
+from holdfast.bridge.answer_summary import describe_answer
 from holdfast.bridge.integrations import _http_clients
 
 ClientT = TypeVar("ClientT")
@@ -26,7 +26,7 @@ def watch(client: ClientT, dbg: Bridge | None = None, *, lane: str | None = None
 class OpenAIDialect:
     provider = "openai"
 
-    def reads(self, url: str, body: dict[str, Any]) -> bool:
+    def is_model_call(self, url: str, body: dict[str, Any]) -> bool:
         return url in ("/chat/completions", "/responses")
 
     def messages(self, url: str, body: dict[str, Any]) -> list[Any]:
@@ -45,13 +45,13 @@ class OpenAIDialect:
             messages = messages[1:]
         return {**changed, "input": messages}
 
-    def described(self, url: str, body: Any) -> dict[str, Any]:
-        return described(body) if url == "/chat/completions" else _of_response(body)
+    def describe(self, url: str, body: Any) -> dict[str, Any]:
+        return describe_answer(body) if url == "/chat/completions" else _describe_response(body)
 
-    def described_events(self, url: str, events: list[Any]) -> dict[str, Any]:
+    def describe_events(self, url: str, events: list[Any]) -> dict[str, Any]:
         if url == "/responses":
             ended = [each["response"] for each in events if "response" in each]
-            return _of_response(ended[-1]) if ended else {}
+            return _describe_response(ended[-1]) if ended else {}
         calls: dict[int, dict[str, Any]] = {}
         for event in events:
             for choice in event.get("choices") or []:
@@ -60,7 +60,7 @@ class OpenAIDialect:
                     name = (piece.get("function") or {}).get("name")
                     call |= {"id": piece["id"]} if piece.get("id") else {}
                     call |= {"name": name} if name else {}
-        found = described(events)
+        found = describe_answer(events)
         return {**found, "toolCalls": list(calls.values())} if calls else found
 
     def answer(self, url: str, text: str, model: str | None) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class OpenAIDialect:
         return {**about, "output": [{**item, "content": [said]}]}
 
 
-def _of_response(body: Any) -> dict[str, Any]:
+def _describe_response(body: Any) -> dict[str, Any]:
     """Of the responses API."""
     items = body.get("output") or []
     texts = [
@@ -92,7 +92,7 @@ def _of_response(body: Any) -> dict[str, Any]:
     ]
     found = {
         "stopReason": body.get("status"),
-        "usage": described({"usage": body.get("usage")}).get("usage"),
+        "usage": describe_answer({"usage": body.get("usage")}).get("usage"),
         "content": "".join(texts) or None,
         "toolCalls": calls or None,
     }

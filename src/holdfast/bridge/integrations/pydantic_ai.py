@@ -23,12 +23,12 @@ from pydantic_ai.tools import ToolDefinition
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
-from holdfast.bridge.integrations._agent_runs import run_of
-from holdfast.bridge.integrations._message_history import Histories, remade
+from holdfast.bridge.integrations._agent_runs import open_run
+from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 
 _MESSAGE: TypeAdapter[ModelMessage] = TypeAdapter(ModelMessage)
 # Made anew for every run, or of no interest to a model.
-_PASSING = ("timestamp", "run_id", "conversation_id", "usage", "metadata", "provider_details")
+_VOLATILE = ("timestamp", "run_id", "conversation_id", "usage", "metadata", "provider_details")
 
 
 class HoldfastCapability(AbstractCapability[Any]):
@@ -37,17 +37,17 @@ class HoldfastCapability(AbstractCapability[Any]):
     def __init__(self, dbg: Bridge | None = None, *, lane: str | None = None) -> None:
         self._dbg = dbg or active()
         self._lane = lane
-        self._histories = Histories(shown)
+        self._histories = Histories(show)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> AgentRunResult[Any]:
-        with run_of(self._dbg, self._lane):
+        with open_run(self._dbg, self._lane):
             return await handler()
 
     async def wrap_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: Any
     ) -> ModelResponse:
         messages = list(request_context.messages)
-        given = self._histories.restored(messages)
+        given = self._histories.restore(messages)
         settings = cast("dict[str, Any]", dict(request_context.model_settings or {}))
         parameters = request_context.model_request_parameters
         tools = [each.name for each in [*parameters.function_tools, *parameters.output_tools]]
@@ -57,11 +57,11 @@ class HoldfastCapability(AbstractCapability[Any]):
             provider=request_context.model.system,
             lane=self._lane or self._dbg.current_lane,
             settings={**settings, "tools": tools},
-            shown=shown,
-            made=remade(given, shown, made),
-            described=described,
+            show=show,
+            make=reuse_messages(given, show, make),
+            describe=describe,
             dump=lambda response: _MESSAGE.dump_python(response, mode="json"),
-            load=_loaded,
+            load=_load,
         )
 
         async def send(call: ModelCall) -> ModelResponse:
@@ -106,7 +106,7 @@ class HoldfastCapability(AbstractCapability[Any]):
 
         async def run(given: dict[str, Any]) -> Any:
             # What a person typed is JSON: it is checked, and made into objects, as a model's is.
-            return await handler(args if given == asked else _validated(ctx, call, given))
+            return await handler(args if given == asked else _validate(ctx, call, given))
 
         lane = self._lane or self._dbg.current_lane
         held = ToolCall(call.tool_name, asked, id=call.tool_call_id, lane=lane)
@@ -117,7 +117,7 @@ def _is(one: Any, other: Any) -> bool:
     return one is other
 
 
-def _validated(ctx: RunContext[Any], call: ToolCallPart, given: dict[str, Any]) -> dict[str, Any]:
+def _validate(ctx: RunContext[Any], call: ToolCallPart, given: dict[str, Any]) -> dict[str, Any]:
     manager = ctx.tool_manager
     tool = None if manager is None else (manager.tools or {}).get(call.tool_name)
     if tool is None:
@@ -125,7 +125,7 @@ def _validated(ctx: RunContext[Any], call: ToolCallPart, given: dict[str, Any]) 
     return tool.args_validator.validate_python(given, context=ctx.validation_context)
 
 
-def shown(message: ModelMessage) -> dict[str, Any]:
+def show(message: ModelMessage) -> dict[str, Any]:
     """A message of one text is `{"role", "content"}`; others have their parts."""
     role = "user" if isinstance(message, ModelRequest) else "assistant"
     found: dict[str, Any] = {}
@@ -138,17 +138,17 @@ def shown(message: ModelMessage) -> dict[str, Any]:
             found = {"role": "assistant", "content": text}
         case _:
             parts = _MESSAGE.dump_python(message, mode="json")["parts"]
-            found = {"role": role, "parts": [_lasting(each) for each in parts]}
+            found = {"role": role, "parts": [_drop_volatile(each) for each in parts]}
     if isinstance(message, ModelRequest) and message.instructions:
         found["instructions"] = message.instructions
     return found
 
 
-def _lasting(part: dict[str, Any]) -> dict[str, Any]:
-    return {name: each for name, each in part.items() if each is not None and name not in _PASSING}
+def _drop_volatile(part: dict[str, Any]) -> dict[str, Any]:
+    return {name: each for name, each in part.items() if each is not None and name not in _VOLATILE}
 
 
-def made(message: dict[str, Any]) -> ModelMessage:
+def make(message: dict[str, Any]) -> ModelMessage:
     role, content = message["role"], message.get("content")
     if "parts" in message:
         kind = "response" if role == "assistant" else "request"
@@ -159,7 +159,7 @@ def made(message: dict[str, Any]) -> ModelMessage:
     return ModelRequest(parts=[part], instructions=message.get("instructions"))
 
 
-def described(response: ModelResponse) -> dict[str, Any]:
+def describe(response: ModelResponse) -> dict[str, Any]:
     return {
         "stopReason": response.finish_reason,
         "usage": {
@@ -174,12 +174,14 @@ def described(response: ModelResponse) -> dict[str, Any]:
     }
 
 
-def _loaded(answer: Any) -> ModelResponse:
+def _load(answer: Any) -> ModelResponse:
     """Of a recording; or by decision: a text, or a message."""
     if isinstance(answer, str):
         return ModelResponse(parts=[TextPart(answer)])
-    found = made({"role": "assistant", **answer}) if "kind" not in answer else None
-    loaded = _MESSAGE.validate_python(answer) if found is None else found
-    if not isinstance(loaded, ModelResponse):
+    is_whole = "kind" in answer
+    response = (
+        _MESSAGE.validate_python(answer) if is_whole else make({"role": "assistant", **answer})
+    )
+    if not isinstance(response, ModelResponse):
         raise ValueError("a model's answer is a response, not a request")
-    return loaded
+    return response

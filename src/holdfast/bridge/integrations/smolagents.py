@@ -29,8 +29,8 @@ from smolagents.models import (
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.integrations import _nested_models
-from holdfast.bridge.integrations._agent_runs import run_of
-from holdfast.bridge.integrations._message_history import Histories, remade
+from holdfast.bridge.integrations._agent_runs import open_run
+from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 
 AgentT = TypeVar("AgentT", bound=MultiStepAgent)
 
@@ -42,8 +42,8 @@ def watch(agent: AgentT, dbg: Bridge | None = None, *, lane: str | None = None) 
 
     A `CodeAgent` gives a piece of code 30 seconds, and a hold would count: so that limit is lifted.
     """
-    watching = _Watching(dbg or active(), lane)
-    watching.agent(agent)
+    watching = _AgentWatch(dbg or active(), lane)
+    watching.watch_agent(agent)
     _wrap(agent, "run", watching.run)
     return agent
 
@@ -54,24 +54,24 @@ def _wrap(thing: Any, name: str, wrapper: Callable[..., Any]) -> None:
     original = getattr(now, "_holdfast_original", now)
 
     @functools.wraps(original)
-    def wrapped(*args: Any, **more: Any) -> Any:
+    def call_wrapper(*args: Any, **more: Any) -> Any:
         return wrapper(original, thing, *args, **more)
 
-    wrapped._holdfast_original = original  # type: ignore[attr-defined]
-    setattr(thing, name, wrapped)
+    call_wrapper._holdfast_original = original  # type: ignore[attr-defined]
+    setattr(thing, name, call_wrapper)
 
 
-class _Watching:
+class _AgentWatch:
     def __init__(self, dbg: Bridge, lane: str | None) -> None:
         self._dbg = dbg
         self._lane_given = lane
-        self._histories = Histories(shown)
+        self._histories = Histories(show)
 
     @property
     def _lane(self) -> str:
         return _managed.get() or self._lane_given or self._dbg.current_lane
 
-    def agent(self, agent: Any) -> None:
+    def watch_agent(self, agent: Any) -> None:
         _wrap(agent.model, "generate", self.generate)
         if hasattr(agent.model, "generate_stream"):
             _wrap(agent.model, "generate_stream", self.generate_stream)
@@ -82,21 +82,21 @@ class _Watching:
         if isinstance(executor, LocalPythonExecutor):
             executor.timeout_seconds = None
         for inner in agent.managed_agents.values():
-            self.agent(inner)
-            _wrap(inner, "run", self.managed)
+            self.watch_agent(inner)
+            _wrap(inner, "run", self.run_managed)
 
     def run(self, original: Callable[..., Any], agent: Any, *args: Any, **more: Any) -> Any:
-        with run_of(self._dbg, self._lane_given):
+        with open_run(self._dbg, self._lane_given):
             found = original(*args, **more)
         if not isinstance(found, GeneratorType):
             return found
         return self._steps(found)
 
     def _steps(self, steps: Iterator[Any]) -> Iterator[Any]:
-        with run_of(self._dbg, self._lane_given):
+        with open_run(self._dbg, self._lane_given):
             yield from steps
 
-    def managed(
+    def run_managed(
         self, original: Callable[..., Any], agent: Any, task: str, *args: Any, **more: Any
     ) -> Any:
         """For the agent that manages it, an agent is a tool."""
@@ -111,7 +111,7 @@ class _Watching:
         return self._dbg.call_tool(ToolCall(agent.name, {"task": task}, lane=self._lane), run)
 
     def forward(self, original: Callable[..., Any], tool: Tool, *args: Any, **more: Any) -> Any:
-        asked = _by_name(original, args, more)
+        asked = _bind_arguments(original, args, more)
         is_answer = tool.name == "final_answer"
         call = ToolCall(tool.name, asked, lane=self._lane, pure=is_answer)
         return self._dbg.call_tool(call, lambda given: original(**given))
@@ -126,10 +126,10 @@ class _Watching:
     ) -> Any:
         if _nested_models.is_inside():
             return original(messages, *args, **more)
-        call, given = self._asked(model, messages, args, more)
+        call, given = self._build_call(model, messages, args, more)
 
         def send(call: ModelCall) -> Any:
-            return _nested_models.called(lambda: original(call.messages, *args, **more))
+            return _nested_models.call_inside(lambda: original(call.messages, *args, **more))
 
         try:
             return self._dbg.call_model(call, send)
@@ -147,20 +147,21 @@ class _Watching:
         if _nested_models.is_inside():
             yield from original(messages, *args, **more)
             return
-        call, given = self._asked(model, messages, args, more)
-        call.described = lambda deltas: described(agglomerate_stream_deltas(deltas))
-        call.dump, call.load = _dumped_deltas, _loaded_deltas
+        call, given = self._build_call(model, messages, args, more)
+        call.describe = lambda deltas: describe(agglomerate_stream_deltas(deltas))
+        call.dump, call.load = _dump_deltas, _load_deltas
         try:
             yield from self._dbg.stream_model(
-                call, lambda call: _nested_models.streamed(original(call.messages, *args, **more))
+                call,
+                lambda call: _nested_models.stream_inside(original(call.messages, *args, **more)),
             )
         finally:
             self._histories.note(messages, given, call.messages)
 
-    def _asked(
+    def _build_call(
         self, model: Model, messages: list[Any], args: tuple[Any, ...], more: dict[str, Any]
     ) -> tuple[ModelCall, list[Any]]:
-        given = self._histories.restored(messages)
+        given = self._histories.restore(messages)
         settings = {name: value for name, value in more.items() if name != "tools_to_call_from"}
         if args:
             settings["args"] = list(args)
@@ -173,16 +174,16 @@ class _Watching:
             provider="smolagents",
             lane=self._lane,
             settings=settings,
-            shown=shown,
-            made=remade(given, shown, made),
-            described=described,
-            dump=_dumped,
-            load=_loaded,
+            show=show,
+            make=reuse_messages(given, show, make),
+            describe=describe,
+            dump=_dump,
+            load=_load,
         )
         return call, given
 
 
-def _by_name(
+def _bind_arguments(
     function: Callable[..., Any], args: tuple[Any, ...], more: dict[str, Any]
 ) -> dict[str, Any]:
     """The arguments of a call by their names; of one that does not fit, as they are."""
@@ -197,23 +198,23 @@ def _by_name(
     return found
 
 
-def shown(message: Any) -> dict[str, Any]:
+def show(message: Any) -> dict[str, Any]:
     if isinstance(message, dict):
         return message
     found: dict[str, Any] = {"role": _role(message.role), "content": message.content}
     if message.tool_calls:
-        found["tool_calls"] = [_dumped_call(each) for each in message.tool_calls]
+        found["tool_calls"] = [_dump_call(each) for each in message.tool_calls]
     return found
 
 
-def made(message: dict[str, Any]) -> ChatMessage:
+def make(message: dict[str, Any]) -> ChatMessage:
     content = message.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     return ChatMessage.from_dict({**message, "content": content})
 
 
-def described(message: ChatMessage) -> dict[str, Any]:
+def describe(message: ChatMessage) -> dict[str, Any]:
     found: dict[str, Any] = {"content": message.content}
     if message.tool_calls:
         found["toolCalls"] = [
@@ -231,35 +232,35 @@ def _role(role: Any) -> str:
     return role.value if isinstance(role, MessageRole) else str(role)
 
 
-def _dumped_call(call: Any) -> dict[str, Any]:
+def _dump_call(call: Any) -> dict[str, Any]:
     function = {"name": call.function.name, "arguments": call.function.arguments}
     return {"id": call.id, "type": call.type, "function": function}
 
 
-def _dumped_usage(usage: TokenUsage | None) -> dict[str, int] | None:
+def _dump_usage(usage: TokenUsage | None) -> dict[str, int] | None:
     if usage is None:
         return None
     return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
 
 
-def _loaded_usage(usage: dict[str, int] | None) -> TokenUsage | None:
+def _load_usage(usage: dict[str, int] | None) -> TokenUsage | None:
     return None if usage is None else TokenUsage(**usage)
 
 
-def _dumped(message: ChatMessage) -> dict[str, Any]:
+def _dump(message: ChatMessage) -> dict[str, Any]:
     """Without `raw`, which is whatever the provider's own client gave."""
-    return {**shown(message), "token_usage": _dumped_usage(message.token_usage)}
+    return {**show(message), "token_usage": _dump_usage(message.token_usage)}
 
 
-def _loaded(answer: Any) -> ChatMessage:
+def _load(answer: Any) -> ChatMessage:
     """Of a recording; or by decision: a text, or a message."""
     if isinstance(answer, str):
         answer = {"content": answer}
-    usage = _loaded_usage(answer.get("token_usage"))
+    usage = _load_usage(answer.get("token_usage"))
     return ChatMessage.from_dict({"role": "assistant", **answer}, token_usage=usage)
 
 
-def _dumped_deltas(deltas: list[ChatMessageStreamDelta]) -> list[dict[str, Any]]:
+def _dump_deltas(deltas: list[ChatMessageStreamDelta]) -> list[dict[str, Any]]:
     return [
         {
             "content": each.content,
@@ -274,13 +275,13 @@ def _dumped_deltas(deltas: list[ChatMessageStreamDelta]) -> list[dict[str, Any]]
                 }
                 for call in each.tool_calls or []
             ],
-            "token_usage": _dumped_usage(each.token_usage),
+            "token_usage": _dump_usage(each.token_usage),
         }
         for each in deltas
     ]
 
 
-def _loaded_deltas(answer: Any) -> list[ChatMessageStreamDelta]:
+def _load_deltas(answer: Any) -> list[ChatMessageStreamDelta]:
     if isinstance(answer, str):
         answer = [{"content": answer}]
     return [
@@ -298,7 +299,7 @@ def _loaded_deltas(answer: Any) -> list[ChatMessageStreamDelta]:
                 for call in each.get("tool_calls") or []
             ]
             or None,
-            token_usage=_loaded_usage(each.get("token_usage")),
+            token_usage=_load_usage(each.get("token_usage")),
         )
         for each in answer
     ]

@@ -6,7 +6,8 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from holdfast.model.agent_commands import INSPECTABLE, ROLES
+from holdfast.model.agent_commands import INSPECTABLE
+from holdfast.model.decision import ROLES
 
 Json = dict[str, Any]
 BY = "attach"

@@ -10,8 +10,9 @@ import typer
 from holdfast.cli.agents.event_lines import shorten
 from holdfast.cli.agents.session_selection import SessionOption, select_running
 from holdfast.cli.server_access import AsJson, complain, console
-from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED, ROLES
+from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED
 from holdfast.model.agent_events import RecordedEvent
+from holdfast.model.decision import ROLES
 from holdfast.recording import command_sender, liveness
 
 Json = dict[str, Any]

@@ -42,13 +42,15 @@ class CallRecord(TypedDict, total=False):
 
 
 class ProgramRecord(TypedDict, total=False):
-    """The program that made the call."""
+    """The program that made the call: the session, as the server describes it."""
 
-    cwd: str | None
+    session_id: str
+    cwd: str
+    python: str
     script: str | None
     module: str | None
-    argv: list[str]
-    path: list[str]
+    argv: list[str] | None
+    path: list[str] | None
 
 
 class ReplayOrder(TypedDict, total=False):
@@ -68,8 +70,24 @@ class ArgumentParts(TypedDict):
     after: Expression
 
 
-TestParts = dict[str, Any]
-"""The parts of a generated test: `arguments`, `form`, what is called, and how it has to end."""
+class TestParts(TypedDict, total=False):
+    """The parts of a generated test."""
+
+    skip: str  # why there is no test
+    form: str  # how the target is called: call, method, operator, builtin…
+    function: Expression
+    method: str
+    symbol: str
+    builtin: Expression
+    reflected: bool
+    target: Expression
+    target_name: str
+    target_after: Expression
+    arguments: list[ArgumentParts]
+    awaited: bool
+    raises: Expression
+    message: str
+    result: Expression
 
 
 class DifferenceMessage(TypedDict):
@@ -80,6 +98,7 @@ class DifferenceMessage(TypedDict):
 
 
 class ReplayAnswer(TypedDict, total=False):
+    call_id: str
     status: str  # equal, different, or cannot
     reason: str  # why the call cannot be replayed
     function: str

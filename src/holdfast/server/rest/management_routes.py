@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from fastapi import Body, Request
 
 import holdfast
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.server.rest.shared import Json, ServiceHere, router, shows
 from holdfast.service.programs.owned_processes import python_processes
 

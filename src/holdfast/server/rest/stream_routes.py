@@ -93,7 +93,7 @@ async def stream_output(
 
 async def _events(session: ProgramSession, start: int) -> AsyncIterator[bytes]:
     while not client_disconnected():
-        page = session.output.page(start, 1000, most_bytes=_STREAMED)
+        page = session.output.page(start, 1000, max_bytes=_STREAMED)
         if page.dropped:
             yield b"event: dropped\ndata: " + rest.encode({"dropped": page.dropped}) + b"\n\n"
         for entry in page.entries:

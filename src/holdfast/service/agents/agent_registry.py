@@ -1,8 +1,8 @@
-"""Keeping up with every agent: woken by their bells, and by a look from time to time.
+"""Follows every agent: woken by their bells, and by a look from time to time.
 
-A bridge rings for each event. Whoever writes without ringing is found by the look, and so are
-agents that died: their locks are free. Nothing that is wrong with one session's files keeps the
-server from the others.
+A bridge rings for each event. The look finds who writes without ringing, and agents that died:
+their locks are free. Nothing that is wrong with one session's files keeps the server from the
+others.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,8 @@ from holdfast.service.settings import Settings
 
 log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.25
-_LOOKS_AT_THE_ENDED = 4
-_SAME_TICK = 0.1  # seconds in which a directory may change twice and look the same
+_LOOKS_BETWEEN_ENDED = 4  # every so many looks, sessions that have ended are read as well
+_SAME_TICK_SECONDS = 0.1  # a directory may change twice within them and look the same
 
 
 class AgentRegistry:
@@ -49,7 +50,7 @@ class AgentRegistry:
         self._refused: set[str] = set()
         self._listed_at = -1
         self._finding = asyncio.Lock()
-        self._is_wanted = False  # whether somebody is about to find what is new
+        self._is_search_wanted = False  # whether a search for new sessions is about to begin
         self._tasks: set[asyncio.Task[None]] = set()
         self._soon: asyncio.Handle | None = None
 
@@ -60,9 +61,9 @@ class AgentRegistry:
             self._agents.create()
         except OSError as problem:
             self.problem = f"agents cannot be followed in {self._agents.root}: {problem}"
-        self._hang_bell(self._agents.server_bell)
+        self._open_bell(self._agents.server_bell)
         await self._find()
-        self._begin(self._look())
+        self._start_task(self._look())
 
     def close(self) -> None:
         for task in self._tasks:
@@ -70,7 +71,7 @@ class AgentRegistry:
         if self._soon is not None:
             self._soon.cancel()
         for path, (_, file) in list(self._bells.items()):
-            self._take_down(path)
+            self._close_bell(path)
             with contextlib.suppress(OSError):
                 if os.stat(path).st_ino == file:  # and not that of a server that came meanwhile
                     os.unlink(path)
@@ -79,15 +80,15 @@ class AgentRegistry:
         for session in self.sessions.values():
             session.stop_waiting()
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     # -- bells ------------------------------------------------------------------------------
 
-    def _hang_bell(self, path: Path) -> None:
-        """Hear it ring; once more if somebody took it away."""
+    def _open_bell(self, path: Path) -> None:
+        """Read it when it rings; open it once more if somebody took it away."""
         try:
             here: int | None = os.stat(path).st_ino
         except OSError:
@@ -95,24 +96,24 @@ class AgentRegistry:
         if path in self._bells:
             if self._bells[path][1] == here:
                 return
-            self._take_down(path)
+            self._close_bell(path)
         handle = wakeup_fifo.open_fifo(path)
         if handle is not None:
             self._bells[path] = handle, os.fstat(handle).st_ino
-            asyncio.get_running_loop().add_reader(handle, self._rung, handle)
+            asyncio.get_running_loop().add_reader(handle, self._on_ring, handle)
 
-    def _take_down(self, path: Path) -> None:
+    def _close_bell(self, path: Path) -> None:
         handle, _file = self._bells.pop(path)
         asyncio.get_running_loop().remove_reader(handle)
         with contextlib.suppress(OSError):
             os.close(handle)
 
-    def _rung(self, handle: int) -> None:
+    def _on_ring(self, handle: int) -> None:
         wakeup_fifo.drain(handle)
         self._read_on()
-        if not self._is_wanted and self._has_changed():
-            self._is_wanted = True
-            self._begin(self._find())
+        if not self._is_search_wanted and self._has_changed():
+            self._is_search_wanted = True
+            self._start_task(self._find())
 
     # -- reading ----------------------------------------------------------------------------
 
@@ -130,6 +131,7 @@ class AgentRegistry:
         try:
             return session.tail.has_more() and session.read_on()
         except Exception:
+            # Whatever is in its files, the other sessions are followed.
             log.exception("the events of %s cannot be followed", session.id)
             return False
 
@@ -139,19 +141,22 @@ class AgentRegistry:
         for number in count(1):
             await asyncio.sleep(_LOOK_SECONDS)
             try:
-                await self._look_once(everyone=number % _LOOKS_AT_THE_ENDED == 0)
+                await self._look_once(everyone=number % _LOOKS_BETWEEN_ENDED == 0)
             except Exception:
+                # The next look may do better; without it nobody would notice that agents die.
                 log.exception("agents could not be looked after")
 
     async def _look_once(self, everyone: bool) -> None:
-        self._hang_bell(self._agents.server_bell)
+        self._open_bell(self._agents.server_bell)
         await self._find()
-        looked_at = [
-            each for each in self.sessions.values() if not each.over or each.reason == CRASHED
+        watched = [
+            session
+            for session in self.sessions.values()
+            if not session.over or session.reason == CRASHED
         ]
-        alive = await asyncio.to_thread(_alive, [each.home for each in looked_at])
+        alive = await asyncio.to_thread(_find_alive, [session.home for session in watched])
         self._read_on(everyone)
-        for session in looked_at:
+        for session in watched:
             is_alive = session.id in alive
             if session.over and is_alive and session.reason == CRASHED:
                 session.revive()
@@ -167,30 +172,31 @@ class AgentRegistry:
             changed = os.stat(self._agents.sessions).st_mtime_ns
         except OSError:
             return False
-        return changed != self._listed_at or time.time() - changed / 1e9 < _SAME_TICK
+        return changed != self._listed_at or time.time() - changed / 1e9 < _SAME_TICK_SECONDS
 
     async def _find(self) -> None:
         """Take up the sessions that are new, and let go of those whose files are gone."""
         async with self._finding:
-            self._is_wanted = False
-            known = {each.id: each.home for each in self.sessions.values()}
-            found = await asyncio.to_thread(_found, self._agents, known, self._refused)
-            self._listed_at = found.listed_at
-            for home, seen in found.new:
+            self._is_search_wanted = False
+            known = {session.id: session.home for session in self.sessions.values()}
+            listing = await asyncio.to_thread(_list, self._agents, known, self._refused)
+            self._listed_at = listing.listed_at
+            for home, scan in listing.new:
                 if home.id not in self.sessions:
-                    self._take_up(home, seen)
-            for session_id in found.gone:
+                    self._add(home, scan)
+            for session_id in listing.gone:
                 session = self.sessions.get(session_id)
                 if session is not None and session.home == known[session_id]:
                     self._forget(session, "its files are gone")
 
-    def _take_up(self, home: SessionDirectory, seen: RecordingScan) -> AgentSession:
+    def _add(self, home: SessionDirectory, scan: RecordingScan) -> AgentSession:
         session = AgentSession(home, self._ledger, self._stream, self)
         try:
-            session.begin(seen)
+            session.begin(scan)
             while session.read_on():
                 pass
         except Exception:
+            # Whatever is in its files, the other sessions are followed.
             log.exception("session %s cannot be followed", home.id)
             self._refused.add(home.id)
         else:
@@ -201,45 +207,45 @@ class AgentRegistry:
         session.end(why)
         self.sessions.pop(session.id, None)
 
-    # -- asked for --------------------------------------------------------------------------
+    # -- operations -------------------------------------------------------------------------
 
-    def session(self, session_id: str) -> AgentSession:
-        found = self.sessions.get(session_id)
-        if found is None:
+    def get(self, session_id: str) -> AgentSession:
+        session = self.sessions.get(session_id)
+        if session is None:
             raise errors.SessionNotFound(
                 f"no agent session {session_id}", id=session_id, session_id=session_id
             )
-        return found
+        return session
 
-    def held(self, hold_id: str) -> tuple[AgentSession, AgentHold]:
+    def get_hold(self, hold_id: str) -> tuple[AgentSession, AgentHold]:
         """An open hold, and whose it is; AlreadyDecided if it was settled."""
-        hold = self._ledger.still_open(hold_id)
-        session = self.session(hold.session_id)
-        held = session.hold(hold_id)
+        hold = self._ledger.get_open(hold_id)
+        session = self.get(hold.session_id)
+        held = session.find_hold(hold_id)
         assert held is not None
         return session, held
 
     async def follow(self, directory: str) -> AgentSession:
-        """A session whose directory is not among ours."""
-        home = await asyncio.to_thread(_checked, directory)
+        """Follow a session whose directory is not among ours."""
+        home = await asyncio.to_thread(_check_directory, directory)
         known = self.sessions.get(home.id)
         if known is not None:
             if os.path.realpath(known.home.path) != os.path.realpath(home.path):
-                raise _not_ours(f"another session is called {home.id}", directory)
+                raise _refuse(f"another session is called {home.id}", directory)
             return known
-        seen = await asyncio.to_thread(scan_recording, home)
+        scan = await asyncio.to_thread(scan_recording, home)
         if home.id in self.sessions:
             return self.sessions[home.id]
-        session = self._take_up(home, seen or RecordingScan(home.read_metadata(), is_alive=True))
+        session = self._add(home, scan or RecordingScan(home.read_metadata(), is_alive=True))
         if session.id not in self.sessions:
-            raise _not_ours("its files cannot be read", directory)
+            raise _refuse("its files cannot be read", directory)
         with contextlib.suppress(OSError):
             if home.path.parent.name == "sessions" and _is_ours(home.agents.root):
-                self._hang_bell(home.agents.server_bell)
+                self._open_bell(home.agents.server_bell)
         return session
 
     async def delete(self, session: AgentSession) -> None:
-        """Its recording goes too."""
+        """Forget a session that has ended, and delete its recording."""
         if not session.over or (session.reason == CRASHED and liveness.is_alive(session.home)):
             raise errors.WrongState(
                 f"the agent of session {session.id} still runs",
@@ -261,54 +267,56 @@ class AgentRegistry:
         self._forget(session, "deleted")
 
 
-class _Found:
-    def __init__(self) -> None:
-        self.listed_at = -1
-        self.new: list[tuple[SessionDirectory, RecordingScan]] = []
-        self.gone: list[str] = []
+@dataclass
+class _Listing:
+    """Which sessions there are that were not known, and which are no more."""
+
+    listed_at: int = -1
+    new: list[tuple[SessionDirectory, RecordingScan]] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
 
 
-def _found(
+def _list(
     agents: AgentsDirectory, known: dict[str, SessionDirectory], refused: set[str]
-) -> _Found:
-    """In a thread: which sessions there are that were not known, and which are no more."""
-    found = _Found()
+) -> _Listing:
+    """Reads the directory: for a thread."""
+    listing = _Listing()
     with contextlib.suppress(OSError):
-        found.listed_at = os.stat(agents.sessions).st_mtime_ns
+        listing.listed_at = os.stat(agents.sessions).st_mtime_ns
     for home in agents.list_sessions():
         if home.id not in known and home.id not in refused:
-            seen = scan_recording(home)
-            if seen is not None:
-                found.new.append((home, seen))
-    found.gone = [home.id for home in known.values() if not home.path.is_dir()]
-    return found
+            scan = scan_recording(home)
+            if scan is not None:
+                listing.new.append((home, scan))
+    listing.gone = [home.id for home in known.values() if not home.path.is_dir()]
+    return listing
 
 
-def _alive(homes: list[SessionDirectory]) -> set[str]:
+def _find_alive(homes: list[SessionDirectory]) -> set[str]:
     return {home.id for home in homes if liveness.is_alive(home)}
 
 
-def _checked(directory: str) -> SessionDirectory:
+def _check_directory(directory: str) -> SessionDirectory:
     """The session in a directory that somebody named; InvalidInput if it is none, or not ours."""
     path = Path(directory)
     if not path.is_absolute() or "\0" in directory:
-        raise _not_ours("it is no absolute path", directory)
+        raise _refuse("it is no absolute path", directory)
     try:
         if not stat.S_ISDIR(os.stat(path).st_mode):
-            raise _not_ours("it is no directory", directory)
+            raise _refuse("it is no directory", directory)
         if not _is_ours(path):
-            raise _not_ours("it belongs to another user", directory)
+            raise _refuse("it belongs to another user", directory)
         about = json.loads((path / "session.json").read_bytes())
     except OSError as problem:
-        raise _not_ours(problem.strerror or str(problem), directory) from None
+        raise _refuse(problem.strerror or str(problem), directory) from None
     except ValueError:
-        raise _not_ours("its session.json is no JSON", directory) from None
+        raise _refuse("its session.json is no JSON", directory) from None
     if not isinstance(about, dict) or about.get("id") != path.name:
-        raise _not_ours("its session.json names another session", directory)
+        raise _refuse("its session.json names another session", directory)
     try:
         AgentsDirectory(path).home(path.name)  # is it a name that a session may have?
     except ValueError as problem:
-        raise _not_ours(str(problem), directory) from None
+        raise _refuse(str(problem), directory) from None
     return SessionDirectory(path)
 
 
@@ -316,7 +324,7 @@ def _is_ours(path: Path) -> bool:
     return not hasattr(os, "getuid") or os.stat(path).st_uid == os.getuid()
 
 
-def _not_ours(why: str, directory: str) -> errors.InvalidInput:
+def _refuse(why: str, directory: str) -> errors.InvalidInput:
     return errors.InvalidInput(
         f"{directory[:300]} cannot be followed: {why}",
         hint="Name the directory of an agent session of your own, with its session.json.",

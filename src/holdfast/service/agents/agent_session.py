@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from holdfast.model.agent_events import (
 )
 from holdfast.model.decision import AGENT_MOMENTS, Decision, Moment
 from holdfast.model.hold import Hold
-from holdfast.model.session import Kind, State
+from holdfast.model.session_state import Kind, State
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.recording.recording_state import EventCounts, RecordedStop, RecordingState
@@ -240,7 +241,7 @@ class AgentSession(Session):
     async def decide(self, hold: Hold, request: DecisionRequest) -> AgentDecision:
         by, fields = request.options.by, request.fields
         limit = command_exchange.parse_timeout(fields, self._settings.request_timeout)
-        _, held = await command_exchange.decide(
+        held = await command_exchange.decide(
             self._registry, self._ledger, hold.id, request.action, by, fields, limit
         )
         await self._settle_within(self._seconds(request.options))
@@ -250,16 +251,16 @@ class AgentSession(Session):
 
     async def continue_holds(self, by: str) -> list[str]:
         limit = self._settings.request_timeout
-        return await command_exchange.continue_all(self._registry, self._ledger, self.id, by, limit)
+        return await command_exchange.continue_all(self._registry, self._ledger, self, by, limit)
 
     def summarize_hold(self, hold: Hold) -> answers.AgentHold:
-        return build_hold(hold, self._registry.held(hold.id)[1], whole=False)
+        return build_hold(hold, self._registry.get_hold(hold.id)[1], whole=False)
 
     async def describe_hold(self, hold: Hold) -> answers.AgentHold:
-        return build_hold(hold, self._registry.held(hold.id)[1], whole=True)
+        return build_hold(hold, self._registry.get_hold(hold.id)[1], whole=True)
 
     async def command(
-        self, kind: str, data: dict[str, Any], timeout: float | None = None
+        self, kind: str, data: Mapping[str, Any], timeout: float | None = None
     ) -> AgentCommandAnswer:
         """Send a command and wait for its answer."""
         limit = self._settings.request_timeout if timeout is None else timeout
@@ -403,7 +404,7 @@ class AgentSession(Session):
             self._ledger.withdraw(held.id, why)
         self.held.clear()
 
-    def hold(self, hold_id: str) -> AgentHold | None:
+    def find_hold(self, hold_id: str) -> AgentHold | None:
         return next((held for held in self.held.values() if held.id == hold_id), None)
 
     # -- its end ----------------------------------------------------------------------------

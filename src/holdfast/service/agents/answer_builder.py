@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.model.hold import Hold
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.recording.recording_state import EventCounts
 from holdfast.service.holds import hold_fields
 from holdfast.wire import agent_answers as answers

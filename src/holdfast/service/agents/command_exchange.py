@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import secrets
 import time
@@ -11,17 +10,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
+from holdfast.core.decision_check import check_allowed, check_fields
 from holdfast.core.ledger import Ledger
-from holdfast.model.agent_commands import COMMANDS, EXPIRED, REJECTED, ROLES
-from holdfast.model.agent_events import RecordedEvent
-from holdfast.model.session import State
+from holdfast.model.agent_commands import COMMANDS, EXPIRED, REJECTED
+from holdfast.model.agent_events import (
+    COMMAND_EXECUTED,
+    COMMAND_RESPONSE,
+    ERROR,
+    EventData,
+    RecordedEvent,
+)
+from holdfast.model.session_state import State
 from holdfast.recording import command_sender
 
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_registry import AgentRegistry
     from holdfast.service.agents.agent_session import AgentHold, AgentSession
 
-Json = dict[str, Any]
+_MAX_TIMEOUT = 300
 
 
 @dataclass
@@ -31,11 +37,11 @@ class CommandOutcome:
     command_id: str
     status: str
     note: str | None = None
-    response: Json | None = field(default=None)
+    response: dict[str, object] | None = field(default=None)
 
 
 async def send_command(
-    session: AgentSession, kind: str, data: Json, patience: float
+    session: AgentSession, kind: str, data: Mapping[str, Any], timeout: float
 ) -> CommandOutcome:
     """Append it and wait for its acknowledgement, and its answer if it has one."""
     session.require_live()
@@ -44,7 +50,7 @@ async def send_command(
             f"no command {kind!r:.100}", hint=f"There are: {', '.join(COMMANDS)}.", field="type"
         )
     command_id = f"cmd_{secrets.token_hex(6)}"
-    said = session.answers[command_id] = []
+    answers = session.answers[command_id] = []
     try:
         try:
             command_sender.send_command(session.home, kind, data, command_id)
@@ -52,42 +58,44 @@ async def send_command(
             raise errors.NotStored(
                 f"the command cannot be written: {problem}", session_id=session.id
             ) from None
-        await session.wait_until(lambda: _is_answered(kind, said) or session.over, patience)
-        return _outcome(session, kind, command_id, said, patience)
+        await session.wait_until(lambda: _is_answered(kind, answers) or session.over, timeout)
+        return _read_outcome(session, kind, command_id, answers, timeout)
     finally:
         session.answers.pop(command_id, None)
 
 
-def _is_answered(kind: str, said: list[RecordedEvent]) -> bool:
-    return any(command_sender.is_final_answer(kind, event) for event in said)
+def _is_answered(kind: str, answers: list[RecordedEvent]) -> bool:
+    return any(command_sender.is_final_answer(kind, event) for event in answers)
 
 
-def _outcome(
-    session: AgentSession, kind: str, command_id: str, said: list[RecordedEvent], patience: float
+def _read_outcome(
+    session: AgentSession,
+    kind: str,
+    command_id: str,
+    answers: list[RecordedEvent],
+    timeout: float,
 ) -> CommandOutcome:
     outcome = None
-    for event in said:
+    for event in answers:
         data = event["data"]
-        if event["type"] == "error":
+        if event["type"] == ERROR:
             raise errors.CommandRejected(
                 str(data.get("message") or "the agent rejected it"),
                 session_id=session.id,
                 command_id=command_id,
                 status=REJECTED,
             )
-        if event["type"] == "command_executed":
+        if event["type"] == COMMAND_EXECUTED:
             outcome = CommandOutcome(command_id, str(data.get("status")), data.get("note"))
-        elif event["type"] == "command_response" and outcome is not None:
-            outcome.response = {
-                name: value for name, value in data.items() if name not in ("commandId", "type")
-            }
-    if outcome is None or not _is_answered(kind, said):
+        elif event["type"] == COMMAND_RESPONSE and outcome is not None:
+            outcome.response = select_response(data)
+    if outcome is None or not _is_answered(kind, answers):
         session.require_live()
         raise errors.AgentTimedOut(
-            f"the agent did not answer the {kind} within {patience:g} s",
+            f"the agent did not answer the {kind} within {timeout:g} s",
             session_id=session.id,
             command_id=command_id,
-            timeout=patience,
+            timeout=timeout,
         )
     if outcome.status == EXPIRED:
         raise errors.AlreadyDecided(
@@ -100,6 +108,11 @@ def _outcome(
     return outcome
 
 
+def select_response(data: EventData) -> dict[str, object]:
+    """The fields of a `command_response` that answer the command."""
+    return {name: value for name, value in data.items() if name not in ("commandId", "type")}
+
+
 # -- decisions ------------------------------------------------------------------------------------
 
 
@@ -110,141 +123,66 @@ async def decide(
     action: str,
     by: str,
     options: Mapping[str, Any],
-    patience: float,
-) -> tuple[AgentSession, AgentHold]:
-    """Settle a hold by way of its agent: what that says is how it ended."""
-    session, held = agents.held(hold_id)
+    timeout: float,
+) -> AgentHold:
+    """Settle a hold by way of its agent, whose events say how it ended."""
+    session, held = agents.get_hold(hold_id)
     hold = ledger.get(hold_id)
-    if action not in hold.actions:
-        raise errors.WrongState(
-            f"cannot {action}: hold {hold_id} ({hold.kind.value}) does not allow it",
-            hint=f"It allows: {', '.join(hold.actions)}.",
-            hold_id=hold_id,
-            session_id=hold.session_id,
-            state="held",
-            possible=list(hold.actions),
-        )
-    data = {"stop": held.stop, "by": by, **parse_decision(action, options)}
+    check_allowed(hold, action)
+    data = {"stop": held.stop, "by": by, **check_fields(hold.moment, action, options)}
     kind = "step" if action == "step" else "resume"
     if kind == "resume":
         data["action"] = action
     async with held.lock:
-        ledger.still_open(hold_id)  # somebody may have been first
+        ledger.get_open(hold_id)  # somebody may have been first
         began = time.monotonic()
         try:
-            await send_command(session, kind, data, patience)
+            await send_command(session, kind, data, timeout)
         except errors.WrongState:
-            await _told(session, held, patience)
-            ledger.still_open(hold_id)  # says who was first, if that is known
+            await _wait_released(session, held, timeout)
+            ledger.get_open(hold_id)  # says who was first, if that is known
             raise
-        left = max(0.0, patience - (time.monotonic() - began))
-        if not await _told(session, held, left):
+        left = max(0.0, timeout - (time.monotonic() - began))
+        if not await _wait_released(session, held, left):
             raise errors.AgentTimedOut(
-                f"the agent took the decision but did not go on within {patience:g} s",
+                f"the agent took the decision but did not go on within {timeout:g} s",
                 session_id=session.id,
                 hold_id=hold_id,
-                timeout=patience,
+                timeout=timeout,
             )
-    return session, held
+    return held
 
 
-async def _told(session: AgentSession, held: AgentHold, patience: float) -> bool:
+async def _wait_released(session: AgentSession, held: AgentHold, timeout: float) -> bool:
     """Wait until its events say that it is held no more."""
-    return await session.wait_until(lambda: held.stop not in session.held, patience)
+    return await session.wait_until(lambda: held.stop not in session.held, timeout)
 
 
 def parse_timeout(options: Mapping[str, Any], default: float) -> float:
     """How long the agent may take, as a decision says it."""
     seconds = options.get("timeout", default)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 300:
-        raise errors.InvalidInput("timeout is a number of seconds, up to 300", field="timeout")
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not is_number or not 0 < seconds <= _MAX_TIMEOUT:
+        raise errors.InvalidInput(
+            f"timeout is a number of seconds, up to {_MAX_TIMEOUT}", field="timeout"
+        )
     return float(seconds)
 
 
-def parse_decision(action: str, options: Mapping[str, Any]) -> Json:
-    """What belongs to an action, checked; InvalidDecision names the field."""
-    match action:
-        case "modify":
-            given = _given(options, "input", "modified_input")
-            if given is None and "messages" in options:
-                given = ({"messages": options["messages"]},)
-            if given is None:
-                raise _invalid("input", "modify needs it: the changed input, an object")
-            if not isinstance(given[0], dict):
-                raise _invalid("input", "the changed input is an object")
-            return {"input": given[0]}
-        case "skip":
-            given = _given(options, "result", "fake_result")
-            if given is None:
-                raise _invalid("result", "skip needs it: what to give instead")
-            return {"result": given[0]}
-        case "raise":
-            kind = options.get("exception_type", "RuntimeError")
-            message = options.get("exception_message", "")
-            if not isinstance(kind, str) or not kind:
-                raise _invalid("exception_type", "it is the name of an exception")
-            if not isinstance(message, str):
-                raise _invalid("exception_message", "it is text")
-            return {"exception_type": kind, "exception_message": message}
-        case "inject":
-            role, content = options.get("role", "user"), options.get("content")
-            if role not in ROLES:
-                raise _invalid("role", f"it is one of {', '.join(ROLES)}")
-            if not isinstance(content, (str, list)) or not content:
-                raise _invalid("content", "it is the text of a message")
-            return {"role": role, "content": content}
-        case _:
-            return {}
-
-
-def _given(options: Mapping[str, Any], plain: str, wrapped: str) -> tuple[Any] | None:
-    """A value as it is, or as calls take it: `{"value": …}` or `{"literal": "…"}`."""
-    if plain in options:
-        return (options[plain],)
-    if wrapped not in options:
-        return None
-    given = options[wrapped]
-    if isinstance(given, dict) and list(given) == ["value"]:
-        return (given["value"],)
-    if isinstance(given, dict) and list(given) == ["literal"]:
-        try:
-            return (ast.literal_eval(str(given["literal"])),)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            raise _invalid(wrapped, "its literal is no Python literal") from None
-    if wrapped == "modified_input":
-        return (given,)
-    raise _invalid(wrapped, 'a value is {"value": json} or {"literal": "python literal"}')
-
-
-def _invalid(name: str, why: str) -> errors.InvalidDecision:
-    return errors.InvalidDecision(
-        f"{name}: {why}",
-        hint="modify takes `input`, skip `result`, raise `exception_type` and "
-        "`exception_message`, inject `role` and `content`.",
-        field=name,
-    )
-
-
 async def continue_all(
-    agents: AgentRegistry, ledger: Ledger, session_id: str | None, by: str, patience: float
+    agents: AgentRegistry, ledger: Ledger, session: AgentSession, by: str, timeout: float
 ) -> list[str]:
-    """Continue whatever agents hold; those that somebody else decided meanwhile are left out."""
-    waiting = [
-        hold_id
-        for session in agents.sessions.values()
-        if session_id is None or session.id == session_id
-        for hold_id in session.holds
-    ]
+    """Continue whatever an agent holds; what somebody else decided meanwhile is left out."""
 
-    async def one(hold_id: str) -> str | None:
+    async def decide_one(hold_id: str) -> str | None:
         try:
-            await decide(agents, ledger, hold_id, "continue", by, {}, patience)
+            await decide(agents, ledger, hold_id, "continue", by, {}, timeout)
         except (errors.WrongState, errors.NotFound, errors.TimedOut, errors.InvalidInput):
             return None
         return hold_id
 
-    done = await asyncio.gather(*map(one, waiting))
-    return [each for each in done if each is not None]
+    continued = await asyncio.gather(*map(decide_one, session.holds))
+    return [hold_id for hold_id in continued if hold_id is not None]
 
 
 # -- as programs are steered ----------------------------------------------------------------------
@@ -272,14 +210,14 @@ def get_only_hold(session: AgentSession, action: str) -> AgentHold:
     )
 
 
-async def pause(session: AgentSession, patience: float, wait: float) -> bool:
+async def pause(session: AgentSession, timeout: float, wait: float) -> bool:
     """Ask it to stop before its next model call; True once it has."""
-    await send_command(session, "pause", {}, patience)
+    await send_command(session, "pause", {}, timeout)
     if wait:
         await session.wait_until(lambda: session.settled, wait)
     return session.state is State.PAUSED
 
 
-async def inspect(session: AgentSession, what: str, patience: float) -> Any:
-    outcome = await send_command(session, "inspect", {"what": what}, patience)
+async def inspect(session: AgentSession, what: str, timeout: float) -> object:
+    outcome = await send_command(session, "inspect", {"what": what}, timeout)
     return (outcome.response or {}).get("data")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.model.agent_events import EventData, RecordedEvent
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.recording import liveness
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.recording.recording_state import RecordingState

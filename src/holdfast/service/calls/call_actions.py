@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from holdfast import errors
-from holdfast.core import decisions
+from holdfast.core import decision_check
 from holdfast.model.call import Item, When
 from holdfast.model.decision import Moment
 from holdfast.service.calls.content_cache import ContentCache
@@ -44,7 +44,7 @@ class ActionBuilder:
         check_replacement: Callable[[str], None],
     ) -> CallAction:
         """`check_replacement` raises when a function cannot replace the one that is called."""
-        fields = decisions.check_fields(Moment(when.value), action, options)
+        fields = decision_check.check_fields(Moment(when.value), action, options)
         match action:
             case "skip":
                 return await self._skip(fields)

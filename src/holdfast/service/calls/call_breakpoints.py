@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.core import call_matcher
-from holdfast.core.call_matcher import Armed
+from holdfast.core.call_matcher import ArmedBreakpoint
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_sessions import CallSessions
@@ -38,7 +38,7 @@ class CallBreakpoints:
         self._functions = functions
         self._actions = actions
         self._contents = contents
-        self._armed: dict[str, Armed] = {}
+        self._armed: dict[str, ArmedBreakpoint] = {}
         self._last_number = 0
 
     async def load(self) -> list[errors.HoldfastError]:
@@ -51,8 +51,8 @@ class CallBreakpoints:
                 problems.append(problem)
         return problems
 
-    def _arm(self, point: CallBreakpoint, hits: int = 0) -> Armed:
-        armed = Armed(point, hits)
+    def _arm(self, point: CallBreakpoint, hits: int = 0) -> ArmedBreakpoint:
+        armed = ArmedBreakpoint(point, hits)
         number = point.id.rpartition("_")[2]
         self._last_number = max(self._last_number, int(number) if number.isdecimal() else 0)
         self._armed[point.id] = armed
@@ -60,22 +60,22 @@ class CallBreakpoints:
 
     # -- reading ----------------------------------------------------------------------------
 
-    async def first_hit(self, call: CallRecord, when: When) -> Armed | None:
+    async def first_hit(self, call: CallRecord, when: When) -> ArmedBreakpoint | None:
         if not self._armed:
             return None
         values = FilterValues(self._contents)
         while True:
             try:
-                return call_matcher.first_hit(
+                return call_matcher.find_hit(
                     self._armed.values(), call, when, lambda: values.build(call)
                 )
             except ValueNotAtHand as missing:
                 await values.load(missing)
 
-    def all(self) -> list[Armed]:
+    def all(self) -> list[ArmedBreakpoint]:
         return list(self._armed.values())
 
-    def get(self, point_id: str) -> Armed:
+    def get(self, point_id: str) -> ArmedBreakpoint:
         armed = self._armed.get(point_id)
         if armed is None:
             raise errors.CallBreakpointNotFound(f"no breakpoint {point_id}", id=point_id)
@@ -83,7 +83,7 @@ class CallBreakpoints:
 
     # -- changing ---------------------------------------------------------------------------
 
-    async def add(self, fields: Mapping[str, Any]) -> Armed:
+    async def add(self, fields: Mapping[str, Any]) -> ArmedBreakpoint:
         point = await self._check(CallBreakpoint(id="", created_at=time.time()), fields)
         point = dataclasses.replace(point, id=f"cbp_{self._last_number + 1}")
         armed = self._arm(point)
@@ -91,7 +91,7 @@ class CallBreakpoints:
         self._announce("breakpoint_added", armed.point)
         return armed
 
-    async def change(self, point_id: str, fields: Mapping[str, Any]) -> Armed:
+    async def change(self, point_id: str, fields: Mapping[str, Any]) -> ArmedBreakpoint:
         point = await self._check(self.get(point_id).point, fields)
         armed = self._arm(point, self.get(point_id).hits)
         await self._save()
@@ -184,7 +184,7 @@ def check_fields(point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakp
             hint='{"function": "*"} holds every call.',
             field="function",
         )
-    Armed(changed)  # raises unless its condition and hit condition can be parsed
+    ArmedBreakpoint(changed)  # raises unless its condition and hit condition can be parsed
     return changed
 
 

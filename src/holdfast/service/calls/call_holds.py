@@ -10,13 +10,13 @@ from typing import Any
 from msgspec import UNSET
 
 from holdfast import errors
-from holdfast.core import decisions
+from holdfast.core import decision_check
 from holdfast.core.ledger import Ledger
 from holdfast.model.call import CallRecord, When, call_number
 from holdfast.model.decision import CONTINUE, Decision, names_at
 from holdfast.model.hold import Hold
 from holdfast.model.location import Location
-from holdfast.model.session import Kind
+from holdfast.model.session_state import Kind
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.calls.held_call import HeldCall
@@ -87,7 +87,7 @@ class CallHolds:
 
     def require_open(self, hold_id: str) -> HeldCall:
         """The held call; an error says how its hold was settled otherwise."""
-        self._ledger.still_open(hold_id)
+        self._ledger.get_open(hold_id)
         return self._open[hold_id]
 
     def newest_of(self, session: CallSession) -> HeldCall:
@@ -108,7 +108,7 @@ class CallHolds:
     ) -> HeldCall:
         """Settle a hold. A decision that cannot be carried out leaves it open."""
         held = self.require_open(hold_id)
-        decisions.check_allowed(self._ledger.get(hold_id), action)
+        decision_check.check_allowed(self._ledger.get(hold_id), action)
         prepared = await self._actions.build(
             held.when, action, options, held.running.check_replacement
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast import errors
-from holdfast.core.call_matcher import Armed
+from holdfast.core.call_matcher import ArmedBreakpoint
 from holdfast.model.call import When
 from holdfast.model.decision import CONTINUE, Moment, action_at
 from holdfast.service.calls.call_actions import ActionBuilder
@@ -45,7 +45,9 @@ class CallInterceptor:
             return None  # it ended while the store was read, and nobody polls
         return self._holds.open(running, when, armed.point.id, location)
 
-    async def _act(self, running: RunningCall, when: When, armed: Armed) -> CallInstruction | None:
+    async def _act(
+        self, running: RunningCall, when: When, armed: ArmedBreakpoint
+    ) -> CallInstruction | None:
         options = dict(armed.point.action or {})
         action = str(options.pop("action", ""))
         if action == CONTINUE.name or action_at(Moment(when.value), action) is None:

@@ -107,7 +107,7 @@ class _FilterCheck:
         return missing
 
     def _judge(self, call: CallRecord) -> Verdict:
-        return self._expression.judged(self._values.build(call))
+        return self._expression.decide(self._values.build(call))
 
     async def fits(self, call: CallRecord) -> bool:
         verdict = self._verdicts.get(call.number)

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from holdfast.core.call_matcher import Armed
+from holdfast.core.call_matcher import ArmedBreakpoint
 from holdfast.model.call import CallRecord, Function, Preview, When, call_id
 from holdfast.model.hold import Hold
 from holdfast.service.calls.content_cache import ContentCache
@@ -204,7 +204,7 @@ def build_function(function: Function, calls: int, sessions: list[str]) -> Funct
     )
 
 
-def build_breakpoint(armed: Armed) -> CallBreakpointAnswer:
+def build_breakpoint(armed: ArmedBreakpoint) -> CallBreakpointAnswer:
     point = armed.point
 
     def known(value: Any) -> Any:

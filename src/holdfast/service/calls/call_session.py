@@ -14,7 +14,7 @@ from holdfast import errors
 from holdfast.model.call import IMPLICIT_SESSION, Application, Function
 from holdfast.model.hold import Hold
 from holdfast.model.records import SessionRecord
-from holdfast.model.session import Kind, State
+from holdfast.model.session_state import Kind, State
 from holdfast.service.calls.process_watch import ProcessWatch
 from holdfast.service.event_journal import EventJournal
 from holdfast.service.event_stream import EventStream

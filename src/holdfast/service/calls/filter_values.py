@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.core.filters import NOTHING, Call, Given, Later, Unknown
+from holdfast.core.filters import NOTHING, Arguments, Call, LazyValue, Unknown
 from holdfast.model.call import CallRecord, Preview
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.wire import plain_values
@@ -44,9 +44,9 @@ class FilterValues:
         """Each value is looked at when the expression comes to it."""
         if record.number != self._data_of:
             self._data, self._data_of = {}, record.number
-        known: dict[str, Later] = {}
+        known: dict[str, LazyValue] = {}
 
-        def later(cid: str, name: str) -> Later:
+        def later(cid: str, name: str) -> LazyValue:
             if cid not in known:
                 known[cid] = self._build_later(cid, name)
             return known[cid]
@@ -55,8 +55,8 @@ class FilterValues:
         if record.exception_type is not None:
             exception = {"type": record.exception_type, "message": record.exception_message or ""}
         return {
-            "args": Given([later(cid, f"args[{at}]") for at, cid in enumerate(record.args)]),
-            "kwargs": Given(
+            "args": Arguments([later(cid, f"args[{at}]") for at, cid in enumerate(record.args)]),
+            "kwargs": Arguments(
                 {name: later(cid, f"kwargs[{name!r}]") for name, cid in record.kwargs.items()}
             ),
             "function": record.function.name,
@@ -70,7 +70,7 @@ class FilterValues:
             "task": record.task,
         }
 
-    def _build_later(self, cid: str, name: str) -> Later:
+    def _build_later(self, cid: str, name: str) -> LazyValue:
         """The value in its preview, or else the plain value in its bytes."""
 
         def length() -> int | None:
@@ -90,7 +90,7 @@ class FilterValues:
                 return Unknown(preview.get("length"), f"{name} is not stored")
             return plain_values.read_plain(data, note)
 
-        return Later(look, length)
+        return LazyValue(look, length)
 
     def _preview(self, cid: str) -> Preview:
         preview = self._previews.get(cid)

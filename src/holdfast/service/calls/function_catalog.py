@@ -72,14 +72,16 @@ class FunctionCatalog:
         return frozenset(
             function.id
             for function in self.by_id.values()
-            if any(call_matcher.fits(pattern, name) for name in call_matcher.names_of(function))
+            if any(
+                call_matcher.matches(pattern, name) for name in call_matcher.list_names(function)
+            )
         )
 
     def find_aliased(self, pattern: str) -> frozenset[int]:
         return frozenset(
             function.id
             for function in self.by_id.values()
-            if call_matcher.fits(pattern, function.alias or "")
+            if call_matcher.matches(pattern, function.alias or "")
         )
 
     def sessions_of(self, function: Function) -> list[str]:

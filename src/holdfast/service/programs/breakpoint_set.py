@@ -60,32 +60,32 @@ class BreakpointSet:
             )
         ]
         try:
-            made = [
-                self._verified(self._checked(wanted), strict=must_exist)
+            points = [
+                self._verify(self._resolve_path(wanted), strict=must_exist)
                 for wanted, must_exist in numbered
             ]
         except BaseException:
             for wanted, _ in numbered:
                 self._forget(wanted.id)
             raise
-        self._last += len(made)
-        self._all.update((each.id, each) for each in made)
-        return made
+        self._last += len(points)
+        self._all.update((point.id, point) for point in points)
+        return points
 
     def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> Breakpoint:
         before = self.get(breakpoint_id)
         if before.is_function and "line" in changes:
             raise errors.InvalidInput("a function breakpoint has no line to change", field="line")
         wanted = dataclasses.replace(before, **changes)
-        changed = self._verified(self._checked(wanted), strict=False)
+        changed = self._verify(self._resolve_path(wanted), strict=False)
         self._all[breakpoint_id] = changed
         return changed
 
     def remove(self, breakpoint_id: str) -> Breakpoint:
-        found = self.get(breakpoint_id)
+        point = self.get(breakpoint_id)
         del self._all[breakpoint_id]
         self._forget(breakpoint_id)
-        return found
+        return point
 
     def clear(self) -> list[Breakpoint]:
         removed = list(self._all.values())
@@ -99,14 +99,14 @@ class BreakpointSet:
         self._waiting.discard(breakpoint_id)
 
     def note(self, breakpoint_id: str, **facts: Any) -> None:
-        """Keep what the debugger says of it (hits, a failing condition)."""
+        """Keep what the debugger reports: hits, or a failing condition."""
         if breakpoint_id in self._all:
             self._all[breakpoint_id] = dataclasses.replace(self._all[breakpoint_id], **facts)
 
     # -- verification -----------------------------------------------------------------------
 
-    def _checked(self, wanted: Breakpoint) -> Breakpoint:
-        """Refuse what can never work, before anything is changed."""
+    def _resolve_path(self, wanted: Breakpoint) -> Breakpoint:
+        """The breakpoint with an absolute path; what can never work is refused."""
         check(wanted)
         if wanted.file is not None and not wanted.is_function:
             given = os.path.expanduser(wanted.file)
@@ -116,9 +116,9 @@ class BreakpointSet:
             return dataclasses.replace(wanted, file=os.path.normpath(path))
         return wanted
 
-    def _verified(self, wanted: Breakpoint, *, strict: bool) -> Breakpoint:
+    def _verify(self, wanted: Breakpoint, *, strict: bool) -> Breakpoint:
         if wanted.is_function:
-            return self._resolved(wanted)
+            return self._find_function(wanted)
         assert wanted.file is not None
         assert wanted.line is not None
         source = self._sources.get(wanted.file)
@@ -141,7 +141,7 @@ class BreakpointSet:
             wanted, verified=placed.verified, message=placed.message, suggestion=placed.suggestion
         )
 
-    def _resolved(self, wanted: Breakpoint) -> Breakpoint:
+    def _find_function(self, wanted: Breakpoint) -> Breakpoint:
         """A function breakpoint, with the place of its function if it can be found."""
         assert wanted.function is not None
         for module, qualname in function_finder.candidates(wanted.function):
@@ -197,21 +197,18 @@ class BreakpointSet:
 
         Before a launch all of them are: the files may have been edited since they were set.
         """
-        found = []
-        for each in list(self._all.values()):
-            waits = each.id in self._waiting or (each.is_function and not each.verified)
-            if not (waits or all_of_them):
-                continue
-            again = self._looked_at(each)
-            if again != each:
-                self._all[each.id] = again
-            if again.verified and not each.verified:
-                found.append(again)
-        return found
+        verified = []
+        for before in list(self._all.values()):
+            waits = before.id in self._waiting or (before.is_function and not before.verified)
+            if waits or all_of_them:
+                self._all[before.id] = point = self._verify_again(before)
+                if point.verified and not before.verified:
+                    verified.append(point)
+        return verified
 
-    def _looked_at(self, point: Breakpoint) -> Breakpoint:
+    def _verify_again(self, point: Breakpoint) -> Breakpoint:
         try:
-            return self._verified(point, strict=False)
+            return self._verify(point, strict=False)
         except errors.InvalidLine as problem:
             return dataclasses.replace(
                 point, verified=False, message=problem.message, suggestion=None
@@ -226,44 +223,41 @@ class BreakpointSet:
                 self.note(breakpoint_id, file=path)
 
     @property
-    def unresolved(self) -> bool:
-        return any(each.is_function and not each.verified and each.enabled for each in self)
+    def has_unresolved(self) -> bool:
+        """Whether the function of one of them is not found yet."""
+        return any(point.is_function and not point.verified and point.enabled for point in self)
 
     # -- for the debugger -------------------------------------------------------------------
 
     def lines_by_file(self, files: Iterable[str] | None = None) -> dict[str, list[Breakpoint]]:
-        """What the debugger is to be told: enabled, and able to fire now or when its file comes."""
-        found: dict[str, list[Breakpoint]] = {file: [] for file in files or ()}
-        for each in self:
-            if (
-                each.is_function
-                or each.file is None
-                or (files is not None and each.file not in found)
-            ):
-                continue
-            if each.enabled and (each.verified or each.id in self._waiting):
-                found.setdefault(each.file, []).append(each)
-        return found
+        """Those that are enabled, and can fire now or when their file comes."""
+        lines: dict[str, list[Breakpoint]] = {file: [] for file in files or ()}
+        for point in self:
+            can_fire = point.enabled and (point.verified or point.id in self._waiting)
+            is_asked_for = files is None or point.file in lines
+            if point.file is not None and not point.is_function and can_fire and is_asked_for:
+                lines.setdefault(point.file, []).append(point)
+        return lines
 
     def functions(self) -> list[Breakpoint]:
-        return [each for each in self if each.is_function and each.enabled and each.verified]
+        return [point for point in self if point.is_function and point.enabled and point.verified]
 
     # -- for the store ----------------------------------------------------------------------
 
     def documents(self) -> list[dict[str, Any]]:
-        return [document(each) for each in self]
+        return [_build_document(point) for point in self]
 
     def restore(self, documents: Iterable[Mapping[str, Any]], *, strict: bool = False) -> None:
         """Take back what was stored, verified anew; what is no breakpoint any more is left out.
 
-        `strict` refuses it instead: somebody sent it, and is there to be told.
+        `strict` refuses it instead, for whoever sent it.
         """
         for stored in documents:
             try:
                 given = Breakpoint(**{key: stored[key] for key in _STORED if key in stored})
-                wanted = self._checked(given)
+                wanted = self._resolve_path(given)
                 number = wanted.number
-                self._all[wanted.id] = self._looked_at(wanted)
+                self._all[wanted.id] = self._verify_again(wanted)
             except (TypeError, ValueError, AssertionError, errors.HoldfastError):
                 if strict:
                     raise
@@ -281,7 +275,7 @@ def check(wanted: Breakpoint) -> None:
         logpoints.parse(wanted.log_message)
 
 
-def document(point: Breakpoint) -> dict[str, Any]:
+def _build_document(point: Breakpoint) -> dict[str, Any]:
     """What is worth keeping: what the user asked for, not what we found out."""
     kept = {name: getattr(point, name) for name in _STORED}
     if point.is_function:

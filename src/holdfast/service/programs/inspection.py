@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import errors
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.model.stop import Described
 from holdfast.wire.program_answers import (
     CompletionList,
@@ -110,8 +110,8 @@ class Inspection:
         if frame_id == 0 and not summary and stop is not None and stop.locals:
             last = min(start + count, stop.locals_total)
             if last <= len(stop.locals):
-                shown = cast(list[Variable], list(stop.locals[start:last]))
-                return VariableList(shown, stop.locals_total, last < stop.locals_total)
+                variables = cast(list[Variable], list(stop.locals[start:last]))
+                return VariableList(variables, stop.locals_total, last < stop.locals_total)
         answer = await self._session.current_target().operate(
             "locals", thread=thread, depth=depth, start=start, count=count, summary=summary
         )

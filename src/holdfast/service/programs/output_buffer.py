@@ -13,8 +13,8 @@ from holdfast.wire.program_answers import OutputEntry
 
 _MAX_ENTRY = 64 * 1024
 _ENTRY_COST = 100
-PAGE_BYTES = 2 * 1024 * 1024
-"""What one answer carries at most: it is in memory until the last byte of it was taken."""
+MAX_PAGE_BYTES = 2 * 1024 * 1024
+"""How much one answer carries. It is in memory until its last byte is sent."""
 
 
 @dataclass(frozen=True)
@@ -65,35 +65,35 @@ class OutputBuffer:
             self._entries.append(Entry(self._seq, kind, part, now, place))
             self._bytes += _size(part)
         self._last_line[kind] = _unfinished_line(self._last_line.get(kind, ""), text)
-        while self._too_much() and len(self._entries) > 1:
+        while self._is_too_large() and len(self._entries) > 1:
             self._bytes -= _size(self._entries.popleft().text)
 
-    def _too_much(self) -> bool:
+    def _is_too_large(self) -> bool:
         # An entry costs us more than the few characters that it may hold.
-        most = max(1000, self.limit_bytes // _ENTRY_COST)
-        return self._bytes > self.limit_bytes or len(self._entries) > most
+        max_entries = max(1000, self.limit_bytes // _ENTRY_COST)
+        return self._bytes > self.limit_bytes or len(self._entries) > max_entries
 
     def page(
         self,
         since: int,
         limit: int,
         kinds: frozenset[str] | None = None,
-        most_bytes: int = PAGE_BYTES,
+        max_bytes: int = MAX_PAGE_BYTES,
     ) -> Page:
         """The first entries after `since`: at most `limit`, and of about that size together."""
         since = min(since, self._seq)  # a cursor of another run of the server means: from now on
         first = self._entries[0].seq if self._entries else self._seq + 1
         dropped = max(0, first - 1 - since)
-        found: list[Entry] = []
+        entries: list[Entry] = []
         cursor = since
         for entry in self._after(since):
-            if len(found) == limit or most_bytes <= 0:
-                return Page(found, cursor, True, dropped)
+            if len(entries) == limit or max_bytes <= 0:
+                return Page(entries, cursor, True, dropped)
             cursor = entry.seq
             if kinds is None or entry.type in kinds:
-                found.append(entry)
-                most_bytes -= len(entry.text)
-        return Page(found, max(cursor, since, self._seq), False, dropped)
+                entries.append(entry)
+                max_bytes -= len(entry.text)
+        return Page(entries, max(cursor, since, self._seq), False, dropped)
 
     def _after(self, since: int) -> Iterator[Entry]:
         if not self._entries:
@@ -110,7 +110,7 @@ class OutputBuffer:
                 yield entry
 
     def mark(self) -> None:
-        """The program runs on: what comes now is new."""
+        """The program runs on: what it writes from now on is new."""
         self._mark = self._seq
 
     def new_entries(self, limit: int) -> list[Entry]:
@@ -123,12 +123,12 @@ class OutputBuffer:
         self._bytes = 0
 
     def new_line(self) -> None:
-        """Somebody answered, or another program begins: what comes next is another question."""
+        """Begin a new line: somebody gave input, or another program begins."""
         self._last_line.clear()
 
     @property
     def prompt(self) -> str:
-        """The line that was begun and not ended: what a program that waits for input asks."""
+        """The last line without its end: the prompt of a program that waits for input."""
         return self._last_line.get("stdout", "") or self._last_line.get("stderr", "")
 
 

@@ -67,7 +67,7 @@ async def _run(
         target = await _start_directly(session, request, listener)
     session.note_started(target)
     listener.note_started()
-    await session.breakpoints.tell_changes(target, request.setup)
+    await session.breakpoints.send_changes(target, request.setup)
 
 
 async def _start_directly(
@@ -112,7 +112,7 @@ def _build_request(
         setup=breakpoints.setup(),
         listener=listener,
         adopt=lambda process: session.processes.adopt(process, programs.warden),
-        late_setup=breakpoints.setup_for if breakpoints.points.unresolved else None,
+        late_setup=breakpoints.setup_for if breakpoints.points.has_unresolved else None,
         tag=programs.tags.new(),
         child_port=session.children.port,
         timeout=session.settings.launch_timeout,

@@ -19,7 +19,7 @@ from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Attach
 from holdfast.model.records import SessionRecord
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.service.event_stream import EventStream
 from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
 from holdfast.service.programs.program_session import ProgramSession

@@ -14,7 +14,7 @@ from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
 from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
-from holdfast.model.session import Kind, State
+from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.event_journal import EventJournal
 from holdfast.service.holds import hold_fields
@@ -169,8 +169,8 @@ class ProgramSession(Session):
     async def status(self, options: RunOptions) -> ProgramStatus:
         """Where the program is. With `wait`, the next stop or the end, or `running`."""
         seconds = self._seconds(options, 0.0)
-        asked = options.include is not None or seconds
-        include = parse_include(options.include) if asked else ()
+        wants_stop = options.include is not None or seconds
+        include = parse_include(options.include) if wants_stop else ()
         if seconds:
             await self.wait_until_settled(seconds)
         answer = await status_builder.build_status(self, include)
@@ -410,7 +410,7 @@ class ProgramSession(Session):
         if there is None or now.frame != before.frame or now.thread_id != before.thread_id:
             return False
         source = self.programs.sources.get(there.file)
-        return source is not None and call_lines.on_line(source.analysis.text, there.line)
+        return source is not None and call_lines.has_call(source.analysis.text, there.line)
 
     async def pause(self, options: RunOptions) -> ProgramStatus:
         """Stop at the next line; still `running` when it is busy outside Python."""
@@ -479,7 +479,7 @@ class ProgramSession(Session):
 
     def current_target(self) -> Target:
         if self.target is None or self.over:
-            raise lifecycle.not_now(self.state, "no program runs")
+            raise lifecycle.wrong_state(self.state, "no program runs")
         return self.target
 
     def move(self, signal: Signal) -> bool:
@@ -500,7 +500,7 @@ class ProgramSession(Session):
     def begin_run(self, *, starting: bool = False) -> RunListener:
         """A new run of a program: what the last one left behind goes, its listener too.
 
-        `starting`: an end before `started` is told by the error of whoever starts it.
+        `starting`: if it ends before it has started, the start itself raises the error.
         """
         self._run += 1
         self.reason = self.exit_code = self.error = None
@@ -525,7 +525,7 @@ class ProgramSession(Session):
         else:
             self.wake()
 
-    def resumed(self, action: str, by: str) -> None:
+    def note_resumed(self, action: str, by: str) -> None:
         """Somebody decided: it runs on."""
         self.output.mark()
         self.journal.add("continued", action=action, by=by)

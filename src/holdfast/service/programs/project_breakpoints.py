@@ -24,21 +24,21 @@ class ProjectBreakpoints:
     async def load(self) -> None:
         """Read those of all projects. They are few, so all are in memory."""
         stored = await self._directory.breakpoints()
-        self._known = {project: _keyed(documents) for project, documents in stored.items()}
+        self._known = {project: _by_key(documents) for project, documents in stored.items()}
 
     def breakpoints(self, project: str) -> list[Document]:
-        return _numbered(self._known.get(project, {}).values())
+        return _number(self._known.get(project, {}).values())
 
     def change(
         self, project: str, before: Sequence[Document], after: Sequence[Document]
     ) -> PendingWrite | None:
         """Take over what a session changed; None when there is nothing to write."""
-        old, new = _keyed(before), _keyed(after)
+        old, new = _by_key(before), _by_key(after)
         if old.keys() == new.keys():
             return None
         here = self._known.get(project, {})
-        kept = {key: each for key, each in here.items() if key in new or key not in old}
-        self._known[project] = {**kept, **{k: v for k, v in new.items() if k not in kept}}
+        kept = {key: here[key] for key in here if key in new or key not in old}
+        self._known[project] = kept | {key: new[key] for key in new if key not in kept}
         return self._write(project)
 
     def _write(self, project: str) -> PendingWrite:
@@ -58,13 +58,13 @@ class ProjectBreakpoints:
             self._write(project)
 
 
-def _numbered(documents: Iterable[Document]) -> list[Document]:
+def _number(documents: Iterable[Document]) -> list[Document]:
     """Ids are a session's own; two sessions may have given the same one."""
-    return [{**each, "id": f"bp_{number}"} for number, each in enumerate(documents, 1)]
+    return [{**document, "id": f"bp_{number}"} for number, document in enumerate(documents, 1)]
 
 
-def _keyed(documents: Sequence[Mapping[str, Any]]) -> dict[Key, Document]:
-    return {_key(each): dict(each) for each in documents}
+def _by_key(documents: Sequence[Mapping[str, Any]]) -> dict[Key, Document]:
+    return {_key(document): dict(document) for document in documents}
 
 
 def _key(document: Mapping[str, Any]) -> Key:

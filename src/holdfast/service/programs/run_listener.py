@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.core.lifecycle import Signal
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
 from holdfast.targets.program.target import TargetListener
 from holdfast.wire.program_answers import Subprocess

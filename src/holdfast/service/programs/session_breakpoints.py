@@ -118,7 +118,7 @@ class SessionBreakpoints:
         loaded = self._loaded.get(file)
         return loaded is not None and stamp_of(file) != loaded
 
-    # -- what the debugger is told ----------------------------------------------------------
+    # -- what the debugger gets ----------------------------------------------------------
 
     async def _apply(self, changed: Iterable[Breakpoint]) -> None:
         session, points = self._session, list(changed)
@@ -141,7 +141,7 @@ class SessionBreakpoints:
         if verified:
             await self._apply(verified)
         if session.target is not None and not session.over:
-            # A program that just ended has told already.
+            # A program that just ended has reported them already.
             with contextlib.suppress(errors.HoldfastError):
                 self.note_hits(await session.target.operate("hits"))
 
@@ -153,12 +153,12 @@ class SessionBreakpoints:
     def effective_exceptions(self) -> ExceptionFilters:
         """What the session asks for, and what its launch does."""
         chosen, launch = self.exceptions, self._session.launch
-        asked = launch.stop_on_exception if launch else False
-        if asked is False:
+        stop_on = launch.stop_on_exception if launch else False
+        if stop_on is False:
             return chosen
-        extra = ("uncaught",) if asked == "uncaught" else ("raised", "uncaught")
+        extra = ("uncaught",) if stop_on == "uncaught" else ("raised", "uncaught")
         if not chosen.filters and not chosen.types:
-            return ExceptionFilters(extra, (), user_code_only=asked is True)
+            return ExceptionFilters(extra, (), user_code_only=stop_on is True)
         return ExceptionFilters(
             tuple(dict.fromkeys((*chosen.filters, *extra))), chosen.types, chosen.user_code_only
         )
@@ -177,18 +177,18 @@ class SessionBreakpoints:
         self._loaded = {file: stamp for file, stamp in stamps.items() if stamp is not None}
 
     def setup(self) -> Setup:
-        """What a program that starts is told."""
+        """What a program that starts needs to know."""
         points = self.points
         return Setup(points.lines_by_file(), points.functions(), self.effective_exceptions)
 
     def setup_for(self, import_path: list[str]) -> Setup:
-        """What is told once a program has said where it imports from."""
+        """The same, once a program has reported where it imports from."""
         self.points.import_path = import_path
         self.points.refresh()
         return self.setup()
 
-    async def tell_changes(self, target: Target, before: Setup) -> None:
-        """What was changed while the program started is told now."""
+    async def send_changes(self, target: Target, before: Setup) -> None:
+        """Send what was changed while the program started."""
         now = self.setup()
         if now == before:
             return

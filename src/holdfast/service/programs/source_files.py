@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from holdfast.core import executable_lines
 from holdfast.core.executable_lines import SourceLines
 
-_KEPT = 500
+_MAX_FILES = 500
 _MAX_BYTES = 20 * 1024 * 1024
-_KEPT_BYTES = 32 * 1024 * 1024
+_MAX_TOTAL_BYTES = 32 * 1024 * 1024
 
 Stamp = tuple[int, int]
 
@@ -57,21 +57,21 @@ class SourceFiles:
         known = SourceFile(path, stamp, analysis, tuple(text.splitlines()))
         self._known.pop(path, None)
         self._known[path] = known
-        while len(self._known) > 1 and self._too_much():
+        while len(self._known) > 1 and self._is_too_large():
             del self._known[next(iter(self._known))]
         return known
 
-    def _too_much(self) -> bool:
-        size = sum(each.stamp[1] for each in self._known.values())
-        return len(self._known) > _KEPT or size > _KEPT_BYTES
+    def _is_too_large(self) -> bool:
+        size = sum(file.stamp[1] for file in self._known.values())
+        return len(self._known) > _MAX_FILES or size > _MAX_TOTAL_BYTES
 
 
 def stamp_of(path: str) -> Stamp | None:
     """What changes when the file does; None when it is not there."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast import errors
 from holdfast.model.location import Location
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
 from holdfast.service.programs.session_document import plain_fields
 from holdfast.wire import program_answers as answers
@@ -131,7 +131,7 @@ async def fill_threads(status: ProgramStatus, session: ProgramSession) -> None:
 
 
 def _fill_threads_at_stop(status: ProgramStatus, stop: Stop) -> None:
-    """From what the stop itself told."""
+    """From what came with the stop."""
     name = next((thread["name"] for thread in stop.threads if thread["id"] == stop.thread_id), "")
     stopped = Thread(thread_id=stop.thread_id, location=_location(stop.location), name=name)
     if stop.breakpoints:

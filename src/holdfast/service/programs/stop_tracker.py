@@ -12,7 +12,7 @@ from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.model.decision import Decision, Moment, names_at
 from holdfast.model.hold import Hold
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.model.stop import Described, Stop
 from holdfast.service.holds import new_hold_id
 from holdfast.service.programs.thread_stops import ThreadStops, build_stop_of_held_thread
@@ -35,7 +35,9 @@ class StopTracker:
 
     def require(self) -> Stop:
         if self.current is None:
-            raise lifecycle.not_now(self._session.state, "only a paused program can be looked into")
+            raise lifecycle.wrong_state(
+                self._session.state, "only a paused program can be looked into"
+            )
         return self.current
 
     # -- stops come -------------------------------------------------------------------------
@@ -111,7 +113,7 @@ class StopTracker:
         else:
             self.threads.step(thread or stop.thread_id, stop)
         self.hold = self.current = None
-        self._session.resumed(action, by)
+        self._session.note_resumed(action, by)
         if unseen is not None:
             self.show(unseen)
         return stop
@@ -167,7 +169,7 @@ class StopTracker:
     def find_frame(self, frame_id: int) -> tuple[int, int]:
         """The thread and depth that a frame id stands for."""
         if self.current is None:
-            raise lifecycle.not_now(self._session.state, "frames can be looked at while paused")
+            raise lifecycle.wrong_state(self._session.state, "frames can be looked at while paused")
         block, depth = divmod(frame_id, _THREAD_FRAMES)
         if frame_id >= 0 and block == 0:
             return self.current.thread_id, depth

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import errors
 from holdfast.model.config import Watch
-from holdfast.model.session import State
+from holdfast.model.session_state import State
 from holdfast.wire import program_answers as answers
 
 if TYPE_CHECKING:

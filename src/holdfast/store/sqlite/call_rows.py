@@ -59,7 +59,7 @@ def encode_call(call: CallRecord) -> Row:
             document[name] = at[cid]
     if call.changed:
         document["ch"] = _positions(call.changed, at)
-    for cid in _decided(call.decision or {}):
+    for cid in _decision_cids(call.decision or {}):
         _ = at[cid]  # for whoever looks for the calls of a value
     for name, value in (
         *(("et", call.exception_type), ("em", call.exception_message), ("th", call.thread)),
@@ -82,7 +82,7 @@ def encode_call(call: CallRecord) -> Row:
     )
 
 
-def _decided(decision: Mapping[str, Any]) -> Iterator[str]:
+def _decision_cids(decision: Mapping[str, Any]) -> Iterator[str]:
     """The values that a decision brought in."""
     args, kwargs = decision.get("modified_args") or [], decision.get("modified_kwargs") or {}
     new = [item.get("cid") for item in (*args, *kwargs.values()) if isinstance(item, Mapping)]
@@ -179,13 +179,13 @@ def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -
         started_at=document.get("s"),
         completed_at=document.get("c"),
         duration_ns=duration_ns,
-        changed=_named(document.get("ch"), every),
+        changed=_changed_cids(document.get("ch"), every),
         decision=document.get("d"),
         marker=document.get("m"),
     )
 
 
-def _named(changed: Json | None, every: list[str]) -> Json | None:
+def _changed_cids(changed: Json | None, every: list[str]) -> Json | None:
     if changed is None:
         return None
     return {
@@ -202,7 +202,7 @@ def _named(changed: Json | None, every: list[str]) -> Json | None:
 def selections(query: CallQuery) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Statements that read newest first from one index each, and stop at a limit still to come.
 
-    Of several conditions the most telling picks the index; the rest is for whoever asked, who
+    Of several conditions the most selective one picks the index; the caller checks the rest and
     reads on in pages (a page costs the same however many calls there are).
     """
     low, high = query.bounds

@@ -20,7 +20,7 @@ import math
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, repeat
 from typing import Any
@@ -45,7 +45,7 @@ _LENGTH = struct.Struct("<I")
 _BY_CID = 1 << 31  # in a length: what follows is a content id
 _CID_LENGTH = _BY_CID | 32
 
-_RAISED = 1
+_RAISED = 1  # that is True
 _HAS_TARGET = 2
 _HAS_OUTCOME = 4
 _HAS_MORE = 8
@@ -101,7 +101,7 @@ def _pack_plain(
     for site, count in Counter(plain.sites).items():
         packed.calls_by_function[sites[site][0]] += count
     columns = [sites[site] for site in plain.sites]
-    targets = [_packed_target(value) for value in plain.target_values]
+    targets = [_pack_target(value) for value in plain.target_values]
     starts = [targets[place][0] for place in plain.targets]
     packed.rows += zip(
         plain.numbers,
@@ -125,13 +125,13 @@ def _pack_plain(
     users.extend(plain.numbers)
 
 
-def _packed_target(value: CallValue) -> tuple[bytes, int]:
+def _pack_target(value: CallValue) -> tuple[bytes, int]:
     """How the body of a plain call on this target begins, and the target's key."""
-    length, data, key = _measured(value)
+    length, data, key = _measure(value)
     return bytes((_PLAIN,)) + _LENGTH.pack(length) + data, key
 
 
-def _measured(value: CallValue) -> tuple[int, bytes, int]:
+def _measure(value: CallValue) -> tuple[int, bytes, int]:
     if isinstance(value, str):
         cid = bytes.fromhex(value)
         return _CID_LENGTH, cid, key_of_cid(cid)
@@ -173,37 +173,42 @@ def _pack_others(
     session: int,
 ) -> None:
     add, add_keys, add_users = packed.rows.append, packed.keys.extend, packed.users.extend
+    for site, count in Counter([call[0] for call in calls]).items():
+        packed.calls_by_function[sites[site][0]] += count
+    previous: CallOutline | None = None
+    flags, more, join = 0, b"", b"".join
+    key_of: Callable[[Any], int] = KEY_OF_BYTES.__getitem__
+    lengths: Iterable[int]
+    parts: Sequence[Any]
     for site, number, duration_ns, parent, raised, outline, values in calls:
+        if outline is not previous:  # those of neighbours are often the same object
+            flags, more, previous = _flags(outline), _more(outline), outline
+        try:
+            keys, lengths, parts = [*map(key_of, values)], map(len, values), values
+        except TypeError:  # one of them is a content id
+            lengths, parts, keys = map(list, zip(*map(_measure, values), strict=True))
+        count = len(keys)
+        head = _HEADS[count] if count < 64 else _head(count)
+        start = head.pack(flags | raised, count, outline.argument_count, *lengths)
         function, call_type, stack, document = sites[site]
-        packed.calls_by_function[function] += 1
-        body, keys = _packed_body(raised, outline, values)
         status = _EXCEPTION if raised else _SUCCESS
         row = (number, session, function, call_type, status, parent, stack, duration_ns)
-        add((*row, body, document))
+        add((*row, join((start, *parts, more)), document))
         add_keys(keys)
-        add_users(repeat(number, len(keys)))
+        add_users(repeat(number, count))
 
 
-def _packed_body(
-    raised: bool, outline: CallOutline, values: tuple[CallValue, ...]
-) -> tuple[bytes, list[int]]:
-    measured = [_measured(value) for value in values]
-    flags, more = _flags(outline), _more(outline)
-    count = len(values)
-    head = struct.pack(
-        f"<BHH{count}I",
-        flags | (_RAISED if raised else 0) | (_HAS_MORE if more else 0),
-        count,
-        outline.argument_count,
-        *[length for length, _, _ in measured],
-    )
-    body = b"".join([head, *[data for _, data, _ in measured], more])
-    return body, [key for _, _, key in measured]
+def _head(count: int) -> struct.Struct:
+    return struct.Struct(f"<BHH{count}I")
+
+
+_HEADS = [_head(count) for count in range(64)]
 
 
 def _flags(outline: CallOutline) -> int:
-    target = _HAS_TARGET if outline.has_target else 0
-    return target | (_HAS_OUTCOME if outline.has_outcome else 0)
+    flags = _HAS_TARGET if outline.has_target else 0
+    flags |= _HAS_OUTCOME if outline.has_outcome else 0
+    return flags | (_HAS_MORE if _more(outline) else 0)
 
 
 def _more(outline: CallOutline) -> bytes:

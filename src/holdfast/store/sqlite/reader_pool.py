@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open an existing database; never create one behind our own back."""
+    """Open an existing database; never create one."""
     uri = f"{path.absolute().as_uri()}?mode=rw"
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -29,7 +29,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 class ReaderPool:
-    """A pool, not one per thread: threads come and go without telling."""
+    """Connections that any thread may borrow: threads come and go unnoticed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -39,7 +39,7 @@ class ReaderPool:
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
-            with self._borrowed() as connection:
+            with self._borrow() as connection:
                 return connection.execute(sql, parameters).fetchall()
         except (sqlite3.Error, ValueError, OverflowError) as error:
             raise StoreProblem(f"The store could not read: {error}.") from error
@@ -52,7 +52,7 @@ class ReaderPool:
             connection.close()
 
     @contextlib.contextmanager
-    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+    def _borrow(self) -> Iterator[sqlite3.Connection]:
         connection = self._take()
         try:
             yield connection

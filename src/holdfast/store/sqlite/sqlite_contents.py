@@ -37,32 +37,32 @@ class SqliteContents:
         return self._rows.inline_data(cid)
 
     async def previews(self, cids: Iterable[str], *, exact: bool = False) -> dict[str, Preview]:
-        found: dict[str, Preview] = {}
+        previews: dict[str, Preview] = {}
         rest: list[str] = []
         for cid in dict.fromkeys(cids):
             queued = self._buffer.content(bytes.fromhex(cid))
             if queued is None:
                 rest.append(cid)
             else:
-                found[cid] = decode_object(queued[1].encode())
+                previews[cid] = decode_object(queued[1].encode())
         if rest:
-            found.update(await self._database.run(self._previews, rest, exact))
-        return found
+            previews.update(await self._database.run(self._read_previews, rest, exact))
+        return previews
 
-    def _previews(self, cids: Sequence[str], exact: bool) -> dict[str, Preview]:
-        found: dict[str, Preview] = {}
+    def _read_previews(self, cids: Sequence[str], exact: bool) -> dict[str, Preview]:
+        previews: dict[str, Preview] = {}
         for start in range(0, len(cids), _PAGE):
             page = [bytes.fromhex(cid) for cid in cids[start : start + _PAGE]]
             marks = ", ".join("?" * len(page))
             sql = f"SELECT cid, CAST(preview AS BLOB) FROM contents WHERE cid IN ({marks})"
             for cid, preview in self._database.rows(sql, page):
-                found[cid.hex()] = decode_object(preview)
+                previews[cid.hex()] = decode_object(preview)
         for cid in cids:
-            if cid not in found:
+            if cid not in previews:
                 data = self._rows.inline_data(cid, exact=exact)
                 if data is not None:
-                    found[cid] = pickle_viewer.build_preview(data)
-        return found
+                    previews[cid] = pickle_viewer.build_preview(data)
+        return previews
 
     async def drop_unused(self, cids: Sequence[str], may_drop: Callable[[str], bool]) -> int | None:
         dropped: list[int | None] = []

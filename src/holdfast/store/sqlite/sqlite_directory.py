@@ -81,11 +81,11 @@ class SqliteDirectory:
     # -- breakpoints -----------------------------------------------------------------------------
 
     async def breakpoints(self) -> dict[str, list[Document]]:
-        found: dict[str, list[Document]] = {}
+        breakpoints: dict[str, list[Document]] = {}
         rows = await self._read(BREAKPOINTS, "ORDER BY project, position", _breakpoint)
         for project, document in rows:
-            found.setdefault(project, []).append(document)
-        return found
+            breakpoints.setdefault(project, []).append(document)
+        return breakpoints
 
     def put_breakpoints(self, project: str, breakpoints: Sequence[Document]) -> PendingWrite:
         rows = [

@@ -52,15 +52,15 @@ class SqliteFeed:
         # Queued before stored: what is committed in between is then seen twice, not never.
         queued = self._writer.queue.pending(session_id)
         events = {
-            row.seq: _queued_event(row)
+            row.seq: _build_queued(row)
             for row in queued
             if row.seq > after and (types is None or row.type in types)
         }
-        for event in self._stored(session_id, after, limit, types):
+        for event in self._read_stored(session_id, after, limit, types):
             events[event.seq] = event
         return [events[seq] for seq in sorted(events)[: max(limit, 0)]]
 
-    def _stored(
+    def _read_stored(
         self, session_id: str, after: int, limit: int, types: Collection[str] | None
     ) -> list[EventRecord]:
         """Up to `limit` sound events: damaged ones do not make a page look like the last."""
@@ -69,7 +69,7 @@ class SqliteFeed:
         events: list[EventRecord] = []
         while (missing := limit - len(events)) > 0:
             page = self._database.rows(sql, (session_id, after, *(types or ()), missing))
-            events += self._database.build(EVENTS, page, _stored_event)
+            events += self._database.build(EVENTS, page, _build_stored)
             if len(page) < missing:
                 break
             after = page[-1][1]
@@ -81,10 +81,10 @@ class SqliteFeed:
         return max(queued, self._database.rows(sql, (session_id,))[0][0] or 0)
 
 
-def _stored_event(row: Row) -> EventRecord:
+def _build_stored(row: Row) -> EventRecord:
     session_id, seq, at, event_type, body = row
     return EventRecord(session_id, int(seq), float(at), sound_text(event_type), decode_object(body))
 
 
-def _queued_event(row: EventRow) -> EventRecord:
+def _build_queued(row: EventRow) -> EventRecord:
     return EventRecord(row.session_id, row.seq, row.at, row.type, decode_object(row.body.encode()))

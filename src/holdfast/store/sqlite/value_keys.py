@@ -32,7 +32,8 @@ class _KeysByBytes(dict[bytes, int]):
     def __missing__(self, data: bytes) -> int:
         if len(self) > _MAX_REMEMBERED:
             self.clear()
-        self[data] = key = key_of_cid(_sha256(data).digest())
+        key: int = _first_eight(_sha256(data).digest())[0]
+        self[data] = key
         return key
 
 

@@ -36,18 +36,18 @@ def are_sorted(connection: sqlite3.Connection) -> bool:
 
 def sort_in(connection: sqlite3.Connection) -> bool:
     """A part of them, for whoever waits to write should not wait long. False: there are none."""
-    found: list[tuple[int, int]] = []
+    uses: list[tuple[int, int]] = []
     last = 0
     for number, keys, users in connection.execute(
         "SELECT id, keys, users FROM coming_uses ORDER BY id"
     ):
         last = number
-        found += zip(_numbers(keys), _numbers(users), strict=True)
-        if len(found) >= SORTED_AT_ONCE:
+        uses += zip(_numbers(keys), _numbers(users), strict=True)
+        if len(uses) >= SORTED_AT_ONCE:
             break
-    if not found:
+    if not uses:
         return False
-    add(connection, sorted(found))
+    add(connection, sorted(uses))
     connection.execute("DELETE FROM coming_uses WHERE id <= ?", (last,))
     return True
 
@@ -63,11 +63,11 @@ def users_in(keys: bytes, users: bytes, key: int) -> Iterable[int]:
 
 
 def _numbers(data: bytes) -> array[int]:
-    found = array("q")
-    found.frombytes(data)
+    numbers = array("q")
+    numbers.frombytes(data)
     if sys.byteorder == "big":
-        found.byteswap()
-    return found
+        numbers.byteswap()
+    return numbers
 
 
 def _bytes(numbers: array[int]) -> bytes:

@@ -49,8 +49,8 @@ class WriteQueue:
     """
 
     def __init__(self, max_events: int = MAX_EVENTS, max_bytes: int = MAX_BYTES) -> None:
-        self._most_events = max_events
-        self._most_bytes = max_bytes
+        self._max_events = max_events
+        self._max_bytes = max_bytes
         self._changed = threading.Condition()
         self._items: deque[Item] = deque()
         self._writes = 0
@@ -101,8 +101,8 @@ class WriteQueue:
             self._pending_bytes += len(row.body)
             return True
 
-    def take(self, most: int, *, patience: float | None = None) -> list[Item] | None:
-        """Up to `most` items, waiting for the first; None when closed and empty.
+    def take(self, limit: int, *, patience: float | None = None) -> list[Item] | None:
+        """Up to `limit` items, waiting for the first; None when closed and empty.
 
         With patience, wait that long for something that cannot wait: a write, lack of room, the
         end. Then take whatever is there, possibly nothing.
@@ -117,7 +117,7 @@ class WriteQueue:
                 self._changed.wait_for(self._urgent, timeout=patience)
             if not self._items and self._closed:
                 return None
-            taken = [self._items.popleft() for _ in range(min(most, len(self._items)))]
+            taken = [self._items.popleft() for _ in range(min(limit, len(self._items)))]
             self._writes -= sum(isinstance(item, Write) and not item.lazy for item in taken)
             return taken
 
@@ -153,7 +153,7 @@ class WriteQueue:
             self._changed.notify_all()
 
     def _full(self) -> bool:
-        return self._pending_events >= self._most_events or self._pending_bytes >= self._most_bytes
+        return self._pending_events >= self._max_events or self._pending_bytes >= self._max_bytes
 
     def _urgent(self) -> bool:
         return self._closed or self._writes > 0 or self._full()

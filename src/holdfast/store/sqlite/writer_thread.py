@@ -135,7 +135,7 @@ class WriterThread:
             # Locked or gone for all of them alike; asking for each would wait each time.
             return [Outcome(error)] * len(units)
         try:
-            outcomes = [self._guarded(unit) for unit in units]
+            outcomes = [self._run_alone(unit) for unit in units]
             self._connection.execute("COMMIT")
             return outcomes
         except sqlite3.Error as error:
@@ -149,7 +149,7 @@ class WriterThread:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
 
-    def _guarded(self, unit: Unit) -> Outcome:
+    def _run_alone(self, unit: Unit) -> Outcome:
         self._connection.execute("SAVEPOINT unit")
         try:
             outcome = self._run(unit)
@@ -225,7 +225,7 @@ class WriterThread:
         self._kept = [row for row in self._kept if row.session_id != session_id]
 
     def _bound_kept(self) -> None:
-        """Give up the oldest when there are too many: the latest say most about now."""
+        """Give up the oldest when there are too many: the latest are the most useful."""
         room, first = MAX_KEPT_BYTES, len(self._kept)
         while first > 0 and len(self._kept) - first < MAX_KEPT:
             room -= len(self._kept[first - 1].body)

@@ -18,12 +18,12 @@ class Migration:
 
 
 def migrations() -> list[Migration]:
-    found = []
+    steps = []
     for entry in resources.files(__name__).iterdir():
         if match := _NAME.fullmatch(entry.name):
             sql = entry.read_text(encoding="utf-8")
-            found.append(Migration(int(match[1]), entry.name, sql))
-    return sorted(found, key=lambda migration: migration.version)
+            steps.append(Migration(int(match[1]), entry.name, sql))
+    return sorted(steps, key=lambda step: step.version)
 
 
 def latest_version() -> int:

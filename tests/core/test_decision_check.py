@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.core.decisions import check_allowed, check_fields
+import holdfast
+from holdfast.core.decision_check import check_allowed, check_fields
 from holdfast.errors import InvalidDecision, WrongState
 from holdfast.model.decision import ACTIONS_AT, Moment, Shape, action_at, names_at
 from holdfast.model.hold import Hold
-from holdfast.model.session import Kind
+from holdfast.model.session_state import Kind
 
 
 def hold_at(moment: Moment) -> Hold:
@@ -133,3 +136,19 @@ def test_values_of_calls_are_explained_in_the_hint() -> None:
         check_fields(Moment.BEFORE, "skip", {})
     assert "literal" in caught.value.hint
     assert any(field.shape is Shape.VALUE for field in ACTIONS_AT[Moment.BEFORE][1].fields)
+
+
+def test_no_other_file_lists_the_actions() -> None:
+    """A new action is one entry in `model/decision.py`, plus the code that carries it out."""
+    source = Path(holdfast.__file__).parent
+    names = set(names_at()) - {"step", "continue", "cancel"}  # other things have these names, too
+    files = set()
+    for path in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+                texts = {part.value for part in node.elts if isinstance(part, ast.Constant)}
+                if len(texts & names) > 1:
+                    files.add(str(path.relative_to(source)))
+    carries_out = {"bridge/replay_tape.py"}  # which of them kept a call from running
+    shows_examples = {name for name in files if name.startswith("server/rest/")}
+    assert files - carries_out - shows_examples == set()

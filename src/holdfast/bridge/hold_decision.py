@@ -1,0 +1,65 @@
+"""The decision that ends a hold of the bridge."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.core import decision_check
+from holdfast.model.decision import Moment
+
+Options = Mapping[str, Any]
+"""The fields of a command or a decision."""
+
+
+@dataclass(frozen=True)
+class HoldDecision:
+    """`data` are the fields of the action."""
+
+    action: str = "continue"
+    by: str = "command"
+    data: Options = field(default_factory=dict)
+
+    @property
+    def fields(self) -> Options:
+        """As events have it."""
+        return {"action": self.action, "by": self.by, **self.data}
+
+
+def infer_action(data: Options) -> str:
+    """What is meant when only the change is given."""
+    for name, action in (("input", "modify"), ("messages", "modify"), ("result", "skip")):
+        if name in data:
+            return action
+    return "raise" if "exception_type" in data else "continue"
+
+
+def check_fields(moment: Moment, action: str, data: Options) -> Options:
+    """The fields that belong to an action; InvalidInput if one is missing or wrong."""
+    fields = decision_check.check_fields(moment, action, data)
+    if action == "modify":
+        fields = {"input": fields.get("input", {"messages": fields.get("messages")})}
+        if moment is Moment.MODEL:
+            _check_messages(fields["input"].get("messages", []))
+    return fields
+
+
+def _check_messages(messages: Any) -> None:
+    if not isinstance(messages, list) or not all(isinstance(item, dict) for item in messages):
+        raise ValueError('messages is a list of objects: [{"role": "user", "content": "…"}]')
+
+
+def build_error(data: Options) -> BaseException:
+    """An exception by its name: a builtin's, or a dotted path's."""
+    name, text = str(data.get("exception_type", "RuntimeError")), data.get("exception_message", "")
+    module, _, last = name.rpartition(".")
+    try:
+        kind = getattr(importlib.import_module(module) if module else builtins, last)
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            return kind(text)
+    except Exception:  # importing a module, or building its exception, may do anything
+        pass
+    return RuntimeError(f"{name}: {text}")
