@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from holdfast import errors
 from holdfast.service.event_stream import EventStream, Mention
 from holdfast.service.session import Session
 from holdfast.service.session_registry import SessionRegistry
-from holdfast.wire.session_answers import EventList, LatestEvents
+from holdfast.wire.session_answers import Event, EventList, LatestEvents
 
-Json = dict[str, Any]
 Types = frozenset[str] | None
 Numbered = tuple[int, Mention]
 
@@ -70,7 +68,7 @@ class EventReader:
             if stream.stopping or stream.number == number:
                 return known
 
-    async def _read(self, wanted: list[Numbered], types: Types) -> tuple[list[Json], int, bool]:
+    async def _read(self, wanted: list[Numbered], types: Types) -> tuple[list[Event], int, bool]:
         """The events themselves, the number of the last one, and whether some are left."""
         seqs: dict[str, list[int]] = {}
         for _, mention in wanted:
@@ -87,7 +85,7 @@ class EventReader:
             for session_id, page in pages.items()
             for event in page.events
         }
-        events: list[Json] = []
+        events: list[Event] = []
         reached = 0
         for number, mention in wanted:
             event = by_number.get((mention.session_id, mention.seq))

@@ -35,6 +35,7 @@ from holdfast.wire.call_answers import (
     ValueComparison,
 )
 from holdfast.wire.call_items import parse_cid
+from holdfast.wire.call_requests import CallSearch
 from holdfast.wire.pickle_differ import compare_pickles
 
 MAX_LOOKED_AT = 20_000
@@ -48,23 +49,6 @@ _SESSION_ID = re.compile(r"calls_[0-9a-f]{8}")
 Check = Callable[[CallRecord], bool]
 Verdict = tuple[bool, str | None]
 """Whether a filter matches, and why that could not be decided."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallSearch:
-    """Which calls to list, in the words of the request."""
-
-    function: str | None = None
-    alias: str | None = None
-    session: str | None = None
-    status: str | None = None
-    call_type: str | None = None
-    since: float | None = None
-    until: float | None = None
-    cid: str | None = None
-    filter: str | None = None
-    before: str | None = None
-    limit: int = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,10 @@ from holdfast.targets.program.attachment import Trusted
 from holdfast.targets.program.interpreter_pool import Pool
 from holdfast.targets.program.process_spawner import Warden
 from holdfast.targets.program.process_tags import Tags
+from holdfast.targets.program.python_processes import python_processes
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import ProgramDetail
+from holdfast.wire.server_answers import ProcessList, ServerWarning
 
 log = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
@@ -118,8 +120,8 @@ class Programs:
         """It has ended: its number may come to mean another process."""
         self.warden.forget(target.own_process().pid)
 
-    def unsaved_warning(self) -> dict[str, Any] | None:
-        """What is not on disk yet, while that is the case."""
+    def unsaved_warning(self) -> ServerWarning | None:
+        """What is not on disk yet, if anything."""
         problems = {
             session.id: session.storage.unsaved.message
             for session in self._sessions.values()
@@ -129,12 +131,12 @@ class Programs:
             return None
         why = next(iter(problems.values()), "")
         message = f"Not everything could be written; it is tried again every second. {why}"
-        details = {
+        details: dict[str, object] = {
             "sessions": list(problems),
             "projects": sorted(self.projects.unsaved.copy()),
             "deleted_sessions": sorted(self._undeleted),
         }
-        return {"code": "STORE_BEHIND", "message": message.rstrip(), "details": details}
+        return ServerWarning(code="STORE_BEHIND", message=message.rstrip(), details=details)
 
     async def restore(self, record: SessionRecord) -> None:
         """Take back a session of a server that is gone, ready to be restarted."""
@@ -182,7 +184,7 @@ class Programs:
         """Expired sessions wait to be read once more; not all of them for ever."""
         expired = [session.id for session in self._sessions.values() if session.expired]
         for session_id in expired[:-_MAX_EXPIRED]:
-            del self._sessions[session_id]
+            self._sessions.pop(session_id).stop_listening()
 
     async def _expire(self, session: ProgramSession) -> None:
         session.idle.expired = session.storage.is_forgotten = True
@@ -205,6 +207,12 @@ class Programs:
         """An expired session has been read once, saying so: it is gone now."""
         if session.expired:
             self._sessions.pop(session.id, None)
+            session.stop_listening()
+
+    async def list_processes(self) -> ProcessList:
+        """The Python processes of this machine that could be attached to, or could not."""
+        processes = await asyncio.to_thread(python_processes, {os.getpid()})
+        return ProcessList(processes, len(processes))
 
     def _check_room(self) -> None:
         count = len(self.all())
@@ -228,7 +236,7 @@ class Programs:
         if profile is not None:
             try:
                 session.breakpoints.points.add(await self.profiles.get(profile))
-            except BaseException:
+            except BaseException:  # cancellation included: a half-made session goes
                 await self.delete(session)
                 raise
             await session.storage.save()
@@ -244,7 +252,7 @@ class Programs:
             seconds = parse_wait(wait, self.settings.max_wait)
             if seconds:
                 await session.wait_until_settled(seconds)
-        except BaseException:
+        except BaseException:  # cancellation included: the session is attached, or not there
             await self.delete(session)
             raise
         return await session.detail(() if wait is None else DEFAULT_INCLUDE)
@@ -300,8 +308,9 @@ class Programs:
         session = self._new(session_id, config, None, created_at, last_seq)
         try:
             apply_document(session, document, strict=strict)
-        except BaseException:
+        except BaseException:  # a document that cannot be read leaves no session behind
             del self._sessions[session_id]
+            session.stop_listening()
             raise
         return session
 
@@ -329,6 +338,7 @@ class Programs:
         self._sessions.pop(session.id, None)
         await self._end(session, "deleted")
         await self.delete_children(session)
+        session.stop_listening()
         await self._erase(session.id)
 
     async def delete_children(self, session: ProgramSession) -> None:
