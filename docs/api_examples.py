@@ -59,6 +59,7 @@ async def main():
 asyncio.run(main())
 '''
 _LOOP_LINE = 11
+_IDLE = "import time\nwhile True:\n    time.sleep(0.01)\n"
 _MAX_ITEMS = 6
 
 
@@ -195,7 +196,7 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
 def _ask_about_pausing(recorder: Recorder) -> None:
     created = recorder.server.post("/sessions", {"name": "busy"})
     path, session = f"/sessions/{created['session_id']}", {"session_id": created["session_id"]}
-    recorder.server.post(f"{path}/launch", {"code": "while True: pass"})
+    recorder.server.post(f"{path}/launch", {"code": _IDLE})
     stop = recorder.ask("POST", "/sessions/{session_id}/pause", {"wait": 20}, **session)
     recorder.server.post(f"{path}/continue")
     template = "/sessions/{session_id}/threads/{thread_id}/pause"
