@@ -120,7 +120,7 @@ class Debugger:
 
     def _warn(self, code: str, message: str) -> None:
         log.warning("%s", message)
-        self._warnings.append({"code": code, "message": message, "details": {}})
+        self._warnings.append(ServerWarning(code=code, message=message, details={}))
 
     async def configure(self, changes: Mapping[str, Any]) -> Settings:
         settings = self.settings.changed(changes)

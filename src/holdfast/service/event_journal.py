@@ -17,8 +17,6 @@ _MAX_READS = 50
 
 
 class EventJournal:
-    """`last_seq` is the number of the last event that an earlier server stored."""
-
     def __init__(self, session_id: str, feed: Feed, stream: EventStream, last_seq: int = 0) -> None:
         self._session_id = session_id
         self._stream = stream

@@ -121,7 +121,7 @@ class Programs:
         self.warden.forget(target.own_process().pid)
 
     def unsaved_warning(self) -> ServerWarning | None:
-        """What is not on disk yet, while that is the case."""
+        """What is not on disk yet, if anything."""
         problems = {
             session.id: session.storage.unsaved.message
             for session in self._sessions.values()
@@ -136,7 +136,7 @@ class Programs:
             "projects": sorted(self.projects.unsaved.copy()),
             "deleted_sessions": sorted(self._undeleted),
         }
-        return {"code": "STORE_BEHIND", "message": message.rstrip(), "details": details}
+        return ServerWarning(code="STORE_BEHIND", message=message.rstrip(), details=details)
 
     async def restore(self, record: SessionRecord) -> None:
         """Take back a session of a server that is gone, ready to be restarted."""
@@ -184,7 +184,7 @@ class Programs:
         """Expired sessions wait to be read once more; not all of them for ever."""
         expired = [session.id for session in self._sessions.values() if session.expired]
         for session_id in expired[:-_MAX_EXPIRED]:
-            del self._sessions[session_id]
+            self._sessions.pop(session_id).stop_listening()
 
     async def _expire(self, session: ProgramSession) -> None:
         session.idle.expired = session.storage.is_forgotten = True
@@ -207,6 +207,7 @@ class Programs:
         """An expired session has been read once, saying so: it is gone now."""
         if session.expired:
             self._sessions.pop(session.id, None)
+            session.stop_listening()
 
     async def list_processes(self) -> ProcessList:
         """The Python processes of this machine that could be attached to, or could not."""
@@ -235,7 +236,7 @@ class Programs:
         if profile is not None:
             try:
                 session.breakpoints.points.add(await self.profiles.get(profile))
-            except BaseException:
+            except BaseException:  # cancellation included: a half-made session goes
                 await self.delete(session)
                 raise
             await session.storage.save()
@@ -251,7 +252,7 @@ class Programs:
             seconds = parse_wait(wait, self.settings.max_wait)
             if seconds:
                 await session.wait_until_settled(seconds)
-        except BaseException:
+        except BaseException:  # cancellation included: the session is attached, or not there
             await self.delete(session)
             raise
         return await session.detail(() if wait is None else DEFAULT_INCLUDE)
@@ -307,8 +308,9 @@ class Programs:
         session = self._new(session_id, config, None, created_at, last_seq)
         try:
             apply_document(session, document, strict=strict)
-        except BaseException:
+        except BaseException:  # a document that cannot be read leaves no session behind
             del self._sessions[session_id]
+            session.stop_listening()
             raise
         return session
 
@@ -336,6 +338,7 @@ class Programs:
         self._sessions.pop(session.id, None)
         await self._end(session, "deleted")
         await self.delete_children(session)
+        session.stop_listening()
         await self._erase(session.id)
 
     async def delete_children(self, session: ProgramSession) -> None:

@@ -234,7 +234,7 @@ async def build_detail(session: ProgramSession, include: tuple[str, ...] = ()) -
         python_version=".".join(map(str, target.version)) if target and target.version else None,
         route=target.route if target else None,
         output_cursor=str(session.output.cursor),
-        last_event=session.journal.seq,
+        last_event=session.last_seq,
     )
     _fill_summary(detail, session)
     return detail

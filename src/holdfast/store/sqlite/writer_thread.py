@@ -153,7 +153,7 @@ class WriterThread:
         self._connection.execute("SAVEPOINT unit")
         try:
             outcome = self._run(unit)
-        except Exception as error:
+        except Exception as error:  # whatever an operation raises, its neighbours go on
             if not self._connection.in_transaction:
                 raise
             self._connection.execute("ROLLBACK TO unit")
