@@ -31,7 +31,7 @@ class Registration:
         told = os.environ.get("HOLDFAST_SERVER_URL")
         if told or self._is_usual:
             return told
-        return discovery.announced()
+        return discovery.announced_url()
 
     def keep(self, is_over: Callable[[], bool]) -> None:
         """Until it is over, tell whatever server there is."""
