@@ -1,4 +1,4 @@
-"""A program's life seen from outside: its state, and every operation on it."""
+"""A session that debugs a program: its state, and every operation on it."""
 
 from __future__ import annotations
 
