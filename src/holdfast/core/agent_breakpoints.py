@@ -13,7 +13,7 @@ A condition is a filter (`core.filters`) over the names in `NAMES`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -131,7 +131,7 @@ class AgentBreakpoint:
         return shown
 
 
-def parse_breakpoint(data: dict[str, Any], breakpoint_id: str) -> AgentBreakpoint:
+def parse_breakpoint(data: Mapping[str, Any], breakpoint_id: str) -> AgentBreakpoint:
     """The breakpoint that `data` describes, in either shape; InvalidInput says what is wrong."""
     on = data.get("on", data.get("type"))
     if on not in KINDS:

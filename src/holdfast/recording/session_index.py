@@ -37,18 +37,19 @@ def register(home: SessionDirectory, about: SessionMetadata) -> None:
     """Enter a session. Those whose agents are gone leave."""
     others = [home.id]
     _rewrite(
-        home.agents, lambda found: [*_alive(home.agents, found, others), build_entry(home, about)]
+        home.agents,
+        lambda found: [*_keep_alive(home.agents, found, others), build_entry(home, about)],
     )
 
 
 def unregister(home: SessionDirectory) -> None:
-    _rewrite(home.agents, lambda found: _alive(home.agents, found, [home.id]))
+    _rewrite(home.agents, lambda found: _keep_alive(home.agents, found, [home.id]))
 
 
 def remove_dead(agents: AgentsDirectory) -> None:
     """Strike out the sessions whose agents are gone."""
     if len(list_active(agents)) != len(_read(agents) or []):
-        _rewrite(agents, lambda found: _alive(agents, found, []))
+        _rewrite(agents, lambda found: _keep_alive(agents, found, []))
 
 
 def list_active(agents: AgentsDirectory) -> list[Entry]:
@@ -57,10 +58,10 @@ def list_active(agents: AgentsDirectory) -> list[Entry]:
     if found is None:
         homes = [home for home in agents.list_sessions() if liveness.is_alive(home)]
         return [build_entry(home, home.read_metadata()) for home in homes]
-    return _alive(agents, found, [])
+    return _keep_alive(agents, found, [])
 
 
-def _alive(agents: AgentsDirectory, found: list[Entry], without: list[str]) -> list[Entry]:
+def _keep_alive(agents: AgentsDirectory, found: list[Entry], without: list[str]) -> list[Entry]:
     kept = []
     for each in found:
         if each["id"] in without:
@@ -85,7 +86,7 @@ def _read(agents: AgentsDirectory) -> list[Entry] | None:
 
 
 def _rewrite(agents: AgentsDirectory, change: Callable[[list[Entry]], list[Entry]]) -> None:
-    with _locked(agents):
+    with _lock(agents):
         found = _read(agents)
         if found is None:
             aside = agents.index.with_name("index.json.corrupt")
@@ -97,7 +98,7 @@ def _rewrite(agents: AgentsDirectory, change: Callable[[list[Entry]], list[Entry
 
 
 @contextlib.contextmanager
-def _locked(agents: AgentsDirectory) -> Iterator[None]:
+def _lock(agents: AgentsDirectory) -> Iterator[None]:
     handle = os.open(agents.index_lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         deadline = time.monotonic() + _PATIENCE

@@ -25,7 +25,7 @@ from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
 _LOOK = 0.02
-PATIENCE = 10.0
+ANSWER_SECONDS = 10.0
 
 
 def attach(session: SessionOption = None, as_json: AsJson = False) -> None:
@@ -107,7 +107,7 @@ class PipeSession:
         for command_id, (kind, deadline) in list(self._waiting.items()):
             if time.monotonic() > deadline:
                 del self._waiting[command_id]
-                self._complain(f"{kind}: no answer within {PATIENCE:g} s")
+                self._complain(f"{kind}: no answer within {ANSWER_SECONDS:g} s")
 
     def _next_line(self, patience: float) -> None:
         try:
@@ -132,7 +132,7 @@ class PipeSession:
         except (command_parser.CommandSyntaxError, OSError) as problem:
             self._complain(str(problem))
             return
-        self._waiting[command_id] = (kind, time.monotonic() + PATIENCE)
+        self._waiting[command_id] = (kind, time.monotonic() + ANSWER_SECONDS)
         if kind in ("resume", "step"):
             self._let_go |= {data["stop"]} if "stop" in data else set(self._state.stops)
 

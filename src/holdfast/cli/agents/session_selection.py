@@ -28,8 +28,8 @@ def select_recording(session: str | None) -> SessionDirectory:
     """The session that is meant, whether or not its agent still runs."""
     agents = agents_directory()
     if session is not None:
-        return _named(agents, session)
-    found = _running(agents) or agents.current_session()
+        return _find_named(agents, session)
+    found = _find_running(agents) or agents.current_session()
     if found is None or not found.path.is_dir():
         complain("No active agent session.", _START)
     return found
@@ -39,17 +39,17 @@ def select_running(session: str | None) -> SessionDirectory:
     """The session that is meant, whose agent runs."""
     agents = agents_directory()
     if session is None:
-        found = _running(agents)
+        found = _find_running(agents)
         if found is None:
             complain("No active agent session.", _START)
         return found
-    found = _named(agents, session)
+    found = _find_named(agents, session)
     if not liveness.is_alive(found):
         complain(f"The agent of session {session} is gone.", _START)
     return found
 
 
-def _named(agents: AgentsDirectory, session: str) -> SessionDirectory:
+def _find_named(agents: AgentsDirectory, session: str) -> SessionDirectory:
     try:
         found = agents.home(session)
     except ValueError as problem:
@@ -62,7 +62,7 @@ def _named(agents: AgentsDirectory, session: str) -> SessionDirectory:
     return found
 
 
-def _running(agents: AgentsDirectory) -> SessionDirectory | None:
+def _find_running(agents: AgentsDirectory) -> SessionDirectory | None:
     current = agents.current_session()
     if current is not None and liveness.is_alive(current):
         return current
