@@ -28,9 +28,9 @@ class Registration:
 
     @property
     def _url(self) -> str | None:
-        told = os.environ.get("HOLDFAST_SERVER_URL")
-        if told or self._is_usual:
-            return told
+        url = os.environ.get("HOLDFAST_SERVER_URL")
+        if url or self._is_usual:
+            return url
         return discovery.announced()
 
     def keep(self, is_over: Callable[[], bool]) -> None:

@@ -29,37 +29,37 @@ def select_recording(session: str | None) -> SessionDirectory:
     agents = agents_directory()
     if session is not None:
         return _find_named(agents, session)
-    found = _find_running(agents) or agents.current_session()
-    if found is None or not found.path.is_dir():
+    home = _find_running(agents) or agents.current_session()
+    if home is None or not home.path.is_dir():
         complain("No active agent session.", _START)
-    return found
+    return home
 
 
 def select_running(session: str | None) -> SessionDirectory:
     """The session that is meant, whose agent runs."""
     agents = agents_directory()
     if session is None:
-        found = _find_running(agents)
-        if found is None:
+        home = _find_running(agents)
+        if home is None:
             complain("No active agent session.", _START)
-        return found
-    found = _find_named(agents, session)
-    if not liveness.is_alive(found):
+        return home
+    home = _find_named(agents, session)
+    if not liveness.is_alive(home):
         complain(f"The agent of session {session} is gone.", _START)
-    return found
+    return home
 
 
 def _find_named(agents: AgentsDirectory, session: str) -> SessionDirectory:
     try:
-        found = agents.home(session)
+        home = agents.home(session)
     except ValueError as problem:
         complain(str(problem), "`holdfast agent sessions --all` lists the ids there are.")
-    if not found.path.is_dir():
+    if not home.path.is_dir():
         complain(
             f"No agent session {session}.",
             "`holdfast agent sessions --all` lists the ids there are.",
         )
-    return found
+    return home
 
 
 def _find_running(agents: AgentsDirectory) -> SessionDirectory | None:
