@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fork_server import start_python
 from harness import PROGRAMS, Server
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
@@ -21,28 +21,30 @@ class AgentProcess:
         self.data_dir = data_dir
         environment = {**os.environ, "HOLDFAST_HOME": str(data_dir)}
         environment.pop("HOLDFAST_AGENT_DIR", None)
-        self.process = subprocess.Popen(
-            [sys.executable, str(PROGRAMS / "command_agent.py"), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
+        stdin, write = os.pipe()
+        read, stdout = os.pipe()
+        program = str(PROGRAMS / "command_agent.py")
+        try:
+            self.process = start_python(
+                program, *arguments, stdin=stdin, stdout=stdout, env=environment
+            )
+        finally:
+            os.close(stdin)
+            os.close(stdout)
+        self._stdin, self._stdout = os.fdopen(write, "w"), os.fdopen(read, "r")
         self.id = self.read_reply().split()[1]
         root = Path(arguments[0]) if arguments else data_dir / "agents"
         self.home: SessionDirectory = AgentsDirectory(root).home(self.id)
 
     def send(self, line: str) -> None:
         """Begin something, and do not wait for its end."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
+        self._stdin.write(line + "\n")
+        self._stdin.flush()
 
     def read_reply(self) -> str:
         """The last line that it wrote before it was ready."""
-        assert self.process.stdout is not None
         last = ""
-        for line in self.process.stdout:
+        for line in self._stdout:
             if line.startswith("ready"):
                 return last or line.strip()
             last = line.strip()
@@ -54,16 +56,14 @@ class AgentProcess:
 
     def close(self) -> None:
         """Let it end by itself, and if it does not, end it."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
         with contextlib.suppress(OSError):
-            self.process.stdin.close()
+            self._stdin.close()
         try:
             self.process.wait(1)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.process.stdout.close()
+        self._stdout.close()
 
 
 @contextlib.contextmanager

@@ -7,18 +7,16 @@ Programs live in `tests/programs`; a line one wants to stop at carries a `# @nam
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
+
+from fork_server import start_python
 
 PROGRAMS = Path(__file__).parent / "programs"
 _MARKER = re.compile(r"#\s*@(\w+)\s*$")
@@ -40,12 +38,6 @@ class Program:
         return self._lines[marker]
 
 
-def _end_with_the_tests() -> None:
-    """In the server's process: a test run that is killed leaves no server behind."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
-
-
 class Server:
     """`holdfast serve` in a process of its own, from ready to gone."""
 
@@ -54,18 +46,13 @@ class Server:
         data_dir.parent.mkdir(parents=True, exist_ok=True)
         ready, write = os.pipe()
         self.ready_file = data_dir.parent / f"{data_dir.name}.ready.json"
-        argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0"]
+        argv = ["-m", "holdfast", "serve", "--port", "0"]
         if "--pool-size" not in options:
             argv += ["--pool-size", "0"]  # most tests need none, and each costs half a second
         argv += ["--data-dir", str(data_dir), "--ready-file", str(self.ready_file), *options]
         try:
-            self.process = subprocess.Popen(
-                argv,
-                stderr=write,
-                env={**os.environ, **(env or {})},
-                start_new_session=True,
-                preexec_fn=_end_with_the_tests,
-            )
+            environment = {**os.environ, **(env or {})}
+            self.process = start_python(*argv, stderr=write, env=environment, new_session=True)
         finally:
             os.close(write)
         self._stderr = os.fdopen(ready, "r", errors="replace")

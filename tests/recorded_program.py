@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from fork_server import run_holdfast
 from harness import Server
 
 _FINDING = ("HOLDFAST_SERVER_URL", "CIDELDILL_SERVER_URL", "HOLDFAST_HOME", "HOLDFAST_CALLS")
@@ -58,7 +59,9 @@ class RecordedProgram:
     # -- what is made of them ---------------------------------------------------------------
 
     def holdfast(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self._run([sys.executable, "-m", "holdfast", *words, "--url", self.server.url])
+        return run_holdfast(
+            *words, "--url", self.server.url, env=self._environment(), cwd=self.folder, timeout=100
+        )
 
     def replay(self, call_id: str, *words: str) -> tuple[int, Any]:
         """The exit code, and what `--json` says."""
@@ -79,13 +82,16 @@ class RecordedProgram:
         return ran.returncode, ran.stdout
 
     def _run(self, command: list[str], **env: str) -> subprocess.CompletedProcess[str]:
-        plain = {name: each for name, each in os.environ.items() if name not in _FINDING}
-        plain |= {"HOLDFAST_HOME": str(self.folder / "nobody"), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run(
             command,
             cwd=self.folder,
-            env={**plain, **env},
+            env={**self._environment(), **env},
             capture_output=True,
             text=True,
             timeout=100,
         )
+
+    def _environment(self) -> dict[str, str]:
+        plain = {name: value for name, value in os.environ.items() if name not in _FINDING}
+        home = {"HOLDFAST_HOME": str(self.folder / "nobody"), "PYTHONDONTWRITEBYTECODE": "1"}
+        return {**plain, **home}

@@ -1,10 +1,12 @@
 """Holdfast: one debugger for Python programs, intercepted calls and agent loops.
 
-Importing this package must stay cheap for an application: nothing but the standard library. What
-an application calls is loaded when it is first used, and needs only `dill` besides.
+Importing this package loads nothing but the standard library. The names below are loaded when they
+are first used, and then need only `dill` besides.
 """
 
 from __future__ import annotations
+
+from holdfast.model.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,24 +28,7 @@ if TYPE_CHECKING:
     )
     from holdfast.client.proxy import AsyncDebugProxy, DebugProxy
 
-__version__ = "0.1.0"
-
-_HOMES = {
-    "AsyncDebugProxy": "proxy",
-    "DebugCIDMismatchError": "exceptions",
-    "DebugCIDNotFoundError": "exceptions",
-    "DebugError": "exceptions",
-    "DebugInfo": "debug_api",
-    "DebugProtocolError": "exceptions",
-    "DebugProxy": "proxy",
-    "DebugSerializationError": "exceptions",
-    "DebugServerError": "exceptions",
-    "DebugTimeoutError": "exceptions",
-    "async_debug_call": "debug_api",
-    "configure_debug": "debug_api",
-    "debug_call": "debug_api",
-    "with_debug": "debug_api",
-}
+__version__ = VERSION
 
 __all__ = [
     "AsyncDebugProxy",
@@ -64,13 +49,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    found: object = getattr(importlib.import_module(f"holdfast.client.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    homes = {"Error": "exceptions", "Proxy": "proxy"}  # by the last five letters of the name
+    home = homes.get(name[-5:], "debug_api")
+    value: object = getattr(importlib.import_module(f"holdfast.client.{home}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

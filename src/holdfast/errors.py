@@ -34,7 +34,12 @@ class HoldfastError(Exception):
 
     code: ClassVar[str] = "INTERNAL_ERROR"
     short: ClassVar[str] = "internal_error"
+    """By default the code in lower case."""
     default_hint: ClassVar[str] = "Retry. If it happens again, report it with the reference id."
+
+    def __init_subclass__(cls) -> None:
+        if "short" not in cls.__dict__:
+            cls.short = cls.code.lower()
 
     def __init__(self, message: str, /, *, hint: str | None = None, **details: Any) -> None:
         super().__init__(message)
@@ -54,13 +59,11 @@ class InvalidInput(HoldfastError):
 
 class NotAllowed(InvalidInput):
     code = "METHOD_NOT_ALLOWED"
-    short = "method_not_allowed"
     default_hint = "GET /openapi.json lists the routes and their methods."
 
 
 class FileMissing(InvalidInput):
     code = "FILE_NOT_FOUND"
-    short = "file_not_found"
     default_hint = "Check the path. Relative paths are resolved from the session's cwd."
 
 
@@ -102,7 +105,6 @@ class InterpreterMissing(InvalidInput):
 
 class AttachFailed(InvalidInput):
     code = "ATTACH_FAILED"
-    short = "attach_failed"
     default_hint = "Check that the process runs, is yours, and accepts a debugger."
 
 
@@ -153,7 +155,6 @@ class InvalidAgentBreakpoint(InvalidInput):
 
 class CidMismatch(InvalidInput):
     code = "CID_MISMATCH"
-    short = "cid_mismatch"
     default_hint = "A content id is the SHA-256 of the bytes, in lower-case hex."
 
 
@@ -174,67 +175,56 @@ class AssignmentFailed(InvalidInput):
 
 class NotFound(HoldfastError):
     code = "NOT_FOUND"
-    short = "not_found"
     default_hint = "GET /openapi.json lists the routes."
 
 
 class SessionNotFound(NotFound):
     code = "SESSION_NOT_FOUND"
-    short = "session_not_found"
     default_hint = "GET /sessions lists the sessions. POST /sessions creates one."
 
 
 class BreakpointNotFound(NotFound):
     code = "BREAKPOINT_NOT_FOUND"
-    short = "breakpoint_not_found"
     default_hint = "GET the session's /breakpoints for the ids."
 
 
 class HoldNotFound(NotFound):
     code = "HOLD_NOT_FOUND"
-    short = "hold_not_found"
     default_hint = "GET /api/holds lists what is held now."
 
 
 class ProfileNotFound(NotFound):
     code = "PROFILE_NOT_FOUND"
-    short = "profile_not_found"
     default_hint = "GET /breakpoint-profiles lists the profiles."
 
 
 class FrameNotFound(NotFound):
     code = "FRAME_NOT_FOUND"
-    short = "frame_not_found"
     default_hint = "Frame ids are valid until their thread runs. GET /stacktrace for new ones."
 
 
 class ReferenceNotFound(NotFound):
     code = "REFERENCE_NOT_FOUND"
-    short = "reference_not_found"
     default_hint = "References are valid until their thread runs. Ask for the variables again."
 
 
 class ThreadNotFound(NotFound):
     code = "THREAD_NOT_FOUND"
-    short = "thread_not_found"
     default_hint = "GET the session's /threads for the ids."
 
 
 class ProcessNotFound(NotFound):
     code = "PROCESS_NOT_FOUND"
-    short = "process_not_found"
     default_hint = "GET /processes lists the Python processes."
 
 
 class CallNotFound(NotFound):
     code = "CALL_NOT_FOUND"
-    short = "call_not_found"
     default_hint = "GET /api/calls lists the calls."
 
 
 class CidNotFound(NotFound):
     code = "CID_NOT_FOUND"
-    short = "cid_not_found"
     default_hint = "Resend with full data."
 
 
@@ -246,7 +236,6 @@ class CallBreakpointNotFound(NotFound):
 
 class SourceNotFound(NotFound):
     code = "SOURCE_NOT_FOUND"
-    short = "source_not_found"
     default_hint = "Ask with `path` of a readable file, or `frame_id` of a paused frame."
 
 
@@ -273,7 +262,6 @@ class CallCompleted(WrongState):
     """A call ends once."""
 
     code = "CALL_ALREADY_COMPLETED"
-    short = "call_already_completed"
     default_hint = "GET /api/calls/{call_id} shows how it ended."
 
 
@@ -282,19 +270,16 @@ class CallCompleted(WrongState):
 
 class TimedOut(HoldfastError):
     code = "DEBUGPY_TIMEOUT"
-    short = "debugpy_timeout"
     default_hint = "Retry with a longer timeout, or pause, continue or terminate the session."
 
 
 class EvaluationTimedOut(TimedOut):
     code = "EVALUATE_TIMEOUT"
-    short = "evaluate_timeout"
     default_hint = "The call is still held: retry with a longer timeout, or decide it."
 
 
 class AgentTimedOut(TimedOut):
     code = "AGENT_TIMEOUT"
-    short = "agent_timeout"
     default_hint = (
         "The command is written and takes effect when the agent reads it. See that its process "
         "is not stopped, GET the session's /events for the answer, or send it again. What is held "
@@ -311,19 +296,16 @@ class Failure(HoldfastError):
 
 class SessionCrashed(Failure):
     code = "SESSION_CRASHED"
-    short = "session_crashed"
     default_hint = "Create a new session, or restart this one. Its output may say why."
 
 
 class LaunchFailed(Failure):
     code = "LAUNCH_FAILED"
-    short = "launch_failed"
     default_hint = "GET the session's /output for what the interpreter printed."
 
 
 class NotStored(Failure):
     code = "STORE_FAILED"
-    short = "store_failed"
     default_hint = (
         "Check that the disk has room and the data directory is writable, then try again."
     )
@@ -346,13 +328,11 @@ class NotAuthorized(Refused):
 
 class HeadTooLarge(Refused):
     code = "HEAD_TOO_LARGE"
-    short = "head_too_large"
     default_hint = "Send a shorter address and fewer headers. Values belong into the body."
 
 
 class BodyTooLarge(Refused):
     code = "BODY_TOO_LARGE"
-    short = "body_too_large"
     default_hint = "Send a smaller body. `max_bytes` in the details is the limit."
 
 

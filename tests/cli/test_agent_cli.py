@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from agent_process import AgentProcess, running_agent
+from fork_server import run_holdfast
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import command_sender
 from holdfast.recording.tail import Tail
@@ -30,13 +31,7 @@ def environment(data_dir: Path) -> dict[str, str]:
 
 
 def typed(data_dir: Path, *words: str) -> Typed:
-    return subprocess.run(
-        [sys.executable, "-m", "holdfast", "agent", *words],
-        capture_output=True,
-        text=True,
-        env=environment(data_dir),
-        timeout=60,
-    )
+    return run_holdfast("agent", *words, env=environment(data_dir))
 
 
 def as_json(data_dir: Path, *words: str) -> Any:

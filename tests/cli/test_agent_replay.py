@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fork_server import run_holdfast
 from holdfast.cli.agents.recording_commands import pace, pause
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
@@ -48,7 +49,7 @@ class Desk:
         return self.latest
 
     def typed(self, *words: str) -> Typed:
-        return self.ran(sys.executable, "-m", "holdfast", "agent", *words)
+        return run_holdfast("agent", *words, env=self.environment, cwd=self.directory)
 
     def told(self, *words: str) -> Any:
         return json.loads(self.typed(*words, "--json").stdout)

@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 
+from fork_server import run_holdfast
 from harness import Server
 from http_application import HttpApplication, decode_value, temporary_breakpoint
 
 
 def typed(server: Server, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "holdfast", *words, "--url", server.url],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "200"},
-        timeout=60,
-    )
+    return run_holdfast(*words, "--url", server.url, env={**os.environ, "COLUMNS": "200"})
 
 
 def test_calls_are_listed_and_shown(server: Server) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import holdfast
+from fork_server import run_holdfast
 from harness import Program, Server, Session
 
 LOOP = Program("loop.py")
@@ -22,8 +23,7 @@ FINDING = ("HOLDFAST_SERVER_URL", "CIDELDILL_SERVER_URL", "HOLDFAST_HOME", "HOLD
 def typed(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """`holdfast …` in an environment that says of a server only what is given here."""
     plain = {name: value for name, value in os.environ.items() if name not in FINDING}
-    command = [sys.executable, "-m", "holdfast", *words]
-    return subprocess.run(command, env={**plain, **env}, capture_output=True, text=True, timeout=60)
+    return run_holdfast(*words, env={**plain, **env})
 
 
 def ids(ran: subprocess.CompletedProcess[str]) -> set[str]:

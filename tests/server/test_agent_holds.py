@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 
 from agent_process import AgentView, agent_view
+from fork_server import run_holdfast
 from harness import Server
 from holdfast.recording import command_sender
 
@@ -155,8 +154,7 @@ def test_an_agent_that_does_not_answer_stays_held(looper: AgentView, held: Any) 
 def test_the_command_line_decides_it_like_any_other(looper: AgentView, held: Any) -> None:
     words = ["holds", "decide", held["hold_id"], "modify", "--input", '{"number": 8}']
     for line in (["holds"], words):
-        command = [sys.executable, "-m", "holdfast", *line, "--url", looper.server.url]
-        said = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        said = run_holdfast(*line, "--url", looper.server.url)
         assert said.returncode == 0, said.stderr
     assert looper.agent.read_reply() == "it is 16"
 

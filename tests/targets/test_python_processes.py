@@ -15,11 +15,11 @@ import pytest
 
 from holdfast.targets.program.python_processes import (
     Powers,
-    PythonProcess,
     listening_port,
     obstacle,
     python_processes,
 )
+from holdfast.wire.server_answers import PythonProcess
 
 READY = "print(flush=True); input()"
 

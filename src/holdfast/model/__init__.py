@@ -1,6 +1,5 @@
-"""The words of the house, as plain values.
+"""The terms of the system, as frozen values that every other package uses.
 
-A *session* is one target's life. A *hold* is a point where that target waits, at a *location* when
-it is code that waits. Exactly one *decision* ends a hold. These are frozen, carry no behaviour
-beyond questions about themselves, and every other room speaks in them.
+A *session* debugs one target. A *hold* is a point at which the target waits, with a *location* if
+it waits in code. One *decision* ends a hold.
 """

@@ -1,4 +1,4 @@
-"""Where, and on what, a program is to stop."""
+"""Breakpoints of programs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Breakpoint:
-    """A line (`file`, `line`) or a function (`function`), and when it counts.
+    """A breakpoint on a line (`file`, `line`) or on a function (`function`).
 
-    `verified` is only true of one that can fire; otherwise `message` says why not, and
-    `suggestion` names a line that could.
+    `verified` is true only if it can stop the program. Otherwise `message` says why not, and
+    `suggestion` is a line at which it could.
     """
 
     id: str
@@ -25,12 +25,12 @@ class Breakpoint:
     message: str | None = None
     suggestion: int | None = None
     hits: int = 0
-    name: str | None = None  # of a resolved function: its bare name…
-    first_line: int | None = None  # …and where its code begins, decorators included
+    name: str | None = None  # the bare name of a resolved function
+    first_line: int | None = None  # where its code begins, decorators included
 
     @property
     def number(self) -> int:
-        """The id as the debugger in the target knows it."""
+        """The number in the id, by which the probe knows it."""
         return int(self.id.rpartition("_")[2])
 
     @property
@@ -40,7 +40,7 @@ class Breakpoint:
 
 @dataclass(frozen=True)
 class ExceptionFilters:
-    """`raised`, `uncaught`, `userUnhandled`; narrowed to `types` (class names) when given."""
+    """Which exceptions stop: those of `filters`, or only the `types` (class names) among them."""
 
     filters: tuple[str, ...] = ()
     types: tuple[str, ...] = ()

@@ -8,19 +8,22 @@ from enum import Enum
 from typing import Any
 
 Preview = dict[str, Any]
-"""A value as text and a few facts: `text`, `type`, `length`; `json` if it is small and plain."""
+"""A short description of a value: `text`, `type`, `length`, and `json` if it is small and plain."""
 
 
 CALL_TYPES = ("proxy", "inline")
-"""Through a wrapped object, or by naming the function at the call."""
+"""`proxy`: through a wrapped object. `inline`: through `debug_call`."""
 
 IMPLICIT_SESSION = "calls_00000000"
-"""The session of the applications that name none."""
+"""The session of applications that name no session."""
 
 
 class CallStatus(str, Enum):
-    """How far a call came. `lost`: its process, or the server, ended before the call did; one that
-    was only out of sight becomes a success or an exception when it is completed after all."""
+    """The state of a call.
+
+    A call is `lost` when its process, or the server, ended before the call did. If it is completed
+    after all, it becomes a success or an exception.
+    """
 
     RUNNING = "running"
     SUCCESS = "success"
@@ -29,7 +32,7 @@ class CallStatus(str, Enum):
 
 
 class When(str, Enum):
-    """At which moment of a call a breakpoint counts."""
+    """The moment of a call at which a breakpoint acts."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -38,7 +41,7 @@ class When(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A value by its content id (the SHA-256 of its bytes, in hex); the bytes if they are new."""
+    """A value: its content id (the SHA-256 of its bytes, in hex), and the bytes if they are new."""
 
     cid: str
     data: bytes | None = None
@@ -47,7 +50,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What is called: many calls share one. The id is the store's."""
+    """A function that is called. The id is that of the store."""
 
     id: int
     name: str
@@ -61,10 +64,10 @@ class Function:
 
     @property
     def key(self) -> tuple[str, str | None, str | None]:
-        """What makes it another function than its namesakes."""
+        """What tells functions apart."""
         return self.name, self.alias, self.qualname
 
-    def updated(
+    def merge(
         self,
         module: str | None,
         signature: str | None,
@@ -72,7 +75,7 @@ class Function:
         line: int | None,
         target_cid: str | None,
     ) -> Function:
-        """The function with what is newly known of it; itself if nothing is."""
+        """The function with these facts, where they are known. Itself if nothing changes."""
         before = (self.module, self.signature, self.file, self.line, self.target_cid)
         facts = (
             *(module or self.module, signature or self.signature),
@@ -85,8 +88,10 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """What an application says of itself. `process_started` tells its process from a later one
-    that got the same pid."""
+    """What an application reports about itself.
+
+    `process_started` tells its process from a later one with the same pid.
+    """
 
     name: str | None = None
     pid: int | None = None
@@ -102,10 +107,10 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One call. Values are content ids; times are seconds since the epoch.
+    """A call. Values are content ids, times are seconds since the epoch.
 
-    `number` orders calls by time and is all that its id is made of. `changed` names the values that
-    the call left different from how it found them; `decision` is what was done instead of the call.
+    `number` orders calls by time, and the id is made from it. `changed` has the values that the
+    call changed. `decision` says what was done instead of the call.
     """
 
     number: int
@@ -138,7 +143,7 @@ class CallRecord:
 
 @dataclass(frozen=True)
 class CallBreakpoint:
-    """Which calls to hold; or, with `action` (a decision made beforehand), what to do at once."""
+    """The calls to hold. With `action` they are not held, and this decision is carried out."""
 
     id: str
     function: str | None = None
@@ -161,7 +166,7 @@ def call_id(number: int) -> str:
 
 
 def call_number(text: str) -> int | None:
-    """The number in a call's id; None when it is none of ours."""
+    """The number in a call's id, or None if it is not a valid id."""
     moment, _, sequence = text.partition("-")
     seconds, _, micros = moment.partition(".")
     if not (len(micros) == 6 and 3 <= len(sequence) <= 6 and len(seconds) <= 12):

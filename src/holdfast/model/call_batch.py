@@ -1,8 +1,8 @@
-"""Completed calls that arrive many at once, as columns where that is cheaper than as objects.
+"""Batches of completed calls.
 
-Two kinds of calls make up a `CallBatch`. A plain call has positional arguments and a result that
-are all numbers, texts, booleans or None; nearly all calls are plain, and they come as columns. Any
-other is a `CompletedCall`.
+A `CallBatch` has two kinds of calls. The arguments and the result of a plain call are numbers,
+texts, booleans or None. Nearly all calls are plain. They are kept as columns, which is cheaper than
+as objects. Any other call is a `CompletedCall`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ PlainValue = int | float | str | bool | None
 PLAIN_TYPES = frozenset((int, float, str, bool, type(None)))
 
 CallValue = bytes | str
-"""A value of a call: its bytes when it is small, or the content id of a value stored elsewhere."""
+"""A value of a call: the bytes of a small one, or the content id of one stored elsewhere."""
 
 
 def plain_value_bytes(value: PlainValue) -> bytes:
-    """The bytes whose SHA-256 is a plain value's content id; every Python writes the same."""
+    """The bytes whose SHA-256 is the content id of a plain value, the same on every Python."""
     return pickle.dumps(value, 5)
 
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """What the calls from one line of one thread have in common."""
+    """What all calls from one line of one thread have in common."""
 
     function_id: int
     call_type: str
@@ -37,9 +37,9 @@ class CallSite:
 
 @dataclass(frozen=True, slots=True)
 class CallOutline:
-    """Says which value of a `CompletedCall` is which, and carries what few calls have.
+    """The meaning of the values of a `CompletedCall`, and the fields that few calls have.
 
-    The values come in this order: the target, the arguments, the keyword arguments, the outcome
+    The values are in this order: the target, the arguments, the keyword arguments, the outcome
     (the result, or the exception), and what the call changed (as pairs of part and name).
     """
 
@@ -69,8 +69,8 @@ class CompletedCall(NamedTuple):
 class PlainCalls(NamedTuple):
     """Plain calls, column by column. Entries at the same place belong to the same call.
 
-    `parents` has 0 for none, `targets` indexes `target_values`, and `arguments` holds those of all
-    calls one after the other, as many for each as `argument_counts` says.
+    `parents` has 0 for none, and `targets` has indexes into `target_values`. `arguments` has the
+    arguments of all calls, one call after the other, and `argument_counts` how many each has.
     """
 
     sites: array[int]

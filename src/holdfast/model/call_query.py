@@ -1,4 +1,4 @@
-"""Which calls somebody asks for."""
+"""A query for calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.model.call import CallStatus
 
 @dataclass(frozen=True)
 class CallQuery:
-    """Which calls; None means any. `below` and `above` are exclusive bounds of their numbers."""
+    """Conditions that the calls meet. `below` and `above` are exclusive bounds of their numbers."""
 
     functions: frozenset[int] | None = None
     session_id: str | None = None

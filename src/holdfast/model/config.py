@@ -1,4 +1,4 @@
-"""What a session is set to, apart from what it runs."""
+"""The settings of a session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SessionConfig:
-    """`cwd` is also the project whose breakpoints the session shares. None: the default."""
+    """None stands for the default. `cwd` is also the project whose breakpoints the session uses."""
 
     name: str | None = None
     cwd: str | None = None
@@ -18,7 +18,7 @@ class SessionConfig:
 
 @dataclass(frozen=True)
 class Watch:
-    """An expression whose value is wanted at every stop."""
+    """An expression that is evaluated at every stop."""
 
     id: str
     expression: str

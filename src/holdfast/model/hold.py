@@ -1,4 +1,4 @@
-"""A point where a target waits for a decision."""
+"""Holds: points at which a target waits for a decision."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ class Hold:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Every action this hold takes, `continue` included whether or not it was listed."""
+        """The actions that this hold allows. `continue` is always one of them."""
         return self.allows if CONTINUE.name in self.allows else (CONTINUE.name, *self.allows)

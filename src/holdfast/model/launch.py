@@ -1,4 +1,4 @@
-"""How a program is to be started, or found running."""
+"""How a program is started, or attached to."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Attach:
-    """A program that runs already: a process of this machine, or a debugpy that listens."""
+    """A program that already runs: a process of this machine, or a debugpy that listens."""
 
     pid: int | None = None
     host: str | None = None

@@ -1,4 +1,4 @@
-"""What the store keeps of sessions and events, as plain values."""
+"""Sessions and events as the store keeps them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """A session as last written: its configuration and last known state, in `document`.
+    """A session with its configuration and last known state, in `document`.
 
     Times are seconds since the epoch.
     """
@@ -23,7 +23,7 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """One thing that happened in a session. `seq` orders them and serves as a cursor."""
+    """An event of a session. `seq` orders the events and is their cursor."""
 
     session_id: str
     seq: int
@@ -34,7 +34,7 @@ class EventRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoreWarning:
-    """A problem that the store met and worked around."""
+    """A problem that the store has worked around."""
 
     code: str
     message: str

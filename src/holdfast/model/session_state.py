@@ -1,4 +1,4 @@
-"""A session is one target's life: what kind of target, and where in its life it is."""
+"""The kinds and the states of sessions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Kind(str, Enum):
 
 
 class State(str, Enum):
-    """Where a session is in its life. `core.lifecycle` says how it moves between these."""
+    """The state of a session. `core.lifecycle` has the transitions."""
 
     CREATED = "created"
     LAUNCHING = "launching"

@@ -1,4 +1,4 @@
-"""A stop of a program, known whole: why, where, and what was there."""
+"""A stop of a program: why and where it stopped, and the values there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Stop:
     thread_id: int
     reason: str
     location: Location | None
-    frame: int = 0  # tells the top frame from every other that exists at the same time
+    frame: int = 0  # identifies the top frame among those that exist at the same time
     frames: tuple[Described, ...] = ()
     locals: tuple[Described, ...] = ()
     locals_total: int = 0  # there may be more than were sent

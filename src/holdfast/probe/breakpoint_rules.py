@@ -134,7 +134,7 @@ class Rule:
             server_messages.report("breakpoint_error", id=self.id, error=text)
 
     def _write_log(self, frame: Any) -> None:
-        server_messages.flush_output()  # what was printed before comes before
+        server_messages.flush_output()  # earlier output must come first
         text = "".join(
             part if isinstance(part, str) else _format_part(frame, *part) for part in self.log or ()
         )
@@ -143,7 +143,7 @@ class Rule:
 
 
 def find_stopping(rules: Iterable[Rule], frame: Any) -> List[int]:
-    """The ids of the rules that stop. Every rule is asked: each counts, and logs, for itself."""
+    """The ids of the rules that stop. All are evaluated, because each counts and logs."""
     here = [rule for rule in rules if not rule.entry or rule.entry.is_at(frame)]
     return [rule.id for rule in here if rule.should_stop(frame)]
 

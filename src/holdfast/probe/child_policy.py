@@ -1,4 +1,4 @@
-"""How the processes that the program starts are treated now."""
+"""How the processes that the program starts are treated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detaching: the process runs at full speed, and stops nowhere.
+"""Detaches the debugger: the process runs at full speed and does not stop any more.
 
 A forked child is detached in its one thread. A program that the server detached from, or whose
 server is gone, is detached in all of its threads, from the debugger's own.
@@ -98,7 +98,7 @@ def _detach_from_lost_server(db: Any) -> None:
         if current() is db and not is_detached(db):
             stop_watching()
             clear_breakpoints(db)
-            # Nobody is left who could resume a thread that is suspended.
+            # The server is gone, so nobody can resume a suspended thread.
             PyDevdAPI().request_resume_thread("*")
             stop_tracing_everywhere(db)
     except Exception:

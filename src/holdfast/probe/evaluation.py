@@ -1,4 +1,4 @@
-"""Evaluating, assigning and completing the user's expressions.
+"""Evaluates, assigns and completes the user's expressions.
 
 They run in the suspended thread itself, so that thread-locals, context variables and the running
 event loop are the program's. One that never returns is interrupted when the server says so.

@@ -1,4 +1,4 @@
-"""Which exceptions stop: pydevd applies the filters, we the class names and "once per raise"."""
+"""Which exceptions stop. pydevd applies the filters, we the class names and "once per raise"."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExceptionFilters:
         if self.is_printing:
             return False
         if not self.types:
-            return not issubclass(kind, SystemExit)  # to exit is no accident
+            return not issubclass(kind, SystemExit)  # exiting is not an error
         for base in getattr(kind, "__mro__", ()):
             full = "%s.%s" % (base.__module__, base.__qualname__)
             for name in self.types:

@@ -2,7 +2,7 @@
 
 pydevd runs hundreds of lines of its own for each line of a function that holds a breakpoint. What
 it decides for a thread that just runs is decided here first: a line known to hold no breakpoint is
-passed, and a breakpoint's rules are asked. Everything else goes pydevd's own way.
+passed, and a breakpoint's rules are evaluated. pydevd handles everything else.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def skip_quiet_lines(pydevd: Any) -> None:
             _DECISIONS.pop(ident, None)
 
     def handle_breakpoint_condition(db: Any, info: Any, point: Any, frame: Any) -> bool:
-        """A rule counts a hit when it is asked, so it is asked once."""
+        """Evaluating a rule counts a hit, so it is evaluated once."""
         stops = _DECISIONS.pop(threading.get_ident(), None) if _DECISIONS else None
         return bool(should_stop(db, info, point, frame) if stops is None else stops)
 

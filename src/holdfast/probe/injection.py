@@ -1,4 +1,4 @@
-"""Bringing the probe into a process that somebody else started."""
+"""Loads the probe into a process that already runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspecting objects without running any of their code.
+"""Inspects objects without running any of their code.
 
 `isinstance`, `obj.__dict__`, `cls.__name__` and `==` may all be overridden by the program or its
 metaclasses. These functions read the real type and the raw descriptors instead.

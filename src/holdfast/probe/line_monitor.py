@@ -69,7 +69,7 @@ class LineMonitor:
         return self._codes.get(frame.f_code, {}).get(frame.f_lineno, [])
 
     def close(self) -> None:
-        """Watch nothing any more, and free the tool id."""
+        """Stop watching, and free the tool id."""
         self._api.set_events(self._tool, 0)
         for code in self._codes:
             self._api.set_local_events(self._tool, code, 0)
@@ -130,7 +130,7 @@ class LineMonitor:
         return bool(place == (id(frame), frame.f_lasti))
 
     def _stop(self, frame: Any, first: Any, rules: List[Any]) -> None:
-        # Every rule is asked: each counts, and logs, for itself.
+        # All rules are evaluated, because each counts and logs.
         later = rules[rules.index(first) + 1 :]
         stopping = [first.id, *(rule.id for rule in later if rule.should_stop(frame))]
         db = current()

@@ -44,7 +44,7 @@ def _report_child(pid: int, how: str, command: List[str], followed: bool) -> Non
 
 
 def _detach_fork() -> None:
-    """End tracing, drop the debugger and the parent's connection; each even if another fails."""
+    """End tracing, and drop the debugger and the parent's connection, even if one step fails."""
     for step in (detachment.stop_tracing_in_fork, _forget_debugger, _close_connection):
         try:
             step()

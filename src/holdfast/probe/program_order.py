@@ -17,7 +17,7 @@ class ProgramOrder:
         self._arrived.set()
 
     def cancel(self) -> None:
-        """Nobody is left who could send one."""
+        """The server is gone, so no program will come."""
         self._arrived.set()
 
     def wait(self) -> Dict[str, Any]:

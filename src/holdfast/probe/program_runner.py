@@ -1,4 +1,4 @@
-"""Running the program with argv, paths, environment and `__main__` as plain Python sets them."""
+"""Runs the program with argv, paths, environment and `__main__` as plain Python sets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The debugger in this process: loading pydevd, patching it, connecting it, letting it go.
+"""The debugger in this process: loading pydevd, patching it, connecting it, disconnecting it.
 
 The server speaks plain DAP for running, stepping and pausing, and one request of our own,
 `holdfast`, for everything else (`request_handlers`). Both travel on pydevd's own connection.

@@ -1,4 +1,4 @@
-"""Importing debugpy from the server's installation, without a trace in the program.
+"""Imports debugpy from the server's installation, without leaving traces in the program.
 
 The search path, the environment and the bytecode settings are as before when it is done.
 """

@@ -69,7 +69,7 @@ _SERVER_PIPES: Dict[int, Tuple[int, int]] = {}  # the pipes to the server, by de
 
 
 def disconnect_pipes() -> None:
-    """After a detach nobody serves the pipes to the server: replace them, so that it lives on."""
+    """After a detach nobody reads the pipes: replace them, so that the program runs on."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     try:
         for fd, pipe in _SERVER_PIPES.items():

@@ -1,6 +1,6 @@
 """A snapshot inside every stop event: location, stack top, locals.
 
-So the server knows the stop whole when it learns of it, without asking again.
+So the server knows everything about a stop without another request.
 """
 
 from __future__ import annotations

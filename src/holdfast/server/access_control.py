@@ -18,7 +18,6 @@ import re
 from dataclasses import dataclass
 from typing import cast
 
-import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -34,6 +33,7 @@ from holdfast.errors import (
 from holdfast.server import peers
 from holdfast.server.error_answers import error_body, status_of
 from holdfast.service.waitable import CLIENT_DISCONNECT
+from holdfast.wire import rest
 
 Headers = dict[bytes, bytes]
 Pairs = list[tuple[bytes, bytes]]
@@ -346,7 +346,7 @@ async def _answer(refusal: Refused, send: Send) -> None:
 
 
 def _encode_error(error: HoldfastError) -> tuple[bytes, Pairs]:
-    body = orjson.dumps(error_body(error))
+    body = rest.encode(error_body(error))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

@@ -1,9 +1,8 @@
-"""What every face holds: sessions, holds and events of every kind, settings, start and end."""
+"""The object behind every face: sessions, holds, events and settings, and their start and end."""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from holdfast.core.ledger import Ledger
 from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import Kind
 from holdfast.recording.directories import agents_dir
+from holdfast.service import server_report
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService
 from holdfast.service.event_reader import EventReader
@@ -24,6 +24,7 @@ from holdfast.service.session_registry import SessionRegistry
 from holdfast.service.settings import Settings
 from holdfast.store import Store, open_store
 from holdfast.targets.program.attachment import Trusted
+from holdfast.wire.server_answers import Health, ServerInfo, ServerWarning
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ class Debugger:
         self.holds = Holds(ledger, self.sessions)
         self.events = EventReader(self.sessions, self._stream)
         self.stop_requested = asyncio.Event()
-        self._warnings: list[dict[str, Any]] = []
+        self._warnings: list[ServerWarning] = []
 
     # -- start and end ----------------------------------------------------------------------
 
@@ -86,17 +87,30 @@ class Debugger:
         await self.store.aclose()
 
     def wake_all(self) -> None:
-        """The server stops: whoever waits gets its answer now."""
+        """Answer every waiting request now, because the server stops."""
         for part in (self.programs, self.calls, self.agents, self._stream):
             part.stop_waiting()
+
+    # -- report -----------------------------------------------------------------------------
+
+    def health(self) -> Health:
+        """Whether the server is well."""
+        return server_report.build_health(self)
+
+    def describe(self) -> ServerInfo:
+        """What the server is, and what it can do."""
+        return server_report.build_info(self)
 
     # -- warnings and settings --------------------------------------------------------------
 
     @property
-    def warnings(self) -> list[dict[str, Any]]:
+    def warnings(self) -> list[ServerWarning]:
         """What went wrong and was worked around: here, and in the store."""
         unsaved = self.programs.unsaved_warning()
-        stored = [dataclasses.asdict(warning) for warning in self.store.warnings]
+        stored = [
+            ServerWarning(code=warning.code, message=warning.message, details=dict(warning.details))
+            for warning in self.store.warnings
+        ]
         return [*stored, *self._warnings, *([unsaved] if unsaved else [])]
 
     @property
@@ -106,7 +120,7 @@ class Debugger:
 
     def _warn(self, code: str, message: str) -> None:
         log.warning("%s", message)
-        self._warnings.append({"code": code, "message": message, "details": {}})
+        self._warnings.append(ServerWarning(code=code, message=message, details={}))
 
     async def configure(self, changes: Mapping[str, Any]) -> Settings:
         settings = self.settings.changed(changes)

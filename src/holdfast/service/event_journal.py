@@ -10,15 +10,13 @@ from holdfast.model.records import EventRecord
 from holdfast.service.event_stream import EventStream
 from holdfast.store import Feed
 from holdfast.wire import rest
-from holdfast.wire.session_answers import EventList
+from holdfast.wire.session_answers import Event, EventList
 
 _IN_MEMORY = 1000
 _MAX_READS = 50
 
 
 class EventJournal:
-    """`last_seq` is the number of the last event that an earlier server stored."""
-
     def __init__(self, session_id: str, feed: Feed, stream: EventStream, last_seq: int = 0) -> None:
         self._session_id = session_id
         self._stream = stream
@@ -47,8 +45,8 @@ class EventJournal:
         return await self._feed.read(self._session_id, after=since, limit=limit)
 
     async def page(self, since: int, limit: int, types: frozenset[str] | None = None) -> EventList:
-        """Events after `since`, as clients see them; of these types, among a bounded number."""
-        events: list[dict[str, Any]] = []
+        """Events after `since`, of these types, as clients see them. Looks at a bounded number."""
+        events: list[Event] = []
         last = since
         for _ in range(1 if types is None else _MAX_READS):
             records = await self.after(last, limit)

@@ -1,17 +1,15 @@
-"""Reads and follows events: of one session, or of all in the order the server heard of them."""
+"""Reads and follows the events of one session, or of all in the order of their arrival."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from holdfast import errors
 from holdfast.service.event_stream import EventStream, Mention
 from holdfast.service.session import Session
 from holdfast.service.session_registry import SessionRegistry
-from holdfast.wire.session_answers import EventList, LatestEvents
+from holdfast.wire.session_answers import Event, EventList, LatestEvents
 
-Json = dict[str, Any]
 Types = frozenset[str] | None
 Numbered = tuple[int, Mention]
 
@@ -24,7 +22,7 @@ class EventReader:
     async def of_session(
         self, session_id: str, since: int, limit: int, types: Types = None, seconds: float = 0.0
     ) -> EventList:
-        """A session's events after a number; if there are none, wait for some."""
+        """A session's events after a number. If there are none, wait for some."""
         session = self._sessions.peek(session_id)
         deadline = time.monotonic() + seconds
         while True:
@@ -39,7 +37,7 @@ class EventReader:
     async def latest(
         self, cursor: str | None, limit: int, types: Types = None, seconds: float = 0.0
     ) -> LatestEvents:
-        """Without a cursor the newest; with one, what came after it, waited for if need be."""
+        """Without a cursor, the newest events. With one, what came after it, or comes in time."""
         stream = self._stream
         if cursor is None:
             known = _of_types(stream.after(stream.oldest), types, stream.oldest)
@@ -70,7 +68,7 @@ class EventReader:
             if stream.stopping or stream.number == number:
                 return known
 
-    async def _read(self, wanted: list[Numbered], types: Types) -> tuple[list[Json], int, bool]:
+    async def _read(self, wanted: list[Numbered], types: Types) -> tuple[list[Event], int, bool]:
         """The events themselves, the number of the last one, and whether some are left."""
         seqs: dict[str, list[int]] = {}
         for _, mention in wanted:
@@ -87,7 +85,7 @@ class EventReader:
             for session_id, page in pages.items()
             for event in page.events
         }
-        events: list[Json] = []
+        events: list[Event] = []
         reached = 0
         for number, mention in wanted:
             event = by_number.get((mention.session_id, mention.seq))

@@ -2,59 +2,74 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Struct
 
 from holdfast import errors
+from holdfast.wire.described import about
 
 _MAY_BE_ZERO = ("pool_size",)
 
 
-@dataclass(frozen=True)
-class Settings:
-    idle_timeout_minutes: float = 60.0
-    """A session that nobody asks anything for this long ends, unless its program runs."""
-    warning_minutes: float = 30.0
-    """How long before that a session says so."""
-    launch_timeout: float = 30.0
-    attach_timeout: float = 30.0
-    request_timeout: float = 10.0
-    """How long the debugger may take to answer what needs no code of the user's."""
-    evaluate_timeout: float = 10.0
-    step_wait: float = 5.0
-    """How long a step waits for its stop unless the request says otherwise."""
-    max_wait: float = 300.0
-    """What `wait: true` means, and the most that a wait may ask for."""
-    terminate_grace: float = 2.0
-    """How long a terminated program has to act on SIGTERM before it is killed."""
-    output_limit_bytes: int = 10 * 1024 * 1024
-    """How much output each session keeps; the oldest goes first."""
-    max_stack_depth: int = 1000
-    """How many frames one answer may carry; the rest comes by paging."""
-    max_sessions: int = 1000
-    pool_size: int = 2
-    """How many interpreters of each Python wait, started, for a program; from the next start on."""
+class Settings(Struct, frozen=True, kw_only=True):
+    """The server's settings."""
 
-    call_hold_timeout_ms: int = 3_600_000
-    """How long a held call waits for its decision before its application gives up."""
-    call_poll_interval_ms: int = 100
-    """How often an application that cannot wait in a request asks again."""
-    calls_kept: int = 5_000_000
-    """How many calls are kept; the oldest go first, with the values that only they used."""
-    call_max_value_bytes: int = 16 * 1024 * 1024
-    """The largest value of a call that is kept."""
+    idle_timeout_minutes: Annotated[
+        float, about("A session that nobody asks anything for this long ends, unless it runs.")
+    ] = 60.0
+    warning_minutes: Annotated[float, about("How long before its end an idle session says so.")] = (
+        30.0
+    )
+    launch_timeout: Annotated[float, about("How many seconds a launch may take.")] = 30.0
+    attach_timeout: Annotated[float, about("How many seconds attaching may take.")] = 30.0
+    request_timeout: Annotated[
+        float, about("How many seconds the debugger may take for what runs no code of the user's.")
+    ] = 10.0
+    evaluate_timeout: Annotated[float, about("How many seconds an expression may take.")] = 10.0
+    step_wait: Annotated[
+        float, about("How many seconds a step waits for its stop, unless the request says so.")
+    ] = 5.0
+    max_wait: Annotated[float, about("How many seconds `wait: true` waits; no wait is longer.")] = (
+        300.0
+    )
+    terminate_grace: Annotated[
+        float, about("How many seconds a program has to act on SIGTERM before it is killed.")
+    ] = 2.0
+    output_limit_bytes: Annotated[
+        int, about("How much output each session keeps; the oldest goes first.")
+    ] = 10 * 1024 * 1024
+    max_stack_depth: Annotated[
+        int, about("How many frames one answer may carry; the rest comes by paging.")
+    ] = 1000
+    max_sessions: Annotated[int, about("How many program sessions there may be.")] = 1000
+    pool_size: Annotated[
+        int, about("How many interpreters of each Python are kept warm, from the next start on.")
+    ] = 2
+    call_hold_timeout_ms: Annotated[
+        int, about("How long a held call waits for its decision before its application gives up.")
+    ] = 3_600_000
+    call_poll_interval_ms: Annotated[
+        int, about("How often an application that cannot wait in a request asks again.")
+    ] = 100
+    calls_kept: Annotated[
+        int, about("How many calls are kept; the oldest go first, with their values.")
+    ] = 5_000_000
+    call_max_value_bytes: Annotated[int, about("The largest value of a call that is kept.")] = (
+        16 * 1024 * 1024
+    )
 
     def changed(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some values replaced, each checked."""
-        known = {field.name: field for field in dataclasses.fields(self)}
+        known = {field.name: field for field in msgspec.structs.fields(self)}
         checked: dict[str, Any] = {}
         for name, value in values.items():
             if name not in known:
                 raise errors.UnknownSetting(f"no setting {name!r}", field=name, known=list(known))
             checked[name] = _number(name, value, whole=isinstance(known[name].default, int))
-        return dataclasses.replace(self, **checked)
+        return msgspec.structs.replace(self, **checked)
 
 
 def _number(name: str, value: Any, *, whole: bool) -> float | int:

@@ -5,11 +5,11 @@ Written out by hand, without a schema library: these are read thousands of times
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 
 import orjson
+from msgspec import UNSET, Struct, UnsetType
 
 from holdfast.errors import InvalidInput
 from holdfast.model.call import (
@@ -33,6 +33,7 @@ from holdfast.wire.call_items import (
     parse_preview,
     shorten,
 )
+from holdfast.wire.described import about
 
 Json = dict[str, Any]
 MAX_FRAMES = 2000
@@ -117,6 +118,247 @@ class EvaluationAnswer:
     request_id: str
     result: Preview | None
     error: Json | None
+
+
+# -- the JSON of these requests, for the documents -----------------------------------------------
+
+
+class SentPreview(TypedDict, total=False):
+    """What people see of a value."""
+
+    text: Annotated[str, about("The value as text.")]
+    type: Annotated[str, about("The name of its type.")]
+    length: Annotated[int, about("Its length, if it has one.")]
+    json: Annotated[Any, about("The value itself, if it is small plain data.")]
+
+
+class SentItem(TypedDict, total=False):
+    """A value of a call. `data` and `preview` come with its first use only."""
+
+    cid: Annotated[str, about("The content id: the SHA-256 of the bytes, in hex.")]
+    data: Annotated[str, about("The pickled value, in base64.")]
+    preview: Annotated[SentPreview, about("What people see of it.")]
+
+
+class SentFrame(TypedDict, total=False):
+    """A frame of the application's stack."""
+
+    filename: Annotated[str, about("The path of the file.")]
+    lineno: Annotated[int, about("The line.")]
+    function: Annotated[str, about("The function.")]
+    code_context: Annotated[str, about("The text of the line.")]
+
+
+class SentCallSite(TypedDict, total=False):
+    """Where and when a call is made."""
+
+    timestamp: Annotated[float, about("Seconds since the epoch.")]
+    target_cid: Annotated[str, about("The object that the call is made on.")]
+    stack_trace: Annotated[list[SentFrame], about("The frames, innermost first.")]
+
+
+class SentThread(TypedDict, total=False):
+    """The thread that makes a call."""
+
+    id: Annotated[int, about("The thread's id.")]
+    name: Annotated[str, about("The thread's name.")]
+
+
+class SentChanges(TypedDict, total=False):
+    """The values that a call left different from how it found them."""
+
+    args: Annotated[dict[str, SentItem], about("Positional arguments, by index.")]
+    kwargs: Annotated[dict[str, SentItem], about("Keyword arguments, by name.")]
+    target: Annotated[SentItem, about("The object that the call was made on.")]
+
+
+class StartFields(TypedDict, total=False):
+    """A call is about to be made. Only `method_name` is needed."""
+
+    method_name: Annotated[str, about("The name of the function.")]
+    session_id: Annotated[str, about("The session; left out, the server's implicit one.")]
+    target_cid: Annotated[str, about("The object that the call is made on.")]
+    target: Annotated[SentItem, about("The value of that object.")]
+    args: Annotated[list[SentItem], about("The positional arguments.")]
+    kwargs: Annotated[dict[str, SentItem], about("The keyword arguments.")]
+    needs: Annotated[list[SentItem], about("Values that the others refer to.")]
+    call_site: Annotated[SentCallSite, about("Where and when it is made.")]
+    call_type: Annotated[str, about("`proxy` (as a rule) or `inline`.")]
+    alias: Annotated[str, about("The name that the application gave the object.")]
+    signature: Annotated[str, about("The function's signature.")]
+    qualname: Annotated[str, about("The function's qualified name.")]
+    module: Annotated[str, about("The function's module.")]
+    thread: Annotated[SentThread, about("The thread that makes it.")]
+    task: Annotated[str, about("The name of the asyncio task.")]
+    parent_call_id: Annotated[str, about("The call within which it is made.")]
+    evaluates: Annotated[bool, about("Whether expressions can be evaluated in its caller.")]
+    began: Annotated[str, about("The id of a call that is under way already.")]
+
+
+class CompleteFields(TypedDict, total=False):
+    """A call has ended. `call_id` and `status` are needed."""
+
+    call_id: Annotated[str, about("The id that the call was given when it started.")]
+    status: Annotated[str, about("`success` or `exception`.")]
+    timestamp: Annotated[float, about("When it ended, in seconds since the epoch.")]
+    result_cid: Annotated[str, about("The content id of the result.")]
+    result_data: Annotated[str, about("The pickled result, in base64.")]
+    result_preview: Annotated[SentPreview, about("What people see of the result.")]
+    exception_cid: Annotated[str, about("The content id of the exception.")]
+    exception_data: Annotated[str, about("The pickled exception, in base64.")]
+    exception_preview: Annotated[SentPreview, about("What people see of the exception.")]
+    exception_type: Annotated[str, about("The name of the exception's class.")]
+    exception_message: Annotated[str, about("The exception's message.")]
+    needs: Annotated[list[SentItem], about("Values that the others refer to.")]
+    duration_ns: Annotated[int, about("How long it took, in nanoseconds.")]
+    changed: Annotated[SentChanges, about("What it changed.")]
+    action: Annotated[str, about("What was done about it, if something was decided.")]
+    marker: Annotated[str, about("Why its values could not be stored whole.")]
+
+
+class EvaluationError(TypedDict, total=False):
+    """What an expression raised."""
+
+    type: Annotated[str, about("The name of the exception's class.")]
+    message: Annotated[str, about("The exception's message.")]
+
+
+class EvaluationFields(TypedDict, total=False):
+    """What an expression came to: `result` or `error`."""
+
+    request_id: Annotated[str, about("The `request_id` that the poll gave.")]
+    result: Annotated[SentPreview, about("The value.")]
+    error: Annotated[EvaluationError, about("What it raised.")]
+
+
+class ApplicationFields(TypedDict, total=False):
+    """An application that reports its calls. Nothing of it is needed."""
+
+    name: Annotated[str, about("The application's name.")]
+    pid: Annotated[int, about("Its process id.")]
+    argv: Annotated[list[str], about("Its command line.")]
+    cwd: Annotated[str, about("Its working directory.")]
+    python: Annotated[str, about("Its Python version.")]
+    script: Annotated[str, about("The script that it runs.")]
+    module: Annotated[str, about("The module that it runs.")]
+    path: Annotated[list[str], about("Its import path.")]
+    mode: Annotated[str, about("`strict`, or `leased` for one that reports in batches.")]
+
+
+class EndFields(TypedDict):
+    """Which application ends."""
+
+    session_id: Annotated[str, about("The session that `POST /api/call/session` gave.")]
+
+
+class RegistrationFields(TypedDict, total=False):
+    """A function that an application has at hand. Only `name` is needed."""
+
+    name: Annotated[str, about("The function's name.")]
+    session_id: Annotated[str, about("The session; left out, the server's implicit one.")]
+    alias: Annotated[str, about("The name that the application gave the object.")]
+    qualname: Annotated[str, about("The function's qualified name.")]
+    module: Annotated[str, about("The function's module.")]
+    signature: Annotated[str, about("The function's signature.")]
+    file: Annotated[str, about("The file that defines it.")]
+    line: Annotated[int, about("The line of its definition.")]
+    target_cid: Annotated[str, about("Its content id.")]
+
+
+# -- what clients ask about calls ----------------------------------------------------------------
+
+PageLimit = Annotated[int, about("How many calls the answer may carry.", ge=1, le=1000)]
+Before = Annotated[str | None, about("`next` of the page before.")]
+
+
+class CallSearch(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """Which calls to list."""
+
+    function: Annotated[str | None, about("A name, or a pattern such as `Cart.*`.")] = None
+    alias: Annotated[str | None, about("An alias, or a pattern.")] = None
+    session: Annotated[str | None, about("Only calls of this session.")] = None
+    status: Annotated[str | None, about("`running`, `success`, `exception` or `lost`.")] = None
+    call_type: Annotated[str | None, about("`proxy` or `inline`.")] = None
+    since: Annotated[float | None, about("Started at or after, in seconds since the epoch.")] = None
+    until: Annotated[float | None, about("Started before, in seconds since the epoch.")] = None
+    cid: Annotated[str | None, about("A value that the call used.")] = None
+    filter: Annotated[str | None, about("An expression such as `args[0] > 10`.")] = None
+    before: Before = None
+    limit: PageLimit = 100
+
+
+class TreeQuery(Struct, kw_only=True):
+    """How much of a tree of calls."""
+
+    limit: PageLimit = 500
+
+
+class ValueCallsQuery(Struct, kw_only=True):
+    """Which calls that used a value."""
+
+    limit: PageLimit = 100
+    before: Before = None
+
+
+class FunctionQuery(Struct, kw_only=True):
+    """Which functions to list."""
+
+    session: Annotated[str | None, about("Only functions that this session uses.")] = None
+
+
+class DiffQuery(Struct, kw_only=True):
+    """Which values to compare."""
+
+    left: Annotated[str, about("The content id of the first value.")]
+    right: Annotated[str, about("The content id of the second value.")]
+
+
+class PollQuery(Struct, kw_only=True):
+    """How long to wait for a decision."""
+
+    wait: Annotated[str | None, about("Wait for the decision: seconds, or `true`.")] = None
+
+
+class LeaseQuery(Struct, kw_only=True):
+    """Whose rules."""
+
+    session_id: Annotated[str | None, about("The session whose lease is renewed.")] = None
+
+
+class CallBreakpointFields(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which calls to hold; at a change, what is left out stays, and null takes it away."""
+
+    function: Annotated[
+        str | UnsetType | None, about("A function's name, or a pattern such as `Cart.*`.")
+    ] = UNSET
+    alias: Annotated[str | UnsetType | None, about("An alias, or a pattern.")] = UNSET
+    call_type: Annotated[str | UnsetType | None, about("`proxy` or `inline`.")] = UNSET
+    condition: Annotated[
+        str | UnsetType | None, about("An expression over the call, such as `args[0] > 10`.")
+    ] = UNSET
+    hit_condition: Annotated[
+        str | int | UnsetType | None, about("On which hits, such as `% 3`.")
+    ] = UNSET
+    when: Annotated[
+        Literal["before", "after", "exception"] | UnsetType,
+        about("When to hold; left out, `before` the call."),
+    ] = UNSET
+    enabled: Annotated[bool | UnsetType, about("Whether it is in force; left out, it is.")] = UNSET
+    session_id: Annotated[str | UnsetType | None, about("The one session that it counts in.")] = (
+        UNSET
+    )
+    action: Annotated[
+        dict[str, Any] | UnsetType | None,
+        about("A decision that is made at once, without a hold: `action` and its fields."),
+    ] = UNSET
+
+    def given(self) -> Json:
+        """The fields that are not left out."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in values.items() if value is not UNSET}
+
+
+# -- parsing -------------------------------------------------------------------------------------
 
 
 def parse_body(data: bytes) -> Json:
@@ -316,11 +558,3 @@ def _parse_changed(given: Json, limit: int) -> tuple[Json, tuple[Item, ...]]:
         cids["target"] = item.cid
         items.append(item)
     return cids, tuple(items)
-
-
-# -- errors --------------------------------------------------------------------------------------
-
-
-def build_flat_error(name: str, message: str, details: Mapping[str, Any]) -> Json:
-    """An error as the first clients know it: `error` is its name, and details stand beside it."""
-    return {**details, "error": name, "message": message}

@@ -7,11 +7,12 @@ say what these hold.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from holdfast.wire.program_requests import AttachOptions, LaunchOptions
 from holdfast.wire.session_answers import Location, SessionStatus
 
 # -- what the probe renders -----------------------------------------------------------------------
@@ -250,10 +251,10 @@ class ProgramDetail(ProgramSummary, kw_only=True):
     timeout_minutes: Annotated[float, Meta(description="How long it may be idle.")]
     expires_in_seconds: Annotated[float, Meta(description="Until it is ended as idle.")]
     launch: Annotated[
-        dict[str, Any] | None, Meta(description="What it launched, with every option.")
+        LaunchOptions | None, Meta(description="What it launched, with every option.")
     ]
     attach: Annotated[
-        dict[str, Any] | None, Meta(description="What it attached to, with every option.")
+        AttachOptions | None, Meta(description="What it attached to, with every option.")
     ]
     breakpoints: Annotated[int, Meta(description="How many breakpoints it has.")]
     exception_breakpoints: Annotated[
@@ -339,6 +340,83 @@ class BreakpointList(BreakpointsSet):
     ]
 
 
+class DeletedBreakpoint(msgspec.Struct):
+    """A breakpoint that is gone."""
+
+    breakpoint_id: Annotated[str, Meta(description="The id that it had.")]
+    deleted: Annotated[bool, Meta(description="Always true.")] = True
+
+
+class BreakpointFields(TypedDict, total=False):
+    """A breakpoint as it was asked for."""
+
+    id: Annotated[str, Meta(description="In an exported session: its id.")]
+    file: Annotated[str, Meta(description="The path of its file.")]
+    line: Annotated[int, Meta(description="Its line.")]
+    function: Annotated[str, Meta(description="The function that it stops in, if it names one.")]
+    condition: Annotated[str, Meta(description="It stops where this expression is true.")]
+    hit_condition: Annotated[str, Meta(description="At which hits it stops, such as `>= 5`.")]
+    log_message: Annotated[str, Meta(description="It writes this, and does not stop.")]
+    enabled: Annotated[bool, Meta(description="Whether it is on.")]
+
+
+class ProfileAnswer(msgspec.Struct):
+    """A named set of breakpoints."""
+
+    name: Annotated[str, Meta(description="The profile's name.")]
+    breakpoints: Annotated[list[BreakpointFields], Meta(description="Its breakpoints.")]
+
+
+class ProfileList(msgspec.Struct):
+    """Every profile."""
+
+    profiles: Annotated[list[ProfileAnswer], Meta(description="The profiles.")]
+    total: Annotated[int, Meta(description="How many there are.")]
+
+
+class DeletedProfile(msgspec.Struct):
+    """A profile that is gone."""
+
+    name: Annotated[str, Meta(description="The name that it had.")]
+    deleted: Annotated[bool, Meta(description="Always true.")] = True
+
+
+# -- copies ---------------------------------------------------------------------------------------
+
+
+class ExportedSettings(TypedDict, total=False):
+    """Those settings of a session that were given."""
+
+    name: Annotated[str, Meta(description="The session's name.")]
+    cwd: Annotated[str, Meta(description="The project directory.")]
+    timeout_minutes: Annotated[float, Meta(description="How long it may be idle.")]
+    output_limit_bytes: Annotated[int, Meta(description="How many bytes of output it keeps.")]
+    evaluate_timeout: Annotated[float, Meta(description="How many seconds an expression may take.")]
+
+
+class ExportedExceptionBreakpoints(ExceptionBreakpoints):
+    """Which exceptions stop an exported session's program."""
+
+    user_code_only: Annotated[
+        bool, Meta(description="Whether those inside libraries are left out.")
+    ]
+
+
+class ExportedSession(msgspec.Struct, kw_only=True):
+    """Enough to make the same session elsewhere: `POST /sessions/import` takes it."""
+
+    version: Annotated[int, Meta(description="The version of this format.")] = 1
+    name: Annotated[str | None, Meta(description="The session's name.")]
+    config: Annotated[ExportedSettings, Meta(description="The session's settings.")]
+    launch: Annotated[LaunchOptions | None, Meta(description="What it launched.")]
+    attach: Annotated[AttachOptions | None, Meta(description="What it attached to.")]
+    breakpoints: Annotated[list[BreakpointFields], Meta(description="Its breakpoints.")]
+    exception_breakpoints: Annotated[
+        ExportedExceptionBreakpoints, Meta(description="Which exceptions stop it.")
+    ]
+    watches: Annotated[list[str], Meta(description="The expressions that it watches.")]
+
+
 # -- inspection -----------------------------------------------------------------------------------
 
 
@@ -420,6 +498,13 @@ class WatchList(msgspec.Struct):
 
     watches: Annotated[list[Watch], Meta(description="The watches, in the order they were added.")]
     total: Annotated[int, Meta(description="How many there are.")]
+
+
+class DeletedWatch(msgspec.Struct):
+    """A watch that is gone."""
+
+    watch_id: Annotated[str, Meta(description="The id that it had.")]
+    deleted: Annotated[bool, Meta(description="Always true.")] = True
 
 
 class Completion(TypedDict):

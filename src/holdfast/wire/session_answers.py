@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, TypedDict
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -29,15 +30,25 @@ class Location(msgspec.Struct):
     function: Annotated[str | None, Meta(description="The function that the line is in.")] = None
 
 
+class Event(TypedDict, total=False):
+    """Something that happened. Beside these it has the fields of its type."""
+
+    seq: Annotated[int, Meta(description="Its number within its session.")]
+    session_id: Annotated[str, Meta(description="The session that it is of.")]
+    event: Annotated[str, Meta(description="Its type: stopped, continued, output, paused…")]
+    type: Annotated[str, Meta(description="The same type.")]
+    timestamp: Annotated[str | None, Meta(description="When, as an ISO 8601 time in UTC.")]
+    data: Annotated[
+        Mapping[str, object], Meta(description="An agent's event: its fields, as recorded.")
+    ]
+
+
 class EventList(msgspec.Struct):
     """Some events of one session, oldest first."""
 
     events: Annotated[
-        list[dict[str, object]],
-        Meta(
-            description="What happened: seq, session_id, event, type and timestamp of each, and "
-            "the fields of its type; an agent's events carry those in `data`."
-        ),
+        list[Event],
+        Meta(description="What happened; each also has the fields of its type."),
     ]
     last_seq: Annotated[
         int, Meta(description="The number up to which events were looked at: the next `since`.")
@@ -50,7 +61,7 @@ class EventList(msgspec.Struct):
 class LatestEvents(msgspec.Struct):
     """Events of all sessions, in the order in which the server heard of them."""
 
-    events: Annotated[list[dict[str, object]], Meta(description="What happened, oldest first.")]
+    events: Annotated[list[Event], Meta(description="What happened, oldest first.")]
     cursor: Annotated[str, Meta(description="Where the next answer goes on.")]
     has_more: Annotated[bool, Meta(description="Whether there are more: ask again from `cursor`.")]
     missed: Annotated[
@@ -102,3 +113,15 @@ class DeletedSession(msgspec.Struct):
 
     session_id: Annotated[str, Meta(description="The id that it had.")]
     deleted: Annotated[bool, Meta(description="Always true.")] = True
+
+
+class Deleted(msgspec.Struct):
+    """That something is gone."""
+
+    deleted: Annotated[bool, Meta(description="Always true.")] = True
+
+
+class DeletedCount(msgspec.Struct):
+    """That several things are gone."""
+
+    deleted: Annotated[int, Meta(description="How many there were.")]

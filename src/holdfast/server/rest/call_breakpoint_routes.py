@@ -2,62 +2,50 @@
 
 from __future__ import annotations
 
-from fastapi import Response
+from holdfast.server.route_table import RouteList
+from holdfast.service.debugger import Debugger
+from holdfast.wire.call_answers import CallBreakpointAnswer, CallBreakpointList
+from holdfast.wire.call_requests import CallBreakpointFields
+from holdfast.wire.program_answers import DeletedBreakpoint
+from holdfast.wire.session_answers import DeletedCount
 
-from holdfast.server.rest import bodies
-from holdfast.server.rest.shared import Json, ServiceHere, render, router, shows
-from holdfast.service.calls.call_renderer import build_breakpoint
-from holdfast.wire.call_answers import CallBreakpointList
-
-routes = router()
-_POINT = {
-    "id": "cbp_1",
-    "breakpoint_id": "cbp_1",
-    "function": "add",
-    "condition": "args[0] > 10",
-    "when": "before",
-    "enabled": True,
-    "hits": 0,
-    "undecided": 0,
-}
+routes = RouteList("/api")
 
 
-@routes.get("/breakpoints", responses=shows({"breakpoints": [_POINT], "total": 1}))
-async def list_breakpoints(service: ServiceHere) -> Response:
+@routes.get("/breakpoints")
+async def list_breakpoints(debugger: Debugger) -> CallBreakpointList:
     """Every call breakpoint."""
-    points = [build_breakpoint(armed) for armed in service.calls.breakpoints.all()]
-    return render(CallBreakpointList(breakpoints=points, total=len(points)))
+    return debugger.calls.breakpoints.list()
 
 
-@routes.post("/breakpoints", status_code=201, responses={201: shows(_POINT)[200]})
-async def add_breakpoint(service: ServiceHere, body: bodies.NewCallBreakpoint) -> Response:
+@routes.post("/breakpoints", status=201)
+async def add_breakpoint(debugger: Debugger, body: CallBreakpointFields) -> CallBreakpointAnswer:
     """Hold calls that match; with `action`, do that at once instead. In force when this answers."""
-    return render(build_breakpoint(await service.calls.breakpoints.add(body.given())), 201)
+    return await debugger.calls.breakpoints.add(body.given())
 
 
-@routes.delete("/breakpoints", responses=shows({"deleted": 1}))
-async def clear_breakpoints(service: ServiceHere) -> Json:
+@routes.delete("/breakpoints")
+async def clear_breakpoints(debugger: Debugger) -> DeletedCount:
     """Remove every call breakpoint; what is held stays held until it is decided."""
-    return {"deleted": await service.calls.breakpoints.clear()}
+    return DeletedCount(await debugger.calls.breakpoints.clear())
 
 
-@routes.get("/breakpoints/{breakpoint_id}", responses=shows(_POINT))
-async def get_breakpoint(service: ServiceHere, breakpoint_id: str) -> Response:
+@routes.get("/breakpoints/{breakpoint_id}")
+async def get_breakpoint(debugger: Debugger, breakpoint_id: str) -> CallBreakpointAnswer:
     """One call breakpoint."""
-    return render(build_breakpoint(service.calls.breakpoints.get(breakpoint_id)))
+    return debugger.calls.breakpoints.describe(breakpoint_id)
 
 
-@routes.patch("/breakpoints/{breakpoint_id}", responses=shows(_POINT))
+@routes.patch("/breakpoints/{breakpoint_id}")
 async def change_breakpoint(
-    service: ServiceHere, breakpoint_id: str, body: bodies.CallBreakpointBody
-) -> Response:
+    debugger: Debugger, breakpoint_id: str, body: CallBreakpointFields
+) -> CallBreakpointAnswer:
     """Change a call breakpoint; a field left out stays, null takes it away."""
-    armed = await service.calls.breakpoints.change(breakpoint_id, body.given())
-    return render(build_breakpoint(armed))
+    return await debugger.calls.breakpoints.change(breakpoint_id, body.given())
 
 
-@routes.delete("/breakpoints/{breakpoint_id}", responses=shows({"deleted": True}))
-async def remove_breakpoint(service: ServiceHere, breakpoint_id: str) -> Json:
+@routes.delete("/breakpoints/{breakpoint_id}")
+async def remove_breakpoint(debugger: Debugger, breakpoint_id: str) -> DeletedBreakpoint:
     """Remove one call breakpoint."""
-    await service.calls.breakpoints.remove(breakpoint_id)
-    return {"deleted": True, "breakpoint_id": breakpoint_id}
+    await debugger.calls.breakpoints.remove(breakpoint_id)
+    return DeletedBreakpoint(breakpoint_id)

@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import Query
-
 from holdfast import errors
-from holdfast.server.rest.shared import Answer, ServiceHere, router, seconds_of, shows
-from holdfast.server.rest.stream_routes import cursor_of, types_of
+from holdfast.server.rest.shared import parse_cursor, parse_seconds, parse_types
+from holdfast.server.route_table import RouteList
+from holdfast.service.debugger import Debugger
+from holdfast.wire.session_answers import EventList, LatestEvents
+from holdfast.wire.session_requests import EventsQuery
 
-routes = router()
-_EVENTS = {
-    "events": [
-        {
-            "seq": 12,
-            "session_id": "debug_20260123_131000_abc123",
-            "event": "paused",
-            "type": "paused",
-            "timestamp": "2026-01-23T13:10:00.123Z",
-            "data": {"stop": "stop-1", "at": "tool", "name": "write_file", "iteration": 3},
-        }
-    ],
-    "cursor": "5d8f3a21-40",
-    "has_more": False,
-    "missed": False,
-}
+routes = RouteList("/api")
 
 
-@routes.get("/events", responses=shows(_EVENTS))
-async def list_events(
-    service: ServiceHere,
-    session: Annotated[str | None, Query(description="Of one session only.")] = None,
-    since: Annotated[str | None, Query(description="With session: after this seq.")] = None,
-    cursor: Annotated[str | None, Query(description="Of all: after an earlier answer.")] = None,
-    types: Annotated[str | None, Query(description="Types of events, with commas.")] = None,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
-    wait: str | None = None,
-) -> Answer:
+@routes.get("/events")
+async def list_events(debugger: Debugger, query: EventsQuery) -> EventList | LatestEvents:
     """What happened, in sessions of every kind; with `wait`, waits for something new.
 
     With `session` this is that session's own list: `since` is a `seq` of it, exclusive, and the
@@ -47,14 +23,14 @@ async def list_events(
     there were more between the cursor and the first event shown, or that the cursor is another
     server's: each session's own list has them all.
     """
-    seconds, names = seconds_of(wait, service), types_of(types)
-    if session is not None:
-        if cursor is not None:
+    seconds, types = parse_seconds(query.wait, debugger), parse_types(query.types)
+    if query.session is not None:
+        if query.cursor is not None:
             raise errors.InvalidInput("cursor goes without session", field="cursor")
-        since_seq = cursor_of(since)
-        return Answer(await service.events.of_session(session, since_seq, limit, names, seconds))
-    if since is not None:
+        since = parse_cursor(query.since)
+        return await debugger.events.of_session(query.session, since, query.limit, types, seconds)
+    if query.since is not None:
         raise errors.InvalidInput(
             "since goes with session", hint="Over all sessions, use `cursor`.", field="since"
         )
-    return Answer(await service.events.latest(cursor, limit, names, seconds))
+    return await debugger.events.latest(query.cursor, query.limit, types, seconds)

@@ -2,98 +2,42 @@
 
 from __future__ import annotations
 
-import os
-from typing import Annotated, Any
+from holdfast.server.rest.shared import build_options
+from holdfast.server.route_table import ProgramTarget, RouteList
+from holdfast.service.session import Session
+from holdfast.wire.program_answers import ProgramStatus
+from holdfast.wire.program_requests import LaunchRequest, RestartRequest, RunRequest
+from holdfast.wire.session_requests import StatusQuery
+from holdfast.wire.target_answers import StatusAnswer
 
-from fastapi import Query
-
-from holdfast.model.launch import Launch
-from holdfast.server.rest import bodies
-from holdfast.server.rest.shared import (
-    Answer,
-    ProgramHere,
-    SessionHere,
-    options_of,
-    router,
-    shows,
-)
-
-routes = router()
-WaitQuery = Annotated[str | None, Query(alias="wait", description="Seconds, or true.")]
-IncludeQuery = Annotated[str | None, Query(alias="include", description="source,locals,stack,…")]
-_RUNNING = {"session_id": "sess_abc123", "status": "running"}
-_STEP = {
-    "session_id": "sess_abc123",
-    "status": "paused",
-    "reason": "step",
-    "location": {"file": "/code/main.py", "line": 11, "function": "main"},
-    "source": {"file": "/code/main.py", "line": 11, "text": "    total += x", "context": []},
-    "locals": [{"name": "x", "value": "42", "type": "int", "variable_reference": 0}],
-}
+routes = RouteList()
+_DEFAULTS = RunRequest()
+_UNCHANGED = RestartRequest()
 
 
-@routes.post("/sessions/{session_id}/launch", responses=shows(_RUNNING))
-async def launch(
-    session: SessionHere,
-    body: bodies.LaunchOptions,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Answer:
+@routes.post("/sessions/{session_id}/launch")
+async def launch(session: Session, query: StatusQuery, body: LaunchRequest) -> StatusAnswer:
     """Start a script, a module (`pytest` with its node ids, say) or a piece of code."""
-    return Answer(await session.start(launch_of(body), options_of(body, wait, include)))
+    return await session.start(body.to_launch(), build_options(body, query))
 
 
-def launch_of(body: bodies.LaunchOptions) -> Launch:
-    path = body.pythonpath
-    return Launch(
-        script=body.script if body.script is not None else body.program,
-        module=body.module,
-        code=body.code,
-        args=tuple(body.args),
-        env=body.env,
-        cwd=body.cwd,
-        pythonpath=tuple(path.split(os.pathsep) if isinstance(path, str) else path),
-        python_path=body.python_path or body.python,
-        venv=body.venv,
-        stdin_inputs=tuple(body.stdin_inputs),
-        stop_on_exception=body.stop_on_exception,
-        stop_on_entry=body.stop_on_entry,
-        just_my_code=body.just_my_code,
-        debug_subprocesses=body.debug_subprocesses,
-        stop_all_threads=body.stop_all_threads,
-        route=body.route,
-    )
-
-
-@routes.post("/sessions/{session_id}/restart", responses=shows(_RUNNING))
-@routes.post("/sessions/{session_id}/relaunch", responses=shows(_RUNNING))
+@routes.post("/sessions/{session_id}/restart")
+@routes.post("/sessions/{session_id}/relaunch")
 async def restart(
-    session: SessionHere,
-    body: bodies.Restart | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Answer:
+    session: Session, query: StatusQuery, body: RestartRequest = _UNCHANGED
+) -> StatusAnswer:
     """Run the program over, with its breakpoints; also one of a server that is gone."""
-    names = ("args", "env", "stop_on_entry", "stop_on_exception")
-    changes: dict[str, Any] = {
-        name: getattr(body, name) for name in names if getattr(body, name, None) is not None
-    }
-    if "args" in changes:
-        changes["args"] = tuple(changes["args"])
-    return Answer(await session.restart(changes, options_of(body, wait, include)))
+    return await session.restart(body.changes(), build_options(body, query))
 
 
-@routes.post("/sessions/{session_id}/continue", responses=shows(_RUNNING))
+@routes.post("/sessions/{session_id}/continue")
 async def continue_(
-    session: SessionHere,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Answer:
+    session: Session, query: StatusQuery, body: RunRequest = _DEFAULTS
+) -> StatusAnswer:
     """Let the program run on; with `wait`, to its next stop or its end.
 
     Of an agent: everything that it holds."""
-    return Answer(await session.resume(options_of(body, wait, include)))
+    return await session.resume(build_options(body, query))
 
 
 STEPS = {
@@ -104,90 +48,63 @@ STEPS = {
 }
 
 
-def _step_route(action: str, does: str) -> None:
+def _add_step_routes(action: str, meaning: str) -> None:
     """Two routes for each kind of step: of the thread that stopped, and of a thread by its id."""
-    name = action.replace("-", "_")
 
-    @routes.post(
-        f"/sessions/{{session_id}}/{action}", name=name, description=does, responses=shows(_STEP)
-    )
+    @routes.post(f"/sessions/{{session_id}}/{action}", meaning=meaning)
     async def step(
-        session: SessionHere,
-        body: bodies.Run | None = None,
-        wait: WaitQuery = None,
-        include: IncludeQuery = None,
-    ) -> Answer:
-        return Answer(await session.step(action, options_of(body, wait, include)))
+        session: Session, query: StatusQuery, body: RunRequest = _DEFAULTS
+    ) -> StatusAnswer:
+        return await session.step(action, build_options(body, query))
 
     @routes.post(
         f"/sessions/{{session_id}}/threads/{{thread_id}}/{action}",
-        name=f"{name}_thread",
-        description=f"In this thread. {does}",
-        responses=shows(_STEP),
+        meaning=f"In this thread. {meaning}",
     )
     async def step_thread(
-        session: ProgramHere,
-        thread_id: int,
-        body: bodies.Run | None = None,
-        wait: WaitQuery = None,
-        include: IncludeQuery = None,
-    ) -> Answer:
-        return Answer(await session.step(action, options_of(body, wait, include, thread_id)))
+        session: ProgramTarget, thread_id: int, query: StatusQuery, body: RunRequest = _DEFAULTS
+    ) -> StatusAnswer:
+        return await session.step(action, build_options(body, query, thread_id))
 
 
-for _action, _does in STEPS.items():
-    _step_route(_action, _does)
+for _action, _meaning in STEPS.items():
+    _add_step_routes(_action, _meaning)
 
 
-_PAUSED = {**_STEP, "reason": "pause"}
-
-
-@routes.post("/sessions/{session_id}/pause", responses=shows(_PAUSED))
-async def pause(
-    session: SessionHere,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Answer:
+@routes.post("/sessions/{session_id}/pause")
+async def pause(session: Session, query: StatusQuery, body: RunRequest = _DEFAULTS) -> StatusAnswer:
     """Stop a running program at its next line; `running` when it is busy outside Python.
 
     An agent stops before its next model call."""
-    return Answer(await session.pause(options_of(body, wait, include)))
+    return await session.pause(build_options(body, query))
 
 
-@routes.post("/sessions/{session_id}/terminate", responses=shows({"status": "terminated"}))
-async def terminate(session: SessionHere) -> Answer:
+@routes.post("/sessions/{session_id}/terminate")
+async def terminate(session: Session) -> StatusAnswer:
     """End the program; the session, its output and its breakpoints stay."""
-    return Answer(await session.terminate())
+    return await session.terminate()
 
 
-@routes.post("/sessions/{session_id}/detach", responses=shows({"status": "terminated"}))
-async def detach(session: SessionHere) -> Answer:
+@routes.post("/sessions/{session_id}/detach")
+async def detach(session: Session) -> StatusAnswer:
     """Leave the program running by itself: it outlives the session and the server."""
-    return Answer(await session.detach())
+    return await session.detach()
 
 
 # -- one thread -----------------------------------------------------------------------------------
 
 
-@routes.post("/sessions/{session_id}/threads/{thread_id}/continue", responses=shows(_RUNNING))
+@routes.post("/sessions/{session_id}/threads/{thread_id}/continue")
 async def continue_thread(
-    session: ProgramHere,
-    thread_id: int,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-) -> Answer:
+    session: ProgramTarget, thread_id: int, query: StatusQuery, body: RunRequest = _DEFAULTS
+) -> ProgramStatus:
     """Let one thread run on; the others stay where they are."""
-    return Answer(await session.resume_thread(thread_id, options_of(body, wait)))
+    return await session.program.resume_thread(thread_id, build_options(body, query))
 
 
-@routes.post("/sessions/{session_id}/threads/{thread_id}/pause", responses=shows(_PAUSED))
+@routes.post("/sessions/{session_id}/threads/{thread_id}/pause")
 async def pause_thread(
-    session: ProgramHere,
-    thread_id: int,
-    body: bodies.Run | None = None,
-    wait: WaitQuery = None,
-    include: IncludeQuery = None,
-) -> Answer:
+    session: ProgramTarget, thread_id: int, query: StatusQuery, body: RunRequest = _DEFAULTS
+) -> StatusAnswer:
     """Stop one thread (and, unless `stop_all_threads` is off, the others with it)."""
-    return Answer(await session.pause(options_of(body, wait, include, thread_id)))
+    return await session.pause(build_options(body, query, thread_id))

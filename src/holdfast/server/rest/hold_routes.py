@@ -2,63 +2,63 @@
 
 from __future__ import annotations
 
-from holdfast.server.rest import bodies
-from holdfast.server.rest.shared import Answer, ServiceHere, options_of, router, shows
+from typing import Annotated, Any
+
+from holdfast.server.request_parser import convert
+from holdfast.server.route_table import Documented, RouteList
+from holdfast.service.debugger import Debugger
+from holdfast.service.run_options import RunOptions
 from holdfast.service.session import DecisionRequest
+from holdfast.wire.session_answers import ContinuedHolds, SettledHold
+from holdfast.wire.session_requests import ContinueAll, DecisionHead, EvaluateHold, HoldDecision
+from holdfast.wire.target_answers import DecisionAnswer, EvaluationAnswer, HoldDetail, HoldList
 
-routes = router()
-_HOLD = {
-    "hold_id": "hold_1",
-    "session_id": "sess_abc123",
-    "kind": "program",
-    "reason": "breakpoint",
-    "location": {"file": "/code/main.py", "line": 10, "function": "main"},
-    "allows": ["continue", "step-over", "step-into", "step-out"],
-}
+routes = RouteList("/api")
+_ALL = ContinueAll()
+# Its other fields are the action's own, which the operation checks against the table of decisions.
+DecisionBody = Annotated[dict[str, Any], Documented(HoldDecision)]
 
 
-@routes.get("/holds", responses=shows({"holds": [_HOLD], "total": 1}))
-async def list_holds(service: ServiceHere) -> Answer:
+@routes.get("/holds")
+async def list_holds(debugger: Debugger) -> HoldList:
     """Everything that waits for a decision now, of every kind."""
-    return Answer(service.holds.all())
+    return debugger.holds.all()
 
 
-@routes.post("/holds/continue", responses=shows({"continued": ["hold_1"], "total": 1}))
-async def continue_all(service: ServiceHere, body: bodies.ContinueAll | None = None) -> Answer:
+@routes.post("/holds/continue")
+async def continue_all(debugger: Debugger, body: ContinueAll = _ALL) -> ContinuedHolds:
     """Continue every held call and every held agent, of one session or of all."""
-    request = body or bodies.ContinueAll()
-    return Answer(await service.holds.continue_all(request.session_id, request.by or "rest"))
+    return await debugger.holds.continue_all(body.session_id, body.by or "rest")
 
 
-@routes.get("/holds/{hold_id}", responses=shows(_HOLD))
-async def get_hold(service: ServiceHere, hold_id: str) -> Answer:
+@routes.get("/holds/{hold_id}")
+async def get_hold(debugger: Debugger, hold_id: str) -> HoldDetail | SettledHold:
     """One hold, open or settled."""
-    return Answer(await service.holds.get(hold_id))
+    return await debugger.holds.get(hold_id)
 
 
-@routes.post("/holds/{hold_id}/decision", responses=shows({"status": "running"}))
-async def decide(service: ServiceHere, hold_id: str, body: bodies.DecisionBody) -> Answer:
+@routes.post("/holds/{hold_id}/decision")
+async def decide(debugger: Debugger, hold_id: str, body: DecisionBody) -> DecisionAnswer:
     """Decide a hold. The first decision wins; a later one learns who made it.
 
     Of an agent: `modify` takes `input`, `skip` takes `result`, `raise` takes `exception_type` and
     `exception_message`, `inject` takes `role` and `content`. The answer comes when the agent has
     gone on; one that does not answer within `timeout` seconds is 504, and stays held.
     """
-    request = DecisionRequest(body.action, options_of(body), body.model_extra or {})
-    return Answer(await service.holds.decide(hold_id, request))
+    head = convert(body, DecisionHead)
+    names = DecisionHead.__struct_fields__
+    fields = {name: value for name, value in body.items() if name not in names}
+    options = RunOptions(by=head.by or "rest", wait=head.wait, include=head.include)
+    return await debugger.holds.decide(hold_id, DecisionRequest(head.action, options, fields))
 
 
-@routes.post(
-    "/holds/{hold_id}/evaluate",
-    responses=shows({"result": "84", "type": "int", "variable_reference": 0}),
-)
-async def evaluate(service: ServiceHere, hold_id: str, body: bodies.Evaluate) -> Answer:
+@routes.post("/holds/{hold_id}/evaluate")
+async def evaluate(debugger: Debugger, hold_id: str, body: EvaluateHold) -> EvaluationAnswer:
     """Evaluate an expression in the frame of whoever makes a held call: there, never here."""
-    answer = await service.holds.evaluate(
+    return await debugger.holds.evaluate(
         hold_id,
         body.expression,
         frame_id=body.frame_id,
         context=body.context,
         timeout=body.timeout,
     )
-    return Answer(answer)

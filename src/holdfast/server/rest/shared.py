@@ -1,95 +1,49 @@
-"""What the routes share: the debugger, the session, and how answers become JSON."""
+"""What several routes share: how long to wait, cursors, and types of events."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from msgspec import Struct
 
-import msgspec
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import JSONResponse
-
+from holdfast import errors
 from holdfast.service.debugger import Debugger
-from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.run_options import RunOptions, parse_wait
-from holdfast.service.session import Session
-from holdfast.wire import rest
+from holdfast.wire.program_requests import RunRequest
+from holdfast.wire.session_requests import StatusQuery
 
-Json = dict[str, Any]
-
-
-_encode = msgspec.json.Encoder().encode
+NO_WAIT = StatusQuery()
 
 
-def encode_answer(answer: Any) -> bytes:
-    """JSON as bytes; text that is not valid Unicode is escaped rather than refused."""
-    try:
-        return _encode(answer)
-    except (TypeError, ValueError):
-        return rest.encode(msgspec.to_builtins(answer, enc_hook=str))
-
-
-class Answer(JSONResponse):
-    """JSON of typed answers, and of plain values."""
-
-    def render(self, content: Any) -> bytes:
-        return encode_answer(content)
-
-
-def render(answer: Any, status: int = 200) -> Response:
-    return Response(encode_answer(answer), status, media_type="application/json")
-
-
-def router() -> APIRouter:
-    return APIRouter(default_response_class=Answer)
-
-
-def shows(example: Any) -> dict[int | str, dict[str, Any]]:
-    """The example of a route's answer, for the OpenAPI document."""
-    return {200: {"content": {"application/json": {"example": example}}}}
-
-
-# They are `async` though they never wait: FastAPI sends plain functions to a thread.
-
-
-async def the_service(request: Request) -> Debugger:
-    return cast(Debugger, request.app.state.service)
-
-
-async def the_session(session_id: str, request: Request) -> Session:
-    """For operations: they count as activity."""
-    return (await the_service(request)).sessions.get(session_id)
-
-
-async def peek_session(session_id: str, request: Request) -> Session:
-    """For reads that say how the session is: they do not keep it alive."""
-    return (await the_service(request)).sessions.peek(session_id)
-
-
-async def the_program(session_id: str, request: Request) -> ProgramSession:
-    return (await the_session(session_id, request)).program
-
-
-async def peek_program(session_id: str, request: Request) -> ProgramSession:
-    return (await peek_session(session_id, request)).program
-
-
-ServiceHere = Annotated[Debugger, Depends(the_service)]
-SessionHere = Annotated[Session, Depends(the_session)]
-SessionSeen = Annotated[Session, Depends(peek_session)]
-ProgramHere = Annotated[ProgramSession, Depends(the_program)]
-ProgramSeen = Annotated[ProgramSession, Depends(peek_program)]
-
-
-def seconds_of(wait: Any, service: Debugger) -> float:
-    return parse_wait(wait, service.settings.max_wait)
-
-
-def options_of(body: Any, wait: Any = None, include: Any = None, thread: Any = None) -> RunOptions:
+def build_options(
+    body: Struct, query: StatusQuery = NO_WAIT, thread_id: int | None = None
+) -> RunOptions:
     """What a request says about waiting: in its body, else in its query."""
-    said = {name: getattr(body, name, None) for name in ("by", "wait", "include", "thread_id")}
+    wait, include = getattr(body, "wait", None), getattr(body, "include", None)
+    by, thread = (body.by, body.thread_id) if isinstance(body, RunRequest) else (None, None)
     return RunOptions(
-        by=said["by"] or "rest",
-        wait=wait if said["wait"] is None else said["wait"],
-        include=include if said["include"] is None else said["include"],
-        thread_id=said["thread_id"] if thread is None else thread,
+        by=by or "rest",
+        wait=query.wait if wait is None else wait,
+        include=query.include if include is None else include,
+        thread_id=thread if thread_id is None else thread_id,
     )
+
+
+def parse_seconds(wait: str | None, debugger: Debugger) -> float:
+    """How long to wait, in seconds."""
+    return parse_wait(wait, debugger.settings.max_wait)
+
+
+def parse_cursor(text: str | None) -> int:
+    """The number after which a list goes on."""
+    if text is None or text == "":
+        return 0
+    if not text.isdecimal():
+        raise errors.InvalidInput(
+            f"{text!r} is not a cursor", hint="Use the cursor of an earlier answer.", field="since"
+        )
+    return int(text)
+
+
+def parse_types(text: str | None) -> frozenset[str] | None:
+    """The types of events that a request names; None for all."""
+    names = frozenset(name.strip() for name in (text or "").split(",")) - {""}
+    return names or None

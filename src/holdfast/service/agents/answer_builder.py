@@ -22,6 +22,7 @@ from holdfast.wire.agent_answers import (
 
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_session import AgentHold, AgentSession
+    from holdfast.wire.session_answers import Event
 
 Status = TypeVar("Status", bound=AgentStatus)
 # Fields of `session.json`, and those of the answer that they become.
@@ -106,7 +107,7 @@ def _stop_fields(hold: AgentHold) -> dict[str, Any]:
     return {**fields, "stop": hold.stop, "hold_id": hold.id}
 
 
-def build_event(session_id: str, event: RecordedEvent) -> dict[str, object]:
+def build_event(session_id: str, event: RecordedEvent) -> Event:
     """An event as its bridge wrote it, under the names that events of every kind have."""
     return {
         "seq": event["seq"],

@@ -1,10 +1,11 @@
-"""The call breakpoints: stored across restarts, in force at once."""
+"""The call breakpoints. They are in force at once, and outlive the server."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast import errors
@@ -12,37 +13,31 @@ from holdfast.core import call_matcher
 from holdfast.core.call_matcher import ArmedBreakpoint
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
 from holdfast.service.calls.call_actions import ActionBuilder
+from holdfast.service.calls.call_renderer import build_breakpoint
 from holdfast.service.calls.call_sessions import CallSessions
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.filter_values import FilterValues, ValueNotAtHand
 from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.lease_board import LeaseBoard
 from holdfast.store import Directory
+from holdfast.wire.call_answers import CallBreakpointAnswer, CallBreakpointList
 
 _TEXTS = ("function", "alias", "call_type", "condition", "session_id")
 
 
+@dataclass(eq=False)
 class CallBreakpoints:
-    def __init__(
-        self,
-        directory: Directory,
-        board: LeaseBoard,
-        sessions: CallSessions,
-        functions: FunctionCatalog,
-        actions: ActionBuilder,
-        contents: ContentCache,
-    ) -> None:
-        self._directory = directory
-        self._board = board
-        self._sessions = sessions
-        self._functions = functions
-        self._actions = actions
-        self._contents = contents
-        self._armed: dict[str, ArmedBreakpoint] = {}
-        self._last_number = 0
+    _directory: Directory
+    _board: LeaseBoard
+    _sessions: CallSessions
+    _functions: FunctionCatalog
+    _actions: ActionBuilder
+    _contents: ContentCache
+    _armed: dict[str, ArmedBreakpoint] = field(default_factory=dict, init=False)
+    _last_number: int = field(default=0, init=False)
 
     async def load(self) -> list[errors.HoldfastError]:
-        """Arm those of the last server; what is wrong with any of them."""
+        """Arm the stored breakpoints. Return what is wrong with any of them."""
         problems = []
         for point in await self._directory.call_breakpoints():
             try:
@@ -75,7 +70,14 @@ class CallBreakpoints:
     def all(self) -> list[ArmedBreakpoint]:
         return list(self._armed.values())
 
-    def get(self, point_id: str) -> ArmedBreakpoint:
+    def list(self) -> CallBreakpointList:
+        points = [build_breakpoint(armed) for armed in self._armed.values()]
+        return CallBreakpointList(breakpoints=points, total=len(points))
+
+    def describe(self, point_id: str) -> CallBreakpointAnswer:
+        return build_breakpoint(self._get(point_id))
+
+    def _get(self, point_id: str) -> ArmedBreakpoint:
         armed = self._armed.get(point_id)
         if armed is None:
             raise errors.CallBreakpointNotFound(f"no breakpoint {point_id}", id=point_id)
@@ -83,29 +85,29 @@ class CallBreakpoints:
 
     # -- changing ---------------------------------------------------------------------------
 
-    async def add(self, fields: Mapping[str, Any]) -> ArmedBreakpoint:
+    async def add(self, fields: Mapping[str, Any]) -> CallBreakpointAnswer:
         point = await self._check(CallBreakpoint(id="", created_at=time.time()), fields)
         point = dataclasses.replace(point, id=f"cbp_{self._last_number + 1}")
         armed = self._arm(point)
         await self._save()
         self._announce("breakpoint_added", armed.point)
-        return armed
+        return build_breakpoint(armed)
 
-    async def change(self, point_id: str, fields: Mapping[str, Any]) -> ArmedBreakpoint:
-        point = await self._check(self.get(point_id).point, fields)
-        armed = self._arm(point, self.get(point_id).hits)
+    async def change(self, point_id: str, fields: Mapping[str, Any]) -> CallBreakpointAnswer:
+        point = await self._check(self._get(point_id).point, fields)
+        armed = self._arm(point, self._get(point_id).hits)
         await self._save()
         self._announce("breakpoint_changed", armed.point)
-        return armed
+        return build_breakpoint(armed)
 
     async def remove(self, point_id: str) -> None:
-        point = self.get(point_id).point
+        point = self._get(point_id).point
         del self._armed[point_id]
         await self._save()
         self._announce("breakpoint_removed", point)
 
     async def clear(self) -> int:
-        """Remove all; how many there were."""
+        """Remove all. Return how many there were."""
         points = [armed.point for armed in self._armed.values()]
         self._armed.clear()
         await self._save()

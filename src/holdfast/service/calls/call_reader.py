@@ -35,6 +35,7 @@ from holdfast.wire.call_answers import (
     ValueComparison,
 )
 from holdfast.wire.call_items import parse_cid
+from holdfast.wire.call_requests import CallSearch
 from holdfast.wire.pickle_differ import compare_pickles
 
 MAX_LOOKED_AT = 20_000
@@ -48,23 +49,6 @@ _SESSION_ID = re.compile(r"calls_[0-9a-f]{8}")
 Check = Callable[[CallRecord], bool]
 Verdict = tuple[bool, str | None]
 """Whether a filter matches, and why that could not be decided."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallSearch:
-    """Which calls to list, in the words of the request."""
-
-    function: str | None = None
-    alias: str | None = None
-    session: str | None = None
-    status: str | None = None
-    call_type: str | None = None
-    since: float | None = None
-    until: float | None = None
-    cid: str | None = None
-    filter: str | None = None
-    before: str | None = None
-    limit: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,20 +105,13 @@ class _FilterCheck:
         return matches
 
 
+@dataclass(eq=False)
 class CallReader:
-    def __init__(
-        self,
-        call_log: CallLog,
-        sessions: CallSessions,
-        functions: FunctionCatalog,
-        contents: ContentCache,
-        renderer: CallRenderer,
-    ) -> None:
-        self._call_log = call_log
-        self._sessions = sessions
-        self._functions = functions
-        self._contents = contents
-        self._renderer = renderer
+    _call_log: CallLog
+    _sessions: CallSessions
+    _functions: FunctionCatalog
+    _contents: ContentCache
+    _renderer: CallRenderer
 
     # -- lists ------------------------------------------------------------------------------
 
@@ -184,7 +161,7 @@ class CallReader:
             query = dataclasses.replace(query, below=rows[-1].number)
 
     def _plan(self, search: CallSearch) -> tuple[CallQuery, list[Check]]:
-        """What an index answers, and what has to be checked in every call."""
+        """Build the query that an index answers, and the checks for the rest."""
         functions = self._find_functions(search)
         is_many = functions is not None and len(functions) > _MAX_INDEXED_FUNCTIONS
         query = CallQuery(
@@ -220,7 +197,7 @@ class CallReader:
         return FunctionList(functions=functions, total=len(functions))
 
     async def check_session(self, session_id: str) -> None:
-        """SessionNotFound, unless there is such a session, or a call of one that was."""
+        """Raise SessionNotFound unless there is such a session, or a call of a former one."""
         if session_id in self._sessions or session_id == IMPLICIT_SESSION:
             return
         if _SESSION_ID.fullmatch(session_id):
@@ -306,7 +283,7 @@ def _fits_all(call: CallRecord, checks: list[Check]) -> bool:
 
 
 def _build_checks(query: CallQuery) -> list[Check]:
-    """What the index that answers a query leaves to be checked."""
+    """The checks that the index of a query leaves to be done."""
     checks: list[Check] = []
     functions, session, status = query.functions, query.session_id, query.status
     if query.cid is not None and functions is not None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from holdfast import errors
 from holdfast.core.ledger import Ledger
+from holdfast.model.call import Application
+from holdfast.model.version import VERSION
 from holdfast.service.calls.batch_recorder import BatchRecorder
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_breakpoints import CallBreakpoints
@@ -26,6 +31,7 @@ from holdfast.service.calls.stack_cache import StackCache
 from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
 from holdfast.store import Store
+from holdfast.wire.call_answers import OpenedSession
 
 
 class CallService:
@@ -69,6 +75,14 @@ class CallService:
         await self.functions.load()
         self._pruner.start()
         return await self.breakpoints.load()
+
+    def open_session(self, application: Application) -> OpenedSession:
+        """An application begins to report its calls; a leased one gets its lease."""
+        session = self.sessions.open(application)
+        lease = msgspec.structs.asdict(self.leases.renew(session.id)) if session.is_leased else {}
+        return OpenedSession(
+            session_id=session.id, server_pid=os.getpid(), version=VERSION, **lease
+        )
 
     async def wait_for_room(self) -> None:
         """Wait while more is queued than the disk takes."""

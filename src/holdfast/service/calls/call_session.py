@@ -16,9 +16,9 @@ from holdfast.model.hold import Hold
 from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import Kind, State
 from holdfast.service.calls.process_watch import ProcessWatch
-from holdfast.service.event_journal import EventJournal
 from holdfast.service.event_stream import EventStream
-from holdfast.service.session import DecisionRequest, Session
+from holdfast.service.session import DecisionRequest
+from holdfast.service.stored_session import StoredSession
 from holdfast.store import Store
 from holdfast.wire import rest
 from holdfast.wire.call_answers import (
@@ -28,7 +28,6 @@ from holdfast.wire.call_answers import (
     CallHoldDetail,
     CallSessionAnswer,
 )
-from holdfast.wire.session_answers import EventList
 
 if TYPE_CHECKING:
     from holdfast.service.calls.call_sessions import CallSessions
@@ -37,8 +36,8 @@ _MAX_SAVED = 1000
 _APPLICATION_FIELDS = frozenset(field.name for field in dataclasses.fields(Application))
 
 
-class CallSession(Session):
-    """Runs while its process does, and is paused while one of its calls is held."""
+class CallSession(StoredSession):
+    """It runs while its process runs, and is paused while one of its calls is held."""
 
     kind = Kind.CALLS
     over: bool = False
@@ -53,10 +52,8 @@ class CallSession(Session):
         created_at: float | None = None,
         last_seq: int = 0,
     ) -> None:
-        super().__init__()
-        self.id = session_id
+        super().__init__(session_id, store, stream, created_at, last_seq)
         self.application = application
-        self.created_at = time.time() if created_at is None else created_at
         self.reason: str | None = None
         self.watched = True
         self.calls = 0
@@ -64,7 +61,6 @@ class CallSession(Session):
         self.holds: set[str] = set()
         self.functions: list[int] = []
         self.registered: dict[str, list[str | None]] = {}  # signatures by name
-        self.journal = EventJournal(session_id, store.feed, stream, last_seq)
         self._sessions = sessions
         self._directory = store.directory
         self._watch: ProcessWatch | None = None
@@ -109,10 +105,6 @@ class CallSession(Session):
             return State.TERMINATED
         return State.PAUSED if self.holds else State.RUNNING
 
-    def event(self, kind: str, **body: Any) -> None:
-        self.journal.add(kind, **body)
-        self.wake()
-
     # -- operations -------------------------------------------------------------------------
 
     def not_a_program(self) -> errors.WrongState:
@@ -127,15 +119,6 @@ class CallSession(Session):
 
     async def detail(self) -> CallSessionAnswer:
         return self.summary()
-
-    @property
-    def last_seq(self) -> int:
-        return self.journal.seq
-
-    async def read_events(
-        self, since: int, limit: int, types: frozenset[str] | None = None
-    ) -> EventList:
-        return await self.journal.page(since, limit, types)
 
     async def delete(self) -> None:
         await self._sessions.delete(self)
@@ -185,7 +168,7 @@ class CallSession(Session):
             pid=self.pid,
             calls=self.calls,
             holds=sorted(self.holds),
-            last_event=self.journal.seq,
+            last_event=self.last_seq,
             argv=UNSET if application.argv is None else list(application.argv),
             cwd=UNSET if application.cwd is None else application.cwd,
             python=UNSET if application.python is None else application.python,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from holdfast import errors
 from holdfast.model.call import IMPLICIT_SESSION, Application
@@ -26,29 +27,19 @@ _WITHDRAWN_BECAUSE = {
 }
 
 
+@dataclass(eq=False)
 class CallSessions(Mapping[str, CallSession]):
     """Every call session, by id."""
 
-    def __init__(
-        self,
-        store: Store,
-        stream: EventStream,
-        settings: Callable[[], Settings],
-        board: LeaseBoard,
-        functions: FunctionCatalog,
-        running: RunningCalls,
-        holds: CallHolds,
-        renderer: CallRenderer,
-    ) -> None:
-        self._store = store
-        self._stream = stream
-        self._settings = settings
-        self._board = board
-        self._functions = functions
-        self._running = running
-        self.holds = holds
-        self.renderer = renderer
-        self._sessions: dict[str, CallSession] = {}
+    _store: Store
+    _stream: EventStream
+    _settings: Callable[[], Settings]
+    _board: LeaseBoard
+    _functions: FunctionCatalog
+    _running: RunningCalls
+    holds: CallHolds
+    renderer: CallRenderer
+    _sessions: dict[str, CallSession] = field(default_factory=dict, init=False)
 
     def __getitem__(self, session_id: str) -> CallSession:
         return self._sessions[session_id]
@@ -85,6 +76,7 @@ class CallSessions(Mapping[str, CallSession]):
         over = [session for session in self._sessions.values() if session.over]
         for session in over[: len(over) - self._settings().max_sessions]:
             del self._sessions[session.id]
+            session.stop_listening()
             self._store.directory.delete_session(session.id)
 
     def _activate(self, session: CallSession, event: str) -> None:
@@ -148,6 +140,7 @@ class CallSessions(Mapping[str, CallSession]):
 
     async def delete(self, session: CallSession) -> None:
         self.end(session, "deleted")
+        session.stop_listening()
         del self._sessions[session.id]
         self._functions.forget_session(session.id)
         await self._store.call_log.delete_session(session.id)

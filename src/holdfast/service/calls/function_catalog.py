@@ -45,7 +45,7 @@ class FunctionCatalog:
         if known is None:
             function = Function(len(self.by_id) + 1, name, alias, qualname, *facts)
         else:
-            function = known.updated(*facts)
+            function = known.merge(*facts)
         if function is not known:
             self._remember(function)
             self._call_log.put_function(function)

@@ -64,7 +64,7 @@ class BreakpointSet:
                 self._verify(self._resolve_path(wanted), strict=must_exist)
                 for wanted, must_exist in numbered
             ]
-        except BaseException:
+        except BaseException:  # whatever is wrong with one, none is set
             for wanted, _ in numbered:
                 self._forget(wanted.id)
             raise

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from holdfast.targets.program.process_spawner import Spawned, Warden
-from holdfast.targets.program.python_processes import python_processes
-
-__all__ = ["OwnedProcesses", "python_processes"]
 
 
 class OwnedProcesses:

@@ -1,10 +1,9 @@
-"""A program's life seen from outside: its state, and every operation on it."""
+"""A session that debugs a program: its state, and every operation on it."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-import time
 from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from holdfast.model.hold import Hold
 from holdfast.model.launch import Attach, Launch
 from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
-from holdfast.service.event_journal import EventJournal
 from holdfast.service.holds import hold_fields
 from holdfast.service.programs import status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
@@ -28,16 +26,18 @@ from holdfast.service.programs.program_attach import attach_program
 from holdfast.service.programs.program_launch import launch_program
 from holdfast.service.programs.run_listener import RunListener
 from holdfast.service.programs.session_breakpoints import SessionBreakpoints
-from holdfast.service.programs.session_document import export_document
+from holdfast.service.programs.session_document import export_session
 from holdfast.service.programs.session_storage import SessionStorage
 from holdfast.service.programs.stop_tracker import StopTracker
 from holdfast.service.programs.watch_list import WatchList
 from holdfast.service.run_options import RunOptions, Wait, parse_include, parse_wait
-from holdfast.service.session import DecisionRequest, Session
+from holdfast.service.session import DecisionRequest
 from holdfast.service.settings import Settings
+from holdfast.service.stored_session import StoredSession
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import (
     ErrorDetails,
+    ExportedSession,
     InputAccepted,
     OutputCleared,
     OutputPage,
@@ -47,7 +47,7 @@ from holdfast.wire.program_answers import (
     ProgramSummary,
     Variable,
 )
-from holdfast.wire.session_answers import EventList, ProgramHold
+from holdfast.wire.session_answers import ProgramHold
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_service import Programs
@@ -60,7 +60,7 @@ _PAUSE_PENDING = (
 )
 
 
-class ProgramSession(Session):
+class ProgramSession(StoredSession):
     """Listens to its target (through a `RunListener`) and answers for it."""
 
     kind = Kind.PROGRAM
@@ -76,12 +76,10 @@ class ProgramSession(Session):
         created_at: float | None = None,
         last_seq: int = 0,
     ) -> None:
-        super().__init__()
+        super().__init__(session_id, programs.store, programs.stream, created_at, last_seq)
         self.programs = programs
-        self.id = session_id
         self.config = config
         self.parent_id = parent_id
-        self.created_at = time.time() if created_at is None else created_at
         self.is_recovered = False
         self.project: str | None = config.cwd
         self.launch: Launch | None = None
@@ -99,7 +97,6 @@ class ProgramSession(Session):
         self._run = 0
         self._start: asyncio.Task[None] | None = None
         # Its parts.
-        self.journal = EventJournal(session_id, programs.store.feed, programs.stream, last_seq)
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
@@ -141,9 +138,9 @@ class ProgramSession(Session):
         await self.storage.save()
         return await self.detail()
 
-    def export(self) -> dict[str, Any]:
+    def export(self) -> ExportedSession:
         """Its configuration, to be imported here or elsewhere."""
-        return {"version": 1, **export_document(self)}
+        return export_session(self)
 
     # -- report -----------------------------------------------------------------------------
 
@@ -179,15 +176,6 @@ class ProgramSession(Session):
             answer.warning = warning
         self.programs.drop_expired(self)
         return answer
-
-    @property
-    def last_seq(self) -> int:
-        return self.journal.seq
-
-    async def read_events(
-        self, since: int, limit: int, types: frozenset[str] | None = None
-    ) -> EventList:
-        return await self.journal.page(since, limit, types)
 
     def ping(self) -> PingAnswer:
         """Keep the session alive."""
@@ -493,10 +481,6 @@ class ProgramSession(Session):
         self.wake()
         return True
 
-    def event(self, kind: str, **body: Any) -> None:
-        self.journal.add(kind, **body)
-        self.wake()
-
     def begin_run(self, *, starting: bool = False) -> RunListener:
         """A new run of a program: what the last one left behind goes, its listener too.
 
@@ -519,16 +503,14 @@ class ProgramSession(Session):
         self.target = target
         points = self.breakpoints.points
         points.import_path = target.import_path or points.import_path
-        self.journal.add("started", pid=target.pid, route=target.route)
+        self.event("started", pid=target.pid, route=target.route)
         if self.state is State.LAUNCHING:
             self.move(Signal.STARTED)
-        else:
-            self.wake()
 
     def note_resumed(self, action: str, by: str) -> None:
         """Somebody decided: it runs on."""
         self.output.mark()
-        self.journal.add("continued", action=action, by=by)
+        self.event("continued", action=action, by=by)
         self.move(Signal.RESUMED)
 
     def refuse_start(self, before: State, error: errors.HoldfastError) -> None:
@@ -551,7 +533,7 @@ class ProgramSession(Session):
         self.stops.withdraw(reason)
         reason, self.end_reason = self.end_reason or reason, None
         self.reason, self.exit_code = reason, code
-        self.journal.add("terminated", reason=reason, exit_code=code)
+        self.event("terminated", reason=reason, exit_code=code)
         self.move(signal)
         self.storage.save_soon()
 

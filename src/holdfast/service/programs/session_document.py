@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 from holdfast.model.breakpoint import ExceptionFilters
 from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Attach, Launch
+from holdfast.wire.program_answers import (
+    BreakpointFields,
+    ExportedExceptionBreakpoints,
+    ExportedSession,
+    ExportedSettings,
+)
+from holdfast.wire.program_requests import AttachOptions, LaunchOptions
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
@@ -18,26 +27,44 @@ Document = dict[str, Any]
 
 def export_document(session: ProgramSession) -> Document:
     """Enough to make the same session elsewhere."""
+    return cast(Document, msgspec.to_builtins(export_session(session)))
+
+
+def build_launch(launch: Launch | None) -> LaunchOptions | None:
+    return None if launch is None else LaunchOptions(**_thaw(launch))
+
+
+def build_attach(attach: Attach | None) -> AttachOptions | None:
+    return None if attach is None else AttachOptions(**_thaw(attach))
+
+
+def export_session(session: ProgramSession) -> ExportedSession:
+    """Enough to make the same session elsewhere, as an answer."""
     config = dataclasses.asdict(session.config)
+    exceptions = session.breakpoints.exceptions
+    return ExportedSession(
+        name=session.config.name,
+        config=cast(ExportedSettings, _leave_out_none(config)),
+        launch=build_launch(session.launch),
+        attach=build_attach(session.attached),
+        breakpoints=cast(list[BreakpointFields], session.breakpoints.points.documents()),
+        exception_breakpoints=ExportedExceptionBreakpoints(
+            [*exceptions.filters], [*exceptions.types], exceptions.user_code_only
+        ),
+        watches=session.watches.expressions,
+    )
+
+
+def _thaw(frozen: Launch | Attach) -> Document:
+    """The fields of a frozen value as JSON knows them: lists, no tuples."""
     return {
-        "name": session.config.name,
-        "config": {name: value for name, value in config.items() if value is not None},
-        "launch": plain_fields(session.launch),
-        "attach": plain_fields(session.attached),
-        "breakpoints": session.breakpoints.points.documents(),
-        "exception_breakpoints": plain_fields(session.breakpoints.exceptions),
-        "watches": session.watches.expressions,
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in dataclasses.asdict(frozen).items()
     }
 
 
-def plain_fields(value: Launch | Attach | ExceptionFilters | None) -> Document | None:
-    """A dataclass as JSON knows it: lists, no tuples."""
-    if value is None:
-        return None
-    return {
-        name: list(field) if isinstance(field, tuple) else field
-        for name, field in dataclasses.asdict(value).items()
-    }
+def _leave_out_none(fields: Document) -> Document:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def parse_config(document: Mapping[str, Any]) -> SessionConfig:
@@ -64,7 +91,7 @@ def apply_document(
 
 
 def _freeze(values: Mapping[str, Any]) -> Document:
-    """JSON knows lists only; our values are frozen."""
+    """Make tuples of lists: JSON has lists only, and our values are frozen."""
     return {
         key: tuple(tuple(part) if isinstance(part, list) else part for part in value)
         if isinstance(value, list)

@@ -8,7 +8,7 @@ from holdfast import errors
 from holdfast.model.location import Location
 from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
-from holdfast.service.programs.session_document import plain_fields
+from holdfast.service.programs.session_document import build_attach, build_launch
 from holdfast.wire import program_answers as answers
 from holdfast.wire import rest, session_answers
 from holdfast.wire.program_answers import (
@@ -223,8 +223,8 @@ async def build_detail(session: ProgramSession, include: tuple[str, ...] = ()) -
         project=session.project,
         timeout_minutes=session.idle.minutes,
         expires_in_seconds=round(session.idle.seconds_left, 1),
-        launch=plain_fields(session.launch),
-        attach=plain_fields(session.attached),
+        launch=build_launch(session.launch),
+        attach=build_attach(session.attached),
         breakpoints=len(session.breakpoints.points),
         exception_breakpoints=session.breakpoints.exceptions_answer(),
         watches=session.watches.expressions,
@@ -234,7 +234,7 @@ async def build_detail(session: ProgramSession, include: tuple[str, ...] = ()) -
         python_version=".".join(map(str, target.version)) if target and target.version else None,
         route=target.route if target else None,
         output_cursor=str(session.output.cursor),
-        last_event=session.journal.seq,
+        last_event=session.last_seq,
     )
     _fill_summary(detail, session)
     return detail

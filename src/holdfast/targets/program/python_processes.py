@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import psutil
+
+from holdfast.wire.server_answers import PythonProcess
 
 PYTHON = re.compile(
     r"(?:python|pypy)w?(?P<version>\d+(?:\.\d+)*)?[tdm]*(?:-dbg|-debug)?(?:\.exe)?",
@@ -17,21 +18,6 @@ PYTHON = re.compile(
 PTRACE_SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
 CAP_SYS_PTRACE = 1 << 19
 FACTS = ["cmdline", "create_time", "cwd", "exe", "name", "status", "username"]
-
-
-class PythonProcess(TypedDict):
-    """One process. `listening` is the port of a debugpy that was told to listen."""
-
-    pid: int
-    name: str
-    cmdline: list[str]
-    cwd: str | None
-    user: str | None
-    python: str | None
-    create_time: float
-    debuggable: bool
-    reason: str | None
-    listening: int | None
 
 
 @dataclass(frozen=True, slots=True)

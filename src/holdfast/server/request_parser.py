@@ -1,0 +1,227 @@
+"""Turns bodies and queries into typed requests, and says which field of them is wrong.
+
+A good request costs one `msgspec` decode. A bad one is parsed again, step by step, to name every
+field that is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, get_origin
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from holdfast import errors
+from holdfast.wire.described import PATTERN_MEANINGS
+
+T = TypeVar("T")
+Place = tuple[str | int, ...]
+"""The keys and indexes that lead to a value of a document."""
+
+_MAX_PROBLEMS = 20
+_WHERE = re.compile(r"(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$(?P<path>[^`]*)`)?", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_NAMED = re.compile(r"Object (contains unknown|missing required) field `(.*)`", re.DOTALL)
+_PATTERN = re.compile(r"Expected `str` matching regex (['\"])(.*)\1", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at one place of a request."""
+
+    place: Place
+    message: str
+    is_unknown: bool = False
+    """Whether there is no such field."""
+
+    @property
+    def field(self) -> str:
+        return ".".join(map(str, self.place)) if self.place else "body"
+
+
+class BodyParser(Generic[T]):
+    """Parses JSON bodies of one type."""
+
+    def __init__(self, type_: type[T]) -> None:
+        self._type = type_
+        self._decode = msgspec.json.Decoder(type_).decode
+
+    def parse(self, data: bytes) -> T | None:
+        """The body; None where there is none."""
+        if not data:
+            return None
+        try:
+            return self._decode(data)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return self._parse_leniently(data)
+
+    def _parse_leniently(self, data: bytes) -> T | None:
+        document = _parse_json(data)
+        return None if document is None else convert(document, self._type)
+
+
+class QueryParser(Generic[T]):
+    """Parses the query strings of one route."""
+
+    def __init__(self, type_: type[T]) -> None:
+        self._type = type_
+        self._default = type_() if _try({}, type_) is None else None
+
+    def parse(self, query: bytes) -> T:
+        if not query and self._default is not None:
+            return self._default
+        fields = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+        return convert(fields, self._type)
+
+
+def convert(document: Any, type_: type[T]) -> T:
+    """The document as that type; otherwise InvalidInput names what is wrong.
+
+    Numbers and booleans may be given as text, as they are in a query.
+    """
+    try:
+        value = msgspec.convert(document, type_, strict=False)
+    except (msgspec.ValidationError, RecursionError):
+        raise invalid(_find_problems(document, type_)) from None
+    is_typed = get_origin(type_) is not dict
+    place = _find_lone_surrogate(document) if is_typed else None
+    if place is not None:
+        raise invalid([Problem(place, "the text is not valid Unicode")])
+    return value
+
+
+def invalid(problems: list[Problem]) -> errors.InvalidInput:
+    first = problems[0]
+    error = errors.InvalidInput(
+        f"{first.field}: {first.message}",
+        field=first.field,
+        problems=[{"field": problem.field, "message": problem.message} for problem in problems],
+    )
+    unknown = sorted(problem.field for problem in problems if problem.is_unknown)
+    if unknown:
+        error.details["unknown"] = unknown
+    return error
+
+
+def _parse_json(data: bytes) -> Any:
+    """JSON as the standard library takes it; fields refuse NaN and lone surrogates by name."""
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise errors.InvalidInput("the body is nested too deeply", field="body") from None
+    except json.JSONDecodeError as problem:
+        message = f"not JSON: {problem.msg} at position {problem.pos}"
+    except ValueError as problem:  # no text at all, or a number with thousands of digits
+        message = f"not JSON: {problem}"
+    raise invalid([Problem((), message)])
+
+
+# -- what is wrong, and where ---------------------------------------------------------------------
+
+
+def _find_problems(document: Any, type_: Any) -> list[Problem]:
+    """Every field that is wrong: each one found is taken out, and the rest is tried again."""
+    problems: list[Problem] = []
+    while len(problems) < _MAX_PROBLEMS:
+        message = _try(document, type_)
+        if message is None:
+            break
+        problem = _locate(message, document, type_)
+        if any(known.place[: len(problem.place)] == problem.place for known in problems):
+            break  # it is wrong only because of what was taken out
+        problems.append(problem)
+        place = problem.place
+        while place and isinstance(place[-1], int):
+            place = place[:-1]
+        if not place:
+            break
+        document = _change(document, place[:-1], _without(place[-1]))
+    return problems
+
+
+def _try(document: Any, type_: Any) -> str | None:
+    """What `msgspec` says about the document; None if it is as it should be."""
+    try:
+        msgspec.convert(document, type_, strict=False)
+    except msgspec.ValidationError as problem:
+        return str(problem)
+    except RecursionError:
+        return "it is nested too deeply"
+    return None
+
+
+def _locate(message: str, document: Any, type_: Any) -> Problem:
+    match = _WHERE.fullmatch(message)
+    assert match is not None  # every part of it is optional
+    what, path = match["what"], match["path"] or ""
+    steps: list[str] = [name or index for name, index in _STEP.findall(path)]
+    if match["key"]:
+        steps.append("...")
+    place: Place = ()
+    for step in steps:
+        if step == "...":
+            place = (*place, _find_key(document, place, message, type_))
+        else:
+            place = (*place, int(step) if step.isdecimal() else step)
+    named = _NAMED.fullmatch(what)
+    if named:
+        field = (*place, named[2])
+        if "missing" in named[1]:
+            return Problem(field, "it is missing")
+        return Problem(field, _describe_unknown(type_, place), is_unknown=True)
+    pattern = _PATTERN.fullmatch(what)
+    explanation = pattern and PATTERN_MEANINGS.get(pattern[2].replace("\\\\", "\\"))
+    return Problem(place, explanation or what[:1].lower() + what[1:])
+
+
+def _describe_unknown(type_: Any, place: Place) -> str:
+    names = getattr(type_, "__struct_encode_fields__", ()) if not place else ()
+    return "there is no such field" + (f"; there are {', '.join(names)}" if names else "")
+
+
+def _find_key(document: Any, place: Place, message: str, type_: Any) -> str:
+    """Which key of an object `msgspec` means: the one that is wrong when it stands alone."""
+    mapping = document
+    for step in place:
+        mapping = mapping[step]
+    for key, value in mapping.items():
+        if _try(_change(document, place, _constant({key: value})), type_):
+            return str(key)
+    raise AssertionError(message)
+
+
+def _change(document: Any, place: Place, change: Callable[[Any], Any]) -> Any:
+    """A copy of the document in which the value at a place is changed."""
+    if not place:
+        return change(document)
+    copy: Any = document.copy()
+    copy[place[0]] = _change(copy[place[0]], place[1:], change)
+    return copy
+
+
+def _constant(value: Any) -> Callable[[Any], Any]:
+    return lambda _: value
+
+
+def _without(name: str | int) -> Callable[[Any], Any]:
+    return lambda mapping: {key: value for key, value in mapping.items() if key != name}
+
+
+def _find_lone_surrogate(document: Any, place: Place = ()) -> Place | None:
+    """Where a text is that cannot be written as UTF-8."""
+    if isinstance(document, str):
+        return place if any("\ud800" <= character <= "\udfff" for character in document) else None
+    entries: Iterable[tuple[Any, Any]] = ()
+    if isinstance(document, dict):
+        entries = document.items()
+    elif isinstance(document, list):
+        entries = enumerate(document)
+    for key, value in entries:
+        found = _find_lone_surrogate(value, (*place, key))
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,470 @@
+"""What clients may send about programs: how to start them, run them and look into them."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from holdfast.model.launch import Attach, Launch
+from holdfast.wire.described import SystemText, VariableName, about
+from holdfast.wire.session_requests import (
+    Body,
+    By,
+    CwdSetting,
+    EvaluateSetting,
+    Include,
+    NameSetting,
+    OutputSetting,
+    Query,
+    Seconds,
+    SessionSettings,
+    TimeoutSetting,
+    Wait,
+)
+
+Environment = dict[VariableName, SystemText | None]
+StopOnException = bool | Literal["uncaught"]
+
+# -- start ----------------------------------------------------------------------------------------
+
+
+class AttachOptions(Body):
+    """Which running program to attach to, and how."""
+
+    pid: Annotated[Annotated[int, Meta(gt=0)] | None, about("The process to attach to.")] = None
+    host: Annotated[str | None, about("Where a debugpy listens; null: 127.0.0.1.")] = None
+    port: Annotated[
+        Annotated[int, Meta(gt=0, lt=65536)] | None, about("The port on which a debugpy listens.")
+    ] = None
+    just_my_code: Annotated[bool, about("Whether `raised` and step-into skip libraries.")] = False
+    debug_subprocesses: Annotated[
+        bool, about("Whether each child process becomes a session of its own.")
+    ] = False
+    stop_all_threads: Annotated[bool, about("Whether a stop holds every thread.")] = True
+    path_mappings: Annotated[
+        list[tuple[str, str]], about("Pairs of a directory here and the same one there.")
+    ] = []
+
+    def to_attach(self) -> Attach:
+        return Attach(
+            pid=self.pid,
+            host=(self.host or "127.0.0.1") if self.port else None,
+            port=self.port,
+            just_my_code=self.just_my_code,
+            debug_subprocesses=self.debug_subprocesses,
+            stop_all_threads=self.stop_all_threads,
+            path_mappings=tuple((here, there) for here, there in self.path_mappings),
+        )
+
+
+class AttachRequest(AttachOptions):
+    """A program that runs already: a process of this machine, or a debugpy that listens."""
+
+    wait: Wait = None
+
+    def __post_init__(self) -> None:
+        if (self.pid is None) == (self.port is None):
+            raise ValueError("give either pid, or port (with host, 127.0.0.1 if left out)")
+
+
+class CreateSession(AttachOptions):
+    """A new session; with `mode: attach`, of a program that runs already."""
+
+    name: NameSetting = UNSET
+    cwd: CwdSetting = UNSET
+    timeout_minutes: TimeoutSetting = UNSET
+    output_limit_bytes: OutputSetting = UNSET
+    evaluate_timeout: EvaluateSetting = UNSET
+    mode: Annotated[
+        Literal["launch", "attach"], about("`attach`: attach at once, to `pid` or `port`.")
+    ] = "launch"
+    wait: Wait = None
+    breakpoint_profile: Annotated[
+        str | None, about("The profile whose breakpoints the session begins with.")
+    ] = None
+
+
+class LaunchOptions(Body):
+    """What to start, and how."""
+
+    script: Annotated[SystemText | None, about("The path of a script.")] = None
+    module: Annotated[SystemText | None, about("A module to run, as `python -m` does.")] = None
+    code: Annotated[str | None, about("A piece of code to run, as `python -c` does.")] = None
+    args: Annotated[list[SystemText], about("The program's command line arguments.")] = []
+    env: Annotated[Environment, about("Environment variables to set; null removes one.")] = {}
+    cwd: Annotated[
+        SystemText | None,
+        about("The working directory; null: the session's, else the script's directory."),
+    ] = None
+    pythonpath: Annotated[
+        list[SystemText] | SystemText, about("Directories that are put first in the import path.")
+    ] = []
+    python_path: Annotated[SystemText | None, about("The Python interpreter to use.")] = None
+    venv: Annotated[SystemText | None, about("The virtual environment whose Python is used.")] = (
+        None
+    )
+    stdin_inputs: Annotated[list[str], about("What the program reads from its stdin first.")] = []
+    stop_on_exception: Annotated[
+        StopOnException,
+        about("Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones."),
+    ] = False
+    stop_on_entry: Annotated[bool, about("Whether it stops at its first line.")] = False
+    just_my_code: Annotated[bool, about("Whether `raised` and step-into skip libraries.")] = False
+    debug_subprocesses: Annotated[
+        bool, about("Whether each child process becomes a session of its own.")
+    ] = False
+    stop_all_threads: Annotated[bool, about("Whether a stop holds every thread.")] = True
+    route: Annotated[
+        Literal["auto", "direct", "adapter"],
+        about("How to reach the program; `adapter` goes through debugpy's own adapter."),
+    ] = "auto"
+
+
+class LaunchRequest(LaunchOptions):
+    """A program to start: exactly one of `script`, `module` and `code`."""
+
+    program: Annotated[SystemText | None, about("Another name for `script`.")] = None
+    python: Annotated[SystemText | None, about("Another name for `python_path`.")] = None
+    wait: Wait = None
+    include: Include = None
+
+    def __post_init__(self) -> None:
+        names = ("script", "program", "module", "code")
+        given = [name for name in names if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError("give exactly one of script, module and code")
+        if not getattr(self, given[0]).strip():
+            raise ValueError(f"{given[0]} is empty")
+
+    def to_launch(self) -> Launch:
+        path = self.pythonpath
+        return Launch(
+            script=self.script if self.script is not None else self.program,
+            module=self.module,
+            code=self.code,
+            args=tuple(self.args),
+            env=self.env,
+            cwd=self.cwd,
+            pythonpath=tuple(path.split(os.pathsep) if isinstance(path, str) else path),
+            python_path=self.python_path or self.python,
+            venv=self.venv,
+            stdin_inputs=tuple(self.stdin_inputs),
+            stop_on_exception=self.stop_on_exception,
+            stop_on_entry=self.stop_on_entry,
+            just_my_code=self.just_my_code,
+            debug_subprocesses=self.debug_subprocesses,
+            stop_all_threads=self.stop_all_threads,
+            route=self.route,
+        )
+
+
+# -- run ------------------------------------------------------------------------------------------
+
+
+class RunRequest(Body):
+    """Options of every request that makes a program run."""
+
+    wait: Wait = None
+    include: Include = None
+    thread_id: Annotated[int | None, about("The thread to run; null: the one that stopped.")] = None
+    by: By = None
+
+
+class RestartRequest(RunRequest):
+    """What to change before a program is run over; what is left out stays."""
+
+    args: Annotated[list[SystemText] | None, about("Other command line arguments.")] = None
+    env: Annotated[Environment | None, about("Other environment variables.")] = None
+    stop_on_entry: Annotated[bool | None, about("Whether it stops at its first line.")] = None
+    stop_on_exception: Annotated[
+        StopOnException | None, about("Whether exceptions of the user's code stop it.")
+    ] = None
+
+    def changes(self) -> dict[str, Any]:
+        """Fields of the launch that are to be replaced."""
+        changes = {
+            "args": None if self.args is None else tuple(self.args),
+            "env": self.env,
+            "stop_on_entry": self.stop_on_entry,
+            "stop_on_exception": self.stop_on_exception,
+        }
+        return {name: value for name, value in changes.items() if value is not None}
+
+
+# -- breakpoints ----------------------------------------------------------------------------------
+
+
+class BreakpointSource(Body):
+    """A source by its path, as debug adapters name it."""
+
+    path: Annotated[SystemText, about("The path of the file.")]
+
+
+class BreakpointSpec(Body):
+    """Where to stop: `file` (or `source`) and `line`, or `function`."""
+
+    file: Annotated[SystemText | None, about("The path of the file.")] = None
+    source: Annotated[BreakpointSource | None, about("The file, in another form.")] = None
+    line: Annotated[int | None, about("The line, counted from 1.")] = None
+    function: Annotated[
+        str | None, about("A function, such as `module.func`, instead of a line.")
+    ] = None
+    condition: Annotated[str | None, about("Stop only where this expression is true.")] = None
+    hit_condition: Annotated[
+        str | int | None, about("On which hits: `N`, `== N`, `> N`, `>= N`, `< N`, `<= N`, `% N`.")
+    ] = None
+    log_message: Annotated[
+        str | None, about("Write this, with `{expressions}` filled in, and do not stop.")
+    ] = None
+    enabled: Annotated[bool, about("Whether it is on.")] = True
+    strict: Annotated[bool, about("Whether a missing file is an error.")] = False
+
+    def __post_init__(self) -> None:
+        for name in ("condition", "log_message"):
+            text = getattr(self, name)
+            if text is not None and not text.strip():
+                setattr(self, name, None)
+        self.check_place()
+
+    def check_place(self) -> None:
+        path = self.path
+        if self.function is not None:
+            if path is not None or self.line is not None:
+                raise ValueError("a function breakpoint has no file or line")
+            if not self.function.strip():
+                raise ValueError("function is empty")
+        elif path is None or not path.strip():
+            raise ValueError("give file (or source.path) and line, or function")
+        elif self.line is None:
+            raise ValueError("line is missing")
+
+    @property
+    def path(self) -> str | None:
+        if self.file is None and self.source is not None:
+            return self.source.path
+        return self.file
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of a breakpoint that were given."""
+        hit = self.hit_condition
+        values = {
+            "file": self.path,
+            "line": self.line,
+            "function": self.function.strip() if self.function else None,
+            "condition": self.condition,
+            "hit_condition": None if hit is None else str(hit),
+            "log_message": self.log_message,
+            "enabled": self.enabled,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+class SetBreakpoints(BreakpointSpec):
+    """One breakpoint; or `breakpoints`, or the `profile` that has them: all are set or none is."""
+
+    breakpoints: Annotated[
+        list[BreakpointSpec] | None, about("Several breakpoints, instead of one.")
+    ] = None
+    profile: Annotated[str | None, about("The name of a profile, instead of breakpoints.")] = None
+
+    def check_place(self) -> None:
+        if self.breakpoints is None and self.profile is None:
+            super().check_place()
+        elif self.breakpoints is not None and self.profile is not None:
+            raise ValueError("give breakpoints (a list) or profile (a name)")
+        elif self.path is not None or self.line is not None or self.function is not None:
+            raise ValueError("breakpoints and profile have no file, line or function beside them")
+
+
+class BreakpointChanges(Body):
+    """Fields left out stay; null removes a condition, hit condition or log message."""
+
+    line: Annotated[int | UnsetType | None, about("Another line.")] = UNSET
+    condition: Annotated[str | UnsetType | None, about("Another condition.")] = UNSET
+    hit_condition: Annotated[str | int | UnsetType | None, about("Another hit condition.")] = UNSET
+    log_message: Annotated[str | UnsetType | None, about("Another log message.")] = UNSET
+    enabled: Annotated[bool | UnsetType | None, about("Whether it is on.")] = UNSET
+
+    def changes(self) -> dict[str, Any]:
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        changes = {name: value for name, value in values.items() if value is not UNSET}
+        for name in ("line", "enabled"):
+            if changes.get(name, UNSET) is None:
+                del changes[name]
+        if changes.get("hit_condition") is not None:
+            changes["hit_condition"] = str(changes["hit_condition"])
+        return changes
+
+
+class SetExceptionBreakpoints(Body):
+    """Which exceptions stop a program."""
+
+    filters: Annotated[
+        list[Literal["raised", "uncaught", "userUnhandled"]], about("Which moments stop it.")
+    ] = []
+    types: Annotated[list[str], about("Class names that these are narrowed to.")] = []
+
+
+class SaveProfile(Body):
+    """A named set of breakpoints."""
+
+    name: Annotated[str, about("The name of the profile.", min_length=1, max_length=200)]
+    breakpoints: Annotated[list[BreakpointSpec], about("Its breakpoints.")]
+
+
+# -- inspection -----------------------------------------------------------------------------------
+
+
+class PageQuery(Query):
+    """Which page of a list; `offset` and `limit` are other names for `start` and `count`."""
+
+    start: Annotated[Annotated[int, Meta(ge=0)] | None, about("The index of the first.")] = None
+    count: Annotated[Annotated[int, Meta(ge=0, le=100_000)] | None, about("How many at most.")] = (
+        None
+    )
+    offset: Annotated[Annotated[int, Meta(ge=0)] | None, about("Another name for `start`.")] = None
+    limit: Annotated[
+        Annotated[int, Meta(ge=0, le=100_000)] | None, about("Another name for `count`.")
+    ] = None
+
+    @property
+    def first(self) -> int:
+        return (self.start if self.start is not None else self.offset) or 0
+
+    @property
+    def size(self) -> int | None:
+        return self.count if self.count is not None else self.limit
+
+
+class StackQuery(PageQuery):
+    """Which frames of which thread."""
+
+    thread_id: Annotated[int | None, about("The thread; null: the one that stopped.")] = None
+
+
+class VariablesQuery(PageQuery):
+    """Which variables."""
+
+    summary: Annotated[bool, about("Types and sizes only, without values.")] = False
+
+
+class SourceQuery(Query):
+    """Which source: `path` or `frame_id`."""
+
+    path: Annotated[str | None, about("The path of the file.")] = None
+    frame_id: Annotated[int | None, about("The frame whose source is wanted.")] = None
+    start: Annotated[Annotated[int, Meta(ge=1)] | None, about("The first line.")] = None
+    count: Annotated[
+        Annotated[int, Meta(ge=0, le=100_000)] | None, about("How many lines at most.")
+    ] = None
+
+
+class SetVariable(Body):
+    """A new value for a variable."""
+
+    name: Annotated[str, about("The name of the variable, or of a part of a value.", min_length=1)]
+    value: Annotated[str, about("A Python expression for its new value.")]
+    timeout: Annotated[Seconds | None, about("How many seconds it may take.")] = None
+
+
+class AddWatch(Body):
+    """An expression whose value is wanted at every stop."""
+
+    expression: Annotated[str, about("A Python expression.", min_length=1)]
+
+
+class CompleteText(Body):
+    """A text to complete."""
+
+    text: Annotated[str, about("What was typed so far.")]
+    frame_id: Annotated[int, about("The frame whose names are meant; 0 is the innermost.")] = 0
+    column: Annotated[
+        Annotated[int, Meta(ge=1)] | None, about("The column of the cursor; null: the end.")
+    ] = None
+
+
+class HoverRequest(Body):
+    """What to look at: `expression`, or what stands at `line` and `column`."""
+
+    expression: Annotated[str | None, about("A name, an attribute or an item.")] = None
+    frame_id: Annotated[int, about("The frame whose names are meant; 0 is the innermost.")] = 0
+    file: Annotated[str | None, about("The path of the file; null: the frame's.")] = None
+    line: Annotated[Annotated[int, Meta(ge=1)] | None, about("A line of that file.")] = None
+    column: Annotated[Annotated[int, Meta(ge=1)] | None, about("A column of that line.")] = None
+
+    def __post_init__(self) -> None:
+        if self.expression is None and (self.line is None or self.column is None):
+            raise ValueError("give expression, or line and column (and file)")
+
+
+# -- output and input -----------------------------------------------------------------------------
+
+
+class OutputQuery(Query):
+    """Which output."""
+
+    since: Annotated[str | None, about("Only what came after this cursor.")] = None
+    limit: Annotated[int, about("How many entries at most.", ge=1, le=100_000)] = 1000
+    type: Annotated[str | None, about("Only `stdout`, `stderr` or `log`, with commas.")] = None
+    wait: Annotated[str | None, about("Wait for new output: seconds, or `true`.")] = None
+
+
+class StreamQuery(Query):
+    """Where a stream begins."""
+
+    since: Annotated[str | None, about("Only what came after this cursor.")] = None
+
+
+class SendInput(Body):
+    """What to write to a program's stdin."""
+
+    input: Annotated[str | None, about("The text, with its line ends.")] = None
+    text: Annotated[str | None, about("Another name for `input`.")] = None
+    close: Annotated[bool, about("Whether stdin ends after this.")] = False
+
+    def __post_init__(self) -> None:
+        if self.input is None and self.text is None and not self.close:
+            raise ValueError("give input, or close: true")
+
+
+# -- copies ---------------------------------------------------------------------------------------
+
+
+class CloneSession(Body):
+    """How to call the copy."""
+
+    name: Annotated[
+        Annotated[str, Meta(max_length=500)] | None, about("The name of the new session.")
+    ] = None
+
+
+class ExportedBreakpoint(BreakpointSpec):
+    """A breakpoint of an exported session."""
+
+    id: Annotated[
+        Annotated[str, Meta(pattern=r"^bp_[1-9][0-9]{0,8}$")] | None,
+        about("The breakpoint's id, such as `bp_1`."),
+    ] = None
+
+
+class ExportedExceptions(SetExceptionBreakpoints):
+    """Which exceptions stop an exported session's program."""
+
+    user_code_only: Annotated[bool, about("Whether those inside libraries are left out.")] = False
+
+
+class ImportSession(Body):
+    """What `GET /sessions/{session_id}/export` gave."""
+
+    version: Annotated[Literal[1], about("The version of the format.")] = 1
+    name: Annotated[str | None, about("The session's name, if `config` has none.")] = None
+    config: Annotated[SessionSettings | None, about("The session's settings.")] = None
+    launch: Annotated[LaunchRequest | None, about("What it launched.")] = None
+    attach: Annotated[AttachRequest | None, about("What it attached to.")] = None
+    breakpoints: Annotated[list[ExportedBreakpoint], about("Its breakpoints.")] = []
+    exception_breakpoints: Annotated[
+        ExportedExceptions | None, about("Which exceptions stop it.")
+    ] = None
+    watches: Annotated[list[str], about("The expressions that it watches.")] = []

@@ -1,0 +1,234 @@
+"""What clients may send about sessions of every kind: their settings, holds, events, agents.
+
+Unknown fields are refused: a misspelt option must not be silently ignored.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypedDict, get_type_hints
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from holdfast.model.decision import ACTIONS_AT, Shape
+from holdfast.wire.described import SystemText, about
+
+Wait = Annotated[
+    bool | float | int | str | None,
+    about("How long to wait for the next stop or the end: seconds, `true` or `false`."),
+]
+Include = Annotated[
+    list[str] | str | None,
+    about(
+        "What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a "
+        "list, or names with commas; null: `source` and `locals`."
+    ),
+]
+By = Annotated[str | None, about("Who decides; whoever comes second is told.")]
+Seconds = Annotated[float, Meta(gt=0, le=3600)]
+EventLimit = Annotated[int, about("How many events the answer may carry.", ge=1, le=10_000)]
+EventTypes = Annotated[str | None, about("The types of events that are wanted, with commas.")]
+
+
+class Body(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A JSON body."""
+
+
+class Query(Struct, kw_only=True):
+    """The parameters of a query string."""
+
+
+# -- settings of a session ------------------------------------------------------------------------
+
+NameSetting = Annotated[
+    Annotated[str, Meta(max_length=500)] | UnsetType | None, about("The session's name.")
+]
+CwdSetting = Annotated[
+    SystemText | UnsetType | None, about("The project directory; relative paths start here.")
+]
+TimeoutSetting = Annotated[
+    Annotated[float, Meta(gt=0, le=1e6)] | UnsetType | None,
+    about("How long the session may be idle, in minutes; null: as the server's settings say."),
+]
+OutputSetting = Annotated[
+    Annotated[int, Meta(ge=1024, le=2**40)] | UnsetType | None,
+    about("How many bytes of output are kept; null: as the server's settings say."),
+]
+EvaluateSetting = Annotated[
+    Seconds | UnsetType | None,
+    about("How many seconds an expression may take; null: as the server's settings say."),
+]
+
+
+class SessionSettings(Body):
+    """Settings of a session; one that is left out stays as it is."""
+
+    name: NameSetting = UNSET
+    cwd: CwdSetting = UNSET
+    timeout_minutes: TimeoutSetting = UNSET
+    output_limit_bytes: OutputSetting = UNSET
+    evaluate_timeout: EvaluateSetting = UNSET
+
+
+def get_settings(body: Struct) -> dict[str, Any]:
+    """Those settings of a session that a body has."""
+    values = {name: getattr(body, name) for name in SessionSettings.__struct_fields__}
+    return {name: value for name, value in values.items() if value is not UNSET}
+
+
+class SessionListQuery(Query):
+    """Which sessions to list."""
+
+    status: Annotated[str | None, about("Only sessions with this status.")] = None
+
+
+class StatusQuery(Query):
+    """How long to wait, and for what."""
+
+    wait: Annotated[str | None, about("Wait for a stop or the end: seconds, or `true`.")] = None
+    include: Annotated[
+        str | None, about("What to add at a stop: `source,locals,stack,output`.")
+    ] = None
+
+
+class EvaluateHold(Body):
+    """An expression to evaluate."""
+
+    expression: Annotated[str, about("A Python expression.", min_length=1)]
+    frame_id: Annotated[int, about("The frame to evaluate it in; 0 is the innermost.")] = 0
+    context: Annotated[
+        Literal["watch", "repl", "hover", "clipboard", "variables"] | None,
+        about("What the value is for; in a `repl`, statements are run too."),
+    ] = None
+    timeout: Annotated[Seconds | None, about("How many seconds it may take.")] = None
+
+
+class Evaluate(EvaluateHold):
+    """An expression to evaluate where the target is held."""
+
+    hold_id: Annotated[str | None, about("Which of a session's held calls is meant.")] = None
+
+
+# -- events ---------------------------------------------------------------------------------------
+
+
+class SessionEventsQuery(Query):
+    """Which events of a session."""
+
+    since: Annotated[str | None, about("Only events after this `seq`.")] = None
+    limit: EventLimit = 1000
+    wait: Annotated[str | None, about("Wait for a new event: seconds, or `true`.")] = None
+    types: EventTypes = None
+
+
+class EventsQuery(SessionEventsQuery):
+    """Which events of one session, or of all."""
+
+    session: Annotated[str | None, about("Only events of this session.")] = None
+    cursor: Annotated[
+        str | None, about("Without `session`: what came after an earlier answer.")
+    ] = None
+
+
+# -- holds ----------------------------------------------------------------------------------------
+
+
+class ContinueAll(Body):
+    """Which holds to continue."""
+
+    session_id: Annotated[str | None, about("Only those of this session.")] = None
+    by: By = None
+
+
+class DecisionHead(Struct, kw_only=True):
+    """What every decision has; the other fields are those of its action."""
+
+    action: Annotated[str, about("One of the hold's `allows`.")]
+    by: By = None
+    wait: Wait = None
+    include: Include = None
+
+
+class DecidedValue(TypedDict, total=False):
+    """A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`."""
+
+    value: Annotated[Any, about("The value as JSON.")]
+    literal: Annotated[str, about("The value as a Python literal.")]
+    cid: Annotated[str, about("The content id of a value that the server has.")]
+    data: Annotated[str, about("With `cid`: the pickled value, in base64.")]
+
+
+_TYPE_OF_SHAPE: dict[Shape, Any] = {
+    Shape.TEXT: str,
+    Shape.NAME: str,
+    Shape.OBJECT: dict[str, Any],
+    Shape.LIST: list[Any],
+    Shape.CONTENT: str | list[Any],
+    Shape.ROLE: str,
+    Shape.JSON: Any,
+    Shape.VALUE: DecidedValue,
+}
+
+
+def _list_decision_fields() -> dict[str, Any]:
+    """The fields of every action, with the actions that take each of them."""
+    shapes: dict[str, Any] = {}
+    uses: dict[str, dict[str, list[str]]] = {}
+    for moment, actions in ACTIONS_AT.items():
+        for action in actions:
+            for field in action.fields:
+                for name in filter(None, (field.name, field.wrapped)):
+                    is_wrapped = name == field.wrapped
+                    shapes.setdefault(name, DecidedValue if is_wrapped else field.shape)
+                    takers = uses.setdefault(name, {}).setdefault(field.meaning, [])
+                    takers.append(f"{action.name} ({moment.value})")
+    return {
+        name: Annotated[
+            _TYPE_OF_SHAPE.get(shape, shape),
+            about(" ".join(_describe_use(*use) for use in uses[name].items())),
+        ]
+        for name, shape in shapes.items()
+    }
+
+
+def _describe_use(meaning: str, takers: list[str]) -> str:
+    return f"For {', '.join(dict.fromkeys(takers))}: {meaning[0].lower()}{meaning[1:]}"
+
+
+HoldDecision = TypedDict(
+    "HoldDecision",
+    {  # its fields are those of the table of decisions
+        **get_type_hints(DecisionHead, include_extras=True),  # type: ignore[misc]
+        "timeout": Annotated[
+            float, about("An agent's hold: how many seconds the agent may take; at most 300.")
+        ],
+        **_list_decision_fields(),
+    },
+    total=False,
+)
+HoldDecision.__doc__ = "What to do about a hold: an action, and the fields of that action."
+
+
+# -- agents ---------------------------------------------------------------------------------------
+
+
+class AgentCommand(Body):
+    """A command as agents know them; `docs/agents.md` lists them."""
+
+    type: Annotated[str, about("The command, such as `pause`, `inject` or `breakpoint`.")]
+    data: Annotated[dict[str, Any], about("The command's own fields.")] = {}
+    timeout: Annotated[
+        Annotated[float, Meta(gt=0, le=300)] | None,
+        about("How many seconds to wait for the agent's answer."),
+    ] = None
+
+
+class AgentDirectory(Body):
+    """An agent session outside the server's own directory."""
+
+    directory: Annotated[str, about("The directory of the session.", min_length=1, max_length=4096)]
+
+
+class AgentStateQuery(Query):
+    """What to ask an agent for."""
+
+    what: Annotated[str, about("`messages`, `context`, `tools` or `all`.")] = "all"

@@ -1,0 +1,2794 @@
+// Types of requests and answers. Made by docs/generate_api.py from the routes; do not edit.
+
+/** An expression whose value is wanted at every stop. */
+export interface AddWatch {
+  /** A Python expression. */
+  expression: string;
+}
+
+/** A command as agents know them; `docs/agents.md` lists them. */
+export interface AgentCommand {
+  /** The command, such as `pause`, `inject` or `breakpoint`. */
+  type: string;
+  /** The command's own fields. */
+  data?: Record<string, unknown>;
+  /** How many seconds to wait for the agent's answer. */
+  timeout?: number | null;
+}
+
+/** What became of a command to an agent. */
+export interface AgentCommandAnswer {
+  /** The id that the command was given. */
+  command_id: string;
+  /** The type of the command. */
+  type: string;
+  /** `applied`, or `accepted` for what takes effect later. */
+  status: string;
+  /** What the agent answered: `success`, and `data` or `message`. */
+  response: Record<string, unknown> | null;
+  /** Where its loop is now. */
+  session: AgentStatus;
+  /** What the agent said about it. */
+  note?: string;
+}
+
+/** What a recording holds, counted. */
+export interface AgentCounters {
+  /** All events. */
+  events: number;
+  /** Calls of models. */
+  model_calls: number;
+  /** Calls of tools. */
+  tool_calls: number;
+  /** How often it was held. */
+  holds: number;
+  /** Errors that the loop or the bridge reported. */
+  errors: number;
+  /** Tokens that were sent to models. */
+  input_tokens: number;
+  /** Tokens that models answered with. */
+  output_tokens: number;
+  /** Lines of the recording without an event. */
+  unreadable_lines: number;
+}
+
+/** Where an agent's loop is after a decision. */
+export interface AgentDecision {
+  /** Which kind of target it is of. */
+  kind: "agent";
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** How many model calls it has made. */
+  iteration: number;
+  /** The ids of the holds that wait for a decision. */
+  holds: string[];
+  /** While paused: the newest hold. */
+  hold_id?: string;
+  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  reason?: string | null;
+  /** While paused: what waits. */
+  held?: AgentStop[];
+  /** It was asked to pause and has not stopped yet. */
+  pause_pending?: boolean;
+  /** What `pause_pending` means. */
+  message?: string;
+  /** The action that was decided. */
+  action: string;
+  /** The agent's own name of the stop that it ended. */
+  stop: string;
+}
+
+/** An agent session outside the server's own directory. */
+export interface AgentDirectory {
+  /** The directory of the session. */
+  directory: string;
+}
+
+/** A hold of an agent. */
+export interface AgentHold {
+  /** Which kind of target it is of. */
+  kind: "agent";
+  /** The id of the hold. */
+  hold_id: string;
+  /** The name that the agent itself gave it: `stop-3`. */
+  stop: string;
+  /** What waits: `model` and `tool` have not run, `error` has failed. */
+  at?: string;
+  /** The name of the tool or model. */
+  name?: string;
+  /** Of a tool: the id of its call. */
+  toolId?: string;
+  /** The model calls so far, with this one. */
+  iteration?: number;
+  /** Which agent of the process; left out for the main one. */
+  lane?: string;
+  /** The breakpoint that it stopped at. */
+  breakpoint?: Record<string, unknown>;
+  /** The same id as `hold_id`. */
+  id: string;
+  /** The session whose agent waits. */
+  session_id: string;
+  /** Why it waits: pause, step or breakpoint. */
+  reason: string;
+  /** Since when, as an ISO 8601 time in UTC. */
+  opened_at: string;
+  /** Always null. */
+  thread_id: number | null;
+  /** Always null. */
+  location: Location | null;
+  /** The actions that decide it. */
+  allows: string[];
+  /** One hold: whether it still waits for a decision. */
+  open?: boolean;
+  /** One hold: the tool's input, or the messages that the model call adds. */
+  input?: unknown;
+  /** One hold, of a failure: its `type` and `message`. */
+  error?: Record<string, unknown>;
+}
+
+/** What an agent says of itself. */
+export interface AgentInspection {
+  /** Which kind of target it is of. */
+  kind: "agent";
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** How many model calls it has made. */
+  iteration: number;
+  /** The ids of the holds that wait for a decision. */
+  holds: string[];
+  /** While paused: the newest hold. */
+  hold_id?: string;
+  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  reason?: string | null;
+  /** While paused: what waits. */
+  held?: AgentStop[];
+  /** It was asked to pause and has not stopped yet. */
+  pause_pending?: boolean;
+  /** What `pause_pending` means. */
+  message?: string;
+  /** Its `messages`, `context`, `tools`, `variables` and `stops`, as far as they were asked for. */
+  state: unknown;
+}
+
+/** Where an agent's loop is: running, held, or over. */
+export interface AgentStatus {
+  /** Which kind of target it is of. */
+  kind: "agent";
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** How many model calls it has made. */
+  iteration: number;
+  /** The ids of the holds that wait for a decision. */
+  holds: string[];
+  /** While paused: the newest hold. */
+  hold_id?: string;
+  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  reason?: string | null;
+  /** While paused: what waits. */
+  held?: AgentStop[];
+  /** It was asked to pause and has not stopped yet. */
+  pause_pending?: boolean;
+  /** What `pause_pending` means. */
+  message?: string;
+}
+
+/** A point where an agent waits for a decision. */
+export interface AgentStop {
+  /** The id of the hold. */
+  hold_id: string;
+  /** The name that the agent itself gave it: `stop-3`. */
+  stop: string;
+  /** What waits: `model` and `tool` have not run, `error` has failed. */
+  at?: string;
+  /** The name of the tool or model. */
+  name?: string;
+  /** Of a tool: the id of its call. */
+  toolId?: string;
+  /** The model calls so far, with this one. */
+  iteration?: number;
+  /** Which agent of the process; left out for the main one. */
+  lane?: string;
+  /** The breakpoint that it stopped at. */
+  breakpoint?: Record<string, unknown>;
+}
+
+/** An agent session as a list shows it, and on its own. */
+export interface AgentSummary {
+  /** Which kind of target it is of. */
+  kind: "agent";
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** How many model calls it has made. */
+  iteration: number;
+  /** The ids of the holds that wait for a decision. */
+  holds: string[];
+  /** While paused: the newest hold. */
+  hold_id?: string;
+  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  reason?: string | null;
+  /** While paused: what waits. */
+  held?: AgentStop[];
+  /** It was asked to pause and has not stopped yet. */
+  pause_pending?: boolean;
+  /** What `pause_pending` means. */
+  message?: string;
+  /** The name that `start` was given. */
+  name: string | null;
+  /** When it began, as an ISO 8601 time in UTC. */
+  created_at: string;
+  /** The agent's process. */
+  pid: number | null;
+  /** Where its recording is. */
+  directory: string;
+  /** The number of its newest event. */
+  last_event: number;
+  /** The type of its newest event. */
+  last_event_type: string | null;
+  /** The agent's working directory. */
+  cwd?: string;
+  /** Whose models it calls. */
+  provider?: string;
+  /** The model that it calls. */
+  model?: string;
+  /** The session that it was forked from. */
+  parent?: string;
+  /** Of a replay: the session that it replays. */
+  replayOf?: string;
+  /** Of a replay: `model` or `full`, what comes from the recording. */
+  mode?: string;
+  /** Of a fork: the iterations that are recorded. */
+  forkAt?: number;
+  /** What its recording holds; in a list, once it was counted. */
+  counters?: AgentCounters;
+}
+
+/** An application that reports its calls. Nothing of it is needed. */
+export interface ApplicationFields {
+  /** The application's name. */
+  name?: string;
+  /** Its process id. */
+  pid?: number;
+  /** Its command line. */
+  argv?: string[];
+  /** Its working directory. */
+  cwd?: string;
+  /** Its Python version. */
+  python?: string;
+  /** The script that it runs. */
+  script?: string;
+  /** The module that it runs. */
+  module?: string;
+  /** Its import path. */
+  path?: string[];
+  /** `strict`, or `leased` for one that reports in batches. */
+  mode?: string;
+}
+
+/** Which running program to attach to, and how. */
+export interface AttachOptions {
+  /** The process to attach to. */
+  pid?: number | null;
+  /** Where a debugpy listens; null: 127.0.0.1. */
+  host?: string | null;
+  /** The port on which a debugpy listens. */
+  port?: number | null;
+  /** Whether `raised` and step-into skip libraries. */
+  just_my_code?: boolean;
+  /** Whether each child process becomes a session of its own. */
+  debug_subprocesses?: boolean;
+  /** Whether a stop holds every thread. */
+  stop_all_threads?: boolean;
+  /** Pairs of a directory here and the same one there. */
+  path_mappings?: ([string, string])[];
+}
+
+/** A program that runs already: a process of this machine, or a debugpy that listens. */
+export interface AttachRequest {
+  /** The process to attach to. */
+  pid?: number | null;
+  /** Where a debugpy listens; null: 127.0.0.1. */
+  host?: string | null;
+  /** The port on which a debugpy listens. */
+  port?: number | null;
+  /** Whether `raised` and step-into skip libraries. */
+  just_my_code?: boolean;
+  /** Whether each child process becomes a session of its own. */
+  debug_subprocesses?: boolean;
+  /** Whether a stop holds every thread. */
+  stop_all_threads?: boolean;
+  /** Pairs of a directory here and the same one there. */
+  path_mappings?: ([string, string])[];
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+}
+
+/** A batch of calls was taken. */
+export interface BatchReceipt {
+  /** Always `ok`. */
+  status: string;
+  /** How many calls were stored; 0 for a batch that came before. */
+  taken: number;
+}
+
+/** A breakpoint, as it was set and as it was found. */
+export interface BreakpointAnswer {
+  /** The breakpoint's id within its session. */
+  breakpoint_id: string;
+  /** The same id. */
+  id: string;
+  /** Whether it can fire; if not, see `message`. */
+  verified: boolean;
+  /** Whether it is on. */
+  enabled: boolean;
+  /** How often it was reached. */
+  hits: number;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** It stops where this expression is true. */
+  condition?: string;
+  /** At which hits it stops, such as `>= 5`. */
+  hit_condition?: string;
+  /** It writes this, and does not stop. */
+  log_message?: string;
+  /** Its file once more. */
+  source?: SourcePath;
+  /** Why it cannot fire, or what its condition raised. */
+  message?: string;
+  /** A line that could be used instead. */
+  suggestion?: SuggestedLine;
+  /** That the file has changed since it was loaded. */
+  warning?: string;
+}
+
+/** Fields left out stay; null removes a condition, hit condition or log message. */
+export interface BreakpointChanges {
+  /** Another line. */
+  line?: number | null;
+  /** Another condition. */
+  condition?: string | null;
+  /** Another hit condition. */
+  hit_condition?: string | number | null;
+  /** Another log message. */
+  log_message?: string | null;
+  /** Whether it is on. */
+  enabled?: boolean | null;
+}
+
+/** A breakpoint as it was asked for. */
+export interface BreakpointFields {
+  /** In an exported session: its id. */
+  id?: string;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** It stops where this expression is true. */
+  condition?: string;
+  /** At which hits it stops, such as `>= 5`. */
+  hit_condition?: string;
+  /** It writes this, and does not stop. */
+  log_message?: string;
+  /** Whether it is on. */
+  enabled?: boolean;
+}
+
+/** Every breakpoint of a session. */
+export interface BreakpointList {
+  /** The new breakpoints. */
+  breakpoints: BreakpointAnswer[];
+  /** How many they are. */
+  total: number;
+  /** Which exceptions stop the program. */
+  exception_breakpoints: ExceptionBreakpoints;
+}
+
+/** A source by its path, as debug adapters name it. */
+export interface BreakpointSource {
+  /** The path of the file. */
+  path: string;
+}
+
+/** Where to stop: `file` (or `source`) and `line`, or `function`. */
+export interface BreakpointSpec {
+  /** The path of the file. */
+  file?: string | null;
+  /** The file, in another form. */
+  source?: BreakpointSource | null;
+  /** The line, counted from 1. */
+  line?: number | null;
+  /** A function, such as `module.func`, instead of a line. */
+  function?: string | null;
+  /** Stop only where this expression is true. */
+  condition?: string | null;
+  /** On which hits: `N`, `== N`, `> N`, `>= N`, `< N`, `<= N`, `% N`. */
+  hit_condition?: string | number | null;
+  /** Write this, with `{expressions}` filled in, and do not stop. */
+  log_message?: string | null;
+  /** Whether it is on. */
+  enabled?: boolean;
+  /** Whether a missing file is an error. */
+  strict?: boolean;
+}
+
+/** Breakpoints that one request set. */
+export interface BreakpointsSet {
+  /** The new breakpoints. */
+  breakpoints: BreakpointAnswer[];
+  /** How many they are. */
+  total: number;
+}
+
+/** A call breakpoint, with what it has counted. */
+export interface CallBreakpointAnswer {
+  /** The id of the breakpoint. */
+  id: string;
+  /** The same id. */
+  breakpoint_id: string;
+  /** `before`, `after` or `exception`. */
+  when: string;
+  /** Whether it is in force. */
+  enabled: boolean;
+  /** How many calls it has matched. */
+  hits: number;
+  /** How often its condition or action had no answer. */
+  undecided: number;
+  /** A function's name, or a pattern. */
+  function?: string;
+  /** An alias, or a pattern. */
+  alias?: string;
+  /** `proxy` or `inline`. */
+  call_type?: string;
+  /** A filter, such as `args[0] > 10`. */
+  condition?: string;
+  /** On which hits, such as `% 3`. */
+  hit_condition?: string;
+  /** The one session that it counts in. */
+  session_id?: string;
+  /** What is done at once, without a hold. */
+  action?: Record<string, unknown>;
+  /** Why it had no answer last. */
+  message?: string;
+}
+
+/** Which calls to hold; at a change, what is left out stays, and null takes it away. */
+export interface CallBreakpointFields {
+  /** A function's name, or a pattern such as `Cart.*`. */
+  function?: string | null;
+  /** An alias, or a pattern. */
+  alias?: string | null;
+  /** `proxy` or `inline`. */
+  call_type?: string | null;
+  /** An expression over the call, such as `args[0] > 10`. */
+  condition?: string | null;
+  /** On which hits, such as `% 3`. */
+  hit_condition?: string | number | null;
+  /** When to hold; left out, `before` the call. */
+  when?: "before" | "after" | "exception";
+  /** Whether it is in force; left out, it is. */
+  enabled?: boolean;
+  /** The one session that it counts in. */
+  session_id?: string | null;
+  /** A decision that is made at once, without a hold: `action` and its fields. */
+  action?: Record<string, unknown> | null;
+}
+
+/** Every call breakpoint. */
+export interface CallBreakpointList {
+  /** The breakpoints. */
+  breakpoints: CallBreakpointAnswer[];
+  /** How many there are. */
+  total: number;
+}
+
+/** A held call was decided. */
+export interface CallDecisionAnswer {
+  /** The hold that this settled. */
+  hold_id: string;
+  /** What was decided. */
+  action: string;
+  /** The call. */
+  call_id: string;
+  /** The session of the call. */
+  session_id: string;
+  /** The state of that session now. */
+  status: string;
+}
+
+/** Everything that was recorded of a call. */
+export interface CallDetail {
+  /** The id of the call; ids sort by time. */
+  call_id: string;
+  /** The session of the application that made it. */
+  session_id: string;
+  /** The name of the function. */
+  method_name: string;
+  /** The name that the application gave the object. */
+  alias: string | null;
+  /** The function's qualified name. */
+  qualname: string | null;
+  /** `proxy` or `inline`. */
+  call_type: string;
+  /** `running`, `success`, `exception` or `lost`. */
+  status: string;
+  /** When it started, in UTC. */
+  timestamp: string;
+  /** The positional arguments. */
+  args: Value[];
+  /** The keyword arguments. */
+  kwargs: Record<string, Value>;
+  /** The object that it was made on. */
+  target_cid: string | null;
+  /** The content id of the result. */
+  result_cid: string | null;
+  /** What the function returned. */
+  result: Value | null;
+  /** How long it took. */
+  duration_ms: number | null;
+  /** The type of the exception that it raised. */
+  exception_type?: string | null;
+  /** The exception's message. */
+  exception_message?: string | null;
+  /** The exception's content id. */
+  exception_cid?: string | null;
+  /** Why its values could not be stored whole. */
+  marker?: string;
+  /** What the caller got instead, if it was decided so. */
+  delivered?: Delivered | null;
+  /** The function's signature. */
+  signature: string | null;
+  /** Where and when it was made. */
+  call_site: CallSite;
+  /** The line that made it. */
+  location: Location | null;
+  /** Id and name of the thread. */
+  thread: Record<string, unknown> | null;
+  /** The name of the asyncio task. */
+  task: string | null;
+  /** The call within which it was made. */
+  parent_call_id: string | null;
+  /** When it ended, by the application. */
+  completed_at: number | null;
+  /** How long it took, in nanoseconds. */
+  duration_ns: number | null;
+  /** What the call changed. */
+  changed: ChangedValues | null;
+  /** What was decided about it, when and by whom. */
+  decision: Record<string, unknown> | null;
+  /** The exception that it raised. */
+  exception?: Value;
+}
+
+/** The value of an expression, made in the frame of whoever makes the call. */
+export interface CallEvaluation {
+  /** The value as text. */
+  result: string;
+  /** The name of its type. */
+  type: string;
+  /** The hold at which it was evaluated. */
+  hold_id: string;
+  /** Always 0: it cannot be unfolded. */
+  variable_reference?: number;
+  /** Always 0, like `variable_reference`. */
+  reference?: number;
+  /** Its length, if it has one. */
+  length?: number;
+  /** The value itself, if it is small plain data. */
+  json?: unknown;
+}
+
+/** A held call, as a list of holds shows it. */
+export interface CallHold {
+  /** Which kind of target it is of. */
+  kind: "calls";
+  /** The id of the hold. */
+  hold_id: string;
+  /** The same id. */
+  id: string;
+  /** The session whose target waits. */
+  session_id: string;
+  /** Why it waits: breakpoint, step, pause, exception… */
+  reason: string;
+  /** Since when, as an ISO 8601 time in UTC. */
+  opened_at: string;
+  /** The thread that waits, if one does. */
+  thread_id: number | null;
+  /** Where it waits, if that is known. */
+  location: Location | null;
+  /** The actions that decide it. */
+  allows: string[];
+  /** One hold: whether it still waits for a decision. */
+  open?: boolean;
+  /** The call. */
+  call_id: string;
+  /** The name of the function. */
+  method_name: string;
+  /** `before`, `after` or `exception`. */
+  when: string;
+  /** The breakpoint that held it. */
+  breakpoint_id: string;
+}
+
+/** What a decider has to know: the call, its values by parameter, and what may replace it. */
+export interface CallHoldDetail {
+  /** Which kind of target it is of. */
+  kind: "calls";
+  /** The id of the call; ids sort by time. */
+  call_id: string;
+  /** The session of the application that made it. */
+  session_id: string;
+  /** The name of the function. */
+  method_name: string;
+  /** The name that the application gave the object. */
+  alias: string | null;
+  /** The function's qualified name. */
+  qualname: string | null;
+  /** `proxy` or `inline`. */
+  call_type: string;
+  /** `running`, `success`, `exception` or `lost`. */
+  status: string;
+  /** When it started, in UTC. */
+  timestamp: string;
+  /** The positional arguments. */
+  args: Value[];
+  /** The keyword arguments. */
+  kwargs: Record<string, Value>;
+  /** The object that it was made on. */
+  target_cid: string | null;
+  /** The content id of the result. */
+  result_cid: string | null;
+  /** What the function returned. */
+  result: Value | null;
+  /** How long it took. */
+  duration_ms: number | null;
+  /** The type of the exception that it raised. */
+  exception_type?: string | null;
+  /** The exception's message. */
+  exception_message?: string | null;
+  /** The exception's content id. */
+  exception_cid?: string | null;
+  /** Why its values could not be stored whole. */
+  marker?: string;
+  /** What the caller got instead, if it was decided so. */
+  delivered?: Delivered | null;
+  /** The function's signature. */
+  signature: string | null;
+  /** Where and when it was made. */
+  call_site: CallSite;
+  /** The line that made it. */
+  location: Location | null;
+  /** Id and name of the thread. */
+  thread: Record<string, unknown> | null;
+  /** The name of the asyncio task. */
+  task: string | null;
+  /** The call within which it was made. */
+  parent_call_id: string | null;
+  /** When it ended, by the application. */
+  completed_at: number | null;
+  /** How long it took, in nanoseconds. */
+  duration_ns: number | null;
+  /** What the call changed. */
+  changed: ChangedValues | null;
+  /** What was decided about it, when and by whom. */
+  decision: Record<string, unknown> | null;
+  /** The exception that it raised. */
+  exception?: Value;
+  /** The id of the hold. */
+  hold_id: string;
+  /** The same id. */
+  id: string;
+  /** Always `breakpoint`. */
+  reason: string;
+  /** Since when it waits, as an ISO 8601 time in UTC. */
+  opened_at: string;
+  /** The thread that waits. */
+  thread_id: number | null;
+  /** The actions that decide it. */
+  allows: string[];
+  /** `before`, `after` or `exception`. */
+  when: string;
+  /** The breakpoint that held it. */
+  breakpoint_id: string;
+  /** Whether expressions can be evaluated in its caller. */
+  evaluates: boolean;
+  /** After how long it goes on undecided. */
+  timeout_ms: number;
+  /** The functions that `replace` takes. */
+  replacements: string[];
+  /** Whether it still waits for a decision. */
+  open?: boolean;
+}
+
+/** What an application does with a call, and with what. */
+export interface CallInstruction {
+  /** `continue`, `poll`, `skip`, `raise`, `modify` or `replace`. */
+  action?: string;
+  /** `skip`: the content id of the result that the caller gets. */
+  fake_result_cid?: string;
+  /** `skip`: the pickled result, in base64. */
+  fake_result_data?: string;
+  /** `raise`: a builtin exception's name, or a dotted path. */
+  exception_type?: string;
+  /** `raise`: the message of the exception. */
+  exception_message?: string;
+  /** `raise`: the content id of the exception itself. */
+  exception_cid?: string;
+  /** `raise`: the pickled exception, in base64. */
+  exception_data?: string;
+  /** `modify`: the positional arguments; null keeps one. */
+  modified_args?: (SentValue | null)[];
+  /** `modify`: keyword arguments by name. */
+  modified_kwargs?: Record<string, SentValue>;
+  /** `replace`: the registered function to call instead. */
+  function_name?: string;
+  /** `poll`: the hold that was opened. */
+  hold_id?: string;
+  /** `poll`: where to ask for the decision. */
+  poll_url?: string;
+  /** `poll`: how often to ask, without `wait`. */
+  poll_interval_ms?: number;
+  /** `poll`: after how long the call goes on undecided. */
+  timeout_ms?: number;
+}
+
+/** A call with the calls made within it. */
+export interface CallNode {
+  /** The id of the call; ids sort by time. */
+  call_id: string;
+  /** The session of the application that made it. */
+  session_id: string;
+  /** The name of the function. */
+  method_name: string;
+  /** The name that the application gave the object. */
+  alias: string | null;
+  /** The function's qualified name. */
+  qualname: string | null;
+  /** `proxy` or `inline`. */
+  call_type: string;
+  /** `running`, `success`, `exception` or `lost`. */
+  status: string;
+  /** When it started, in UTC. */
+  timestamp: string;
+  /** The positional arguments. */
+  args: Value[];
+  /** The keyword arguments. */
+  kwargs: Record<string, Value>;
+  /** The object that it was made on. */
+  target_cid: string | null;
+  /** The content id of the result. */
+  result_cid: string | null;
+  /** What the function returned. */
+  result: Value | null;
+  /** How long it took. */
+  duration_ms: number | null;
+  /** The type of the exception that it raised. */
+  exception_type?: string | null;
+  /** The exception's message. */
+  exception_message?: string | null;
+  /** The exception's content id. */
+  exception_cid?: string | null;
+  /** Why its values could not be stored whole. */
+  marker?: string;
+  /** What the caller got instead, if it was decided so. */
+  delivered?: Delivered | null;
+  /** The calls made within it, oldest first. */
+  children: CallNode[];
+}
+
+/** Calls, newest first. */
+export interface CallPage {
+  /** The calls of this page. */
+  calls: CallSummary[];
+  /** How many there are on this page. */
+  count: number;
+  /** `before` for the next page; null at the end. */
+  next: string | null;
+  /** Whether there is a next page. */
+  has_more: boolean;
+  /** How many calls were read to find these. */
+  looked_at: number;
+  /** For how many of them the filter had no answer. */
+  undecided: number;
+}
+
+/** A session of calls. */
+export interface CallSessionAnswer {
+  /** Which kind of target it is of. */
+  kind: "calls";
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** The application's name. */
+  name: string | null;
+  /** When it was opened, in UTC. */
+  created_at: string;
+  /** The application's process id. */
+  pid: number | null;
+  /** How many calls it has reported. */
+  calls: number;
+  /** Its open holds. */
+  holds: string[];
+  /** The number of its newest event. */
+  last_event: number;
+  /** The application's command line. */
+  argv?: string[];
+  /** Its working directory. */
+  cwd?: string;
+  /** Its Python version. */
+  python?: string;
+  /** The script that it runs. */
+  script?: string;
+  /** The module that it runs. */
+  module?: string;
+  /** Its import path. */
+  path?: string[];
+  /** Why it ended. */
+  reason?: string | null;
+}
+
+/** Where and when a call was made. */
+export interface CallSite {
+  /** Seconds since the epoch, by the application. */
+  timestamp: number | null;
+  /** The object that it was made on. */
+  target_cid: string | null;
+  /** The frames, innermost first. */
+  stack_trace: (Record<string, unknown>)[];
+}
+
+/** A recorded call. */
+export interface CallSummary {
+  /** The id of the call; ids sort by time. */
+  call_id: string;
+  /** The session of the application that made it. */
+  session_id: string;
+  /** The name of the function. */
+  method_name: string;
+  /** The name that the application gave the object. */
+  alias: string | null;
+  /** The function's qualified name. */
+  qualname: string | null;
+  /** `proxy` or `inline`. */
+  call_type: string;
+  /** `running`, `success`, `exception` or `lost`. */
+  status: string;
+  /** When it started, in UTC. */
+  timestamp: string;
+  /** The positional arguments. */
+  args: Value[];
+  /** The keyword arguments. */
+  kwargs: Record<string, Value>;
+  /** The object that it was made on. */
+  target_cid: string | null;
+  /** The content id of the result. */
+  result_cid: string | null;
+  /** What the function returned. */
+  result: Value | null;
+  /** How long it took. */
+  duration_ms: number | null;
+  /** The type of the exception that it raised. */
+  exception_type?: string | null;
+  /** The exception's message. */
+  exception_message?: string | null;
+  /** The exception's content id. */
+  exception_cid?: string | null;
+  /** Why its values could not be stored whole. */
+  marker?: string;
+  /** What the caller got instead, if it was decided so. */
+  delivered?: Delivered | null;
+}
+
+/** A call, and all calls made within it. */
+export interface CallTree {
+  /** The call. */
+  call: CallNode;
+  /** Whether that is all of them. */
+  complete: boolean;
+  /** How many calls these are. */
+  total: number;
+}
+
+/** The values that a call left different from how it found them. */
+export interface ChangedValues {
+  /** Positional arguments afterwards, by index. */
+  args?: Record<string, Value>;
+  /** Keyword arguments afterwards, by name. */
+  kwargs?: Record<string, Value>;
+  /** The object afterwards. */
+  target?: Value;
+}
+
+/** How to call the copy. */
+export interface CloneSession {
+  /** The name of the new session. */
+  name?: string | null;
+}
+
+/** What to do with a call that has ended; without `action`, nothing. */
+export interface CompleteAnswer {
+  /** `continue`, `poll`, `skip`, `raise`, `modify` or `replace`. */
+  action?: string;
+  /** `skip`: the content id of the result that the caller gets. */
+  fake_result_cid?: string;
+  /** `skip`: the pickled result, in base64. */
+  fake_result_data?: string;
+  /** `raise`: a builtin exception's name, or a dotted path. */
+  exception_type?: string;
+  /** `raise`: the message of the exception. */
+  exception_message?: string;
+  /** `raise`: the content id of the exception itself. */
+  exception_cid?: string;
+  /** `raise`: the pickled exception, in base64. */
+  exception_data?: string;
+  /** `modify`: the positional arguments; null keeps one. */
+  modified_args?: (SentValue | null)[];
+  /** `modify`: keyword arguments by name. */
+  modified_kwargs?: Record<string, SentValue>;
+  /** `replace`: the registered function to call instead. */
+  function_name?: string;
+  /** `poll`: the hold that was opened. */
+  hold_id?: string;
+  /** `poll`: where to ask for the decision. */
+  poll_url?: string;
+  /** `poll`: how often to ask, without `wait`. */
+  poll_interval_ms?: number;
+  /** `poll`: after how long the call goes on undecided. */
+  timeout_ms?: number;
+  /** Always `ok`. */
+  status?: string;
+}
+
+/** A call has ended. `call_id` and `status` are needed. */
+export interface CompleteFields {
+  /** The id that the call was given when it started. */
+  call_id?: string;
+  /** `success` or `exception`. */
+  status?: string;
+  /** When it ended, in seconds since the epoch. */
+  timestamp?: number;
+  /** The content id of the result. */
+  result_cid?: string;
+  /** The pickled result, in base64. */
+  result_data?: string;
+  /** What people see of the result. */
+  result_preview?: SentPreview;
+  /** The content id of the exception. */
+  exception_cid?: string;
+  /** The pickled exception, in base64. */
+  exception_data?: string;
+  /** What people see of the exception. */
+  exception_preview?: SentPreview;
+  /** The name of the exception's class. */
+  exception_type?: string;
+  /** The exception's message. */
+  exception_message?: string;
+  /** Values that the others refer to. */
+  needs?: SentItem[];
+  /** How long it took, in nanoseconds. */
+  duration_ns?: number;
+  /** What it changed. */
+  changed?: SentChanges;
+  /** What was done about it, if something was decided. */
+  action?: string;
+  /** Why its values could not be stored whole. */
+  marker?: string;
+}
+
+/** A text to complete. */
+export interface CompleteText {
+  /** What was typed so far. */
+  text: string;
+  /** The frame whose names are meant; 0 is the innermost. */
+  frame_id?: number;
+  /** The column of the cursor; null: the end. */
+  column?: number | null;
+}
+
+/** Something that can follow the text. */
+export interface Completion {
+  /** The name. */
+  label: string;
+  /** What it is: field, function, module… */
+  type: string;
+  /** Where in the text it begins. */
+  start: number;
+  /** How much of the text it replaces. */
+  length: number;
+}
+
+/** What can follow the text. */
+export interface CompletionList {
+  /** The completions, with their places. */
+  targets: Completion[];
+  /** Their names alone. */
+  completions: string[];
+}
+
+/** Which holds to continue. */
+export interface ContinueAll {
+  /** Only those of this session. */
+  session_id?: string | null;
+  /** Who decides; whoever comes second is told. */
+  by?: string | null;
+}
+
+/** Which holds one request continued. */
+export interface ContinuedHolds {
+  /** The ids of the holds that it settled. */
+  continued: string[];
+  /** How many they are. */
+  total: number;
+}
+
+/** A new session; with `mode: attach`, of a program that runs already. */
+export interface CreateSession {
+  /** The process to attach to. */
+  pid?: number | null;
+  /** Where a debugpy listens; null: 127.0.0.1. */
+  host?: string | null;
+  /** The port on which a debugpy listens. */
+  port?: number | null;
+  /** Whether `raised` and step-into skip libraries. */
+  just_my_code?: boolean;
+  /** Whether each child process becomes a session of its own. */
+  debug_subprocesses?: boolean;
+  /** Whether a stop holds every thread. */
+  stop_all_threads?: boolean;
+  /** Pairs of a directory here and the same one there. */
+  path_mappings?: ([string, string])[];
+  /** The session's name. */
+  name?: string | null;
+  /** The project directory; relative paths start here. */
+  cwd?: string | null;
+  /** How long the session may be idle, in minutes; null: as the server's settings say. */
+  timeout_minutes?: number | null;
+  /** How many bytes of output are kept; null: as the server's settings say. */
+  output_limit_bytes?: number | null;
+  /** How many seconds an expression may take; null: as the server's settings say. */
+  evaluate_timeout?: number | null;
+  /** `attach`: attach at once, to `pid` or `port`. */
+  mode?: "launch" | "attach";
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** The profile whose breakpoints the session begins with. */
+  breakpoint_profile?: string | null;
+}
+
+/** A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`. */
+export interface DecidedValue {
+  /** The value as JSON. */
+  value?: unknown;
+  /** The value as a Python literal. */
+  literal?: string;
+  /** The content id of a value that the server has. */
+  cid?: string;
+  /** With `cid`: the pickled value, in base64. */
+  data?: string;
+}
+
+/** That something is gone. */
+export interface Deleted {
+  /** Always true. */
+  deleted?: boolean;
+}
+
+/** A breakpoint that is gone. */
+export interface DeletedBreakpoint {
+  /** The id that it had. */
+  breakpoint_id: string;
+  /** Always true. */
+  deleted?: boolean;
+}
+
+/** That several things are gone. */
+export interface DeletedCount {
+  /** How many there were. */
+  deleted: number;
+}
+
+/** A profile that is gone. */
+export interface DeletedProfile {
+  /** The name that it had. */
+  name: string;
+  /** Always true. */
+  deleted?: boolean;
+}
+
+/** A session that is gone. */
+export interface DeletedSession {
+  /** The id that it had. */
+  session_id: string;
+  /** Always true. */
+  deleted?: boolean;
+}
+
+/** A watch that is gone. */
+export interface DeletedWatch {
+  /** The id that it had. */
+  watch_id: string;
+  /** Always true. */
+  deleted?: boolean;
+}
+
+/** What the caller got instead of the function's own outcome, as decided after the call. */
+export interface Delivered {
+  /** The result that was returned. */
+  result?: Value;
+  /** The type of what was raised. */
+  exception_type?: string;
+  /** Its message. */
+  exception_message?: string;
+  /** Its content id. */
+  exception_cid?: string;
+  /** The exception that was raised. */
+  exception?: Value;
+}
+
+/** A place at which two values differ. */
+export interface Difference {
+  /** Where, such as `[1].name`; `value` for the whole. */
+  path: string;
+  /** `changed`, `added` or `removed`. */
+  change: string;
+  /** What the first value has there. */
+  left?: string;
+  /** What the second value has there. */
+  right?: string;
+}
+
+/** Which application ends. */
+export interface EndFields {
+  /** The session that `POST /api/call/session` gave. */
+  session_id: string;
+}
+
+/** Any error, of every status from 400 up. */
+export interface ErrorAnswer {
+  /** What went wrong, and what to do next. */
+  error: ErrorDescription;
+  /** The short name of the error, in lower case. */
+  error_code: string;
+}
+
+/** What went wrong. */
+export interface ErrorDescription {
+  /** What it is, in upper case with its subject. */
+  code: string;
+  /** What happened. */
+  message: string;
+  /** What to do next. */
+  hint: string | null;
+  /** What it happened to: `field`, `state` and `possible`, ids, `reference`… */
+  details: Record<string, unknown>;
+}
+
+/** Why a program could not be started. */
+export interface ErrorDetails {
+  /** The code of the error. */
+  code: string;
+  /** What went wrong. */
+  message: string;
+  /** What to do about it. */
+  hint: string | null;
+}
+
+/** An expression to evaluate where the target is held. */
+export interface Evaluate {
+  /** A Python expression. */
+  expression: string;
+  /** The frame to evaluate it in; 0 is the innermost. */
+  frame_id?: number;
+  /** What the value is for; in a `repl`, statements are run too. */
+  context?: "watch" | "repl" | "hover" | "clipboard" | "variables" | null;
+  /** How many seconds it may take. */
+  timeout?: number | null;
+  /** Which of a session's held calls is meant. */
+  hold_id?: string | null;
+}
+
+/** An expression to evaluate. */
+export interface EvaluateHold {
+  /** A Python expression. */
+  expression: string;
+  /** The frame to evaluate it in; 0 is the innermost. */
+  frame_id?: number;
+  /** What the value is for; in a `repl`, statements are run too. */
+  context?: "watch" | "repl" | "hover" | "clipboard" | "variables" | null;
+  /** How many seconds it may take. */
+  timeout?: number | null;
+}
+
+/** What an expression raised. */
+export interface EvaluationError {
+  /** The name of the exception's class. */
+  type?: string;
+  /** The exception's message. */
+  message?: string;
+}
+
+/** What an expression came to: `result` or `error`. */
+export interface EvaluationFields {
+  /** The `request_id` that the poll gave. */
+  request_id?: string;
+  /** The value. */
+  result?: SentPreview;
+  /** What it raised. */
+  error?: EvaluationError;
+}
+
+/** Something that happened. Beside these it has the fields of its type. */
+export interface Event {
+  /** Its number within its session. */
+  seq?: number;
+  /** The session that it is of. */
+  session_id?: string;
+  /** Its type: stopped, continued, output, paused… */
+  event?: string;
+  /** The same type. */
+  type?: string;
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp?: string | null;
+  /** An agent's event: its fields, as recorded. */
+  data?: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+/** Some events of one session, oldest first. */
+export interface EventList {
+  /** What happened; each also has the fields of its type. */
+  events: Event[];
+  /** The number up to which events were looked at: the next `since`. */
+  last_seq: number;
+  /** Whether there are more: ask again from `last_seq`. */
+  has_more: boolean;
+}
+
+/** Which exceptions stop a program. */
+export interface ExceptionBreakpoints {
+  /** `raised`, `uncaught` and `userUnhandled`, those that are on. */
+  filters: string[];
+  /** Class names that these are narrowed to. */
+  types: string[];
+}
+
+/** A breakpoint of an exported session. */
+export interface ExportedBreakpoint {
+  /** The path of the file. */
+  file?: string | null;
+  /** The file, in another form. */
+  source?: BreakpointSource | null;
+  /** The line, counted from 1. */
+  line?: number | null;
+  /** A function, such as `module.func`, instead of a line. */
+  function?: string | null;
+  /** Stop only where this expression is true. */
+  condition?: string | null;
+  /** On which hits: `N`, `== N`, `> N`, `>= N`, `< N`, `<= N`, `% N`. */
+  hit_condition?: string | number | null;
+  /** Write this, with `{expressions}` filled in, and do not stop. */
+  log_message?: string | null;
+  /** Whether it is on. */
+  enabled?: boolean;
+  /** Whether a missing file is an error. */
+  strict?: boolean;
+  /** The breakpoint's id, such as `bp_1`. */
+  id?: string | null;
+}
+
+/** Which exceptions stop an exported session's program. */
+export interface ExportedExceptionBreakpoints {
+  /** `raised`, `uncaught` and `userUnhandled`, those that are on. */
+  filters: string[];
+  /** Class names that these are narrowed to. */
+  types: string[];
+  /** Whether those inside libraries are left out. */
+  user_code_only: boolean;
+}
+
+/** Which exceptions stop an exported session's program. */
+export interface ExportedExceptions {
+  /** Which moments stop it. */
+  filters?: ("raised" | "uncaught" | "userUnhandled")[];
+  /** Class names that these are narrowed to. */
+  types?: string[];
+  /** Whether those inside libraries are left out. */
+  user_code_only?: boolean;
+}
+
+/** Enough to make the same session elsewhere: `POST /sessions/import` takes it. */
+export interface ExportedSession {
+  /** The version of this format. */
+  version?: number;
+  /** The session's name. */
+  name: string | null;
+  /** The session's settings. */
+  config: ExportedSettings;
+  /** What it launched. */
+  launch: LaunchOptions | null;
+  /** What it attached to. */
+  attach: AttachOptions | null;
+  /** Its breakpoints. */
+  breakpoints: BreakpointFields[];
+  /** Which exceptions stop it. */
+  exception_breakpoints: ExportedExceptionBreakpoints;
+  /** The expressions that it watches. */
+  watches: string[];
+}
+
+/** Those settings of a session that were given. */
+export interface ExportedSettings {
+  /** The session's name. */
+  name?: string;
+  /** The project directory. */
+  cwd?: string;
+  /** How long it may be idle. */
+  timeout_minutes?: number;
+  /** How many bytes of output it keeps. */
+  output_limit_bytes?: number;
+  /** How many seconds an expression may take. */
+  evaluate_timeout?: number;
+}
+
+/** An error as applications that report calls know it; its details stand beside these. */
+export interface FlatErrorAnswer {
+  /** The short name of the error. */
+  error: string;
+  /** What happened. */
+  message: string;
+}
+
+/** One frame of a stack. */
+export interface Frame {
+  /** The frame's id, valid until its thread runs. */
+  id?: number;
+  /** The function's name. */
+  name?: string;
+  /** The same name. */
+  function?: string;
+  /** The function's qualified name, if known. */
+  qualname?: string;
+  /** The path of the file. */
+  file?: string;
+  /** The line that runs. */
+  line?: number;
+  /** The module's name. */
+  module?: string;
+  /** Whether it is code of a library. */
+  library?: boolean;
+}
+
+/** Functions that were registered or called. */
+export interface FunctionList {
+  /** The functions. */
+  functions: FunctionSummary[];
+  /** How many there are. */
+  total: number;
+}
+
+/** A function that was registered or called. */
+export interface FunctionSummary {
+  /** Its name. */
+  name: string;
+  /** The name that the application gave the object. */
+  alias: string | null;
+  /** Its qualified name. */
+  qualname: string | null;
+  /** Its module. */
+  module: string | null;
+  /** Its signature. */
+  signature: string | null;
+  /** The file that defines it. */
+  file: string | null;
+  /** The line of its definition. */
+  line: number | null;
+  /** Its content id. */
+  target_cid: string | null;
+  /** The sessions that use it. */
+  sessions: string[];
+  /** How often it was called. */
+  calls: number;
+}
+
+/** Whether the server is well. */
+export interface Health {
+  /** `ok`, or `degraded` while something is not on disk yet. */
+  status: string;
+  /** The server's version. */
+  version: string;
+  /** How long the server has been running. */
+  uptime_seconds: number;
+  /** How many program sessions there are. */
+  sessions: number;
+  /** How many sessions of calls there are. */
+  call_sessions: number;
+  /** How many agent sessions there are. */
+  agent_sessions: number;
+  /** How many sessions have a target that runs or waits. */
+  active_sessions: number;
+  /** How many events could not be stored. */
+  dropped_events: number;
+  /** What went wrong and was worked around. */
+  warnings: ServerWarning[];
+}
+
+/** What to do about a hold: an action, and the fields of that action. */
+export interface HoldDecision {
+  /** One of the hold's `allows`. */
+  action?: string;
+  /** Who decides; whoever comes second is told. */
+  by?: string | null;
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** An agent's hold: how many seconds the agent may take; at most 300. */
+  timeout?: number;
+  /** For skip (before), skip (after), skip (exception): the result that the caller gets. For skip (model), skip (tool), skip (error): the result that the agent gets. */
+  fake_result?: DecidedValue;
+  /** For skip (before), skip (after), skip (exception): the content id of the result. */
+  fake_result_cid?: string;
+  /** For skip (before), skip (after), skip (exception): the pickled result, in base64. */
+  fake_result_data?: string;
+  /** For raise (before), raise (after), raise (exception): a builtin exception's name, or a dotted path. For raise (model), raise (tool), raise (error): a builtin's name, or a dotted path. */
+  exception_type?: string;
+  /** For raise (before), raise (after), raise (exception), raise (model), raise (tool), raise (error): the message of the exception. */
+  exception_message?: string;
+  /** For raise (before), raise (after), raise (exception): the exception itself, instead of its type. */
+  exception?: DecidedValue;
+  /** For raise (before), raise (after), raise (exception): the content id of the exception. */
+  exception_cid?: string;
+  /** For raise (before), raise (after), raise (exception): the pickled exception, in base64. */
+  exception_data?: string;
+  /** For modify (before): the positional arguments as values; null, or a place left out, keeps the argument. */
+  modified_args?: unknown[];
+  /** For modify (before): keyword arguments as values, by name. */
+  modified_kwargs?: Record<string, unknown>;
+  /** For replace (before): the name under which it was registered. */
+  function_name?: string;
+  /** For modify (model), modify (tool): the changed input. */
+  input?: Record<string, unknown>;
+  /** For modify (model), modify (tool): the changed input. */
+  modified_input?: DecidedValue;
+  /** For modify (model): the messages alone, instead of the whole input. */
+  messages?: unknown[];
+  /** For skip (model), skip (tool), skip (error): the result that the agent gets. */
+  result?: unknown;
+  /** For inject (model): whom the message comes from. */
+  role?: string;
+  /** For inject (model): the text of the message. */
+  content?: string | unknown[];
+}
+
+/** Everything that waits for a decision. */
+export interface HoldList {
+  /** The open holds, oldest first. */
+  holds: (ProgramHold | CallHold | AgentHold)[];
+  /** How many they are. */
+  total: number;
+}
+
+/** The value of what stands at a place in the source. */
+export interface Hover {
+  /** The variable's name, or the key or index of an item. */
+  name?: string;
+  /** Of an item of a sequence: its index. */
+  index?: number;
+  /** The value as text; of bytes, in base64. */
+  value?: string;
+  /** Of an expression: its value as text. */
+  result?: string;
+  /** The name of its class. */
+  type?: string;
+  /** How many items it has. */
+  length?: number;
+  /** Of an array or a table: its dimensions. */
+  shape?: number[];
+  /** Of an array: the type of its elements. */
+  dtype?: string;
+  /** Of a table: the names of its columns. */
+  columns?: string[];
+  /** `base64`, where the value is bytes. */
+  encoding?: string;
+  /** Whether the text is cut. */
+  truncated?: boolean;
+  /** What the value's own repr raised. */
+  repr_error?: string;
+  /** Whether it can be unfolded. */
+  expandable?: boolean;
+  /** The number to unfold it with, until its thread runs; 0: none. */
+  variable_reference?: number;
+  /** The same number. */
+  reference?: number;
+  /** The expression that was evaluated. */
+  expression?: string;
+}
+
+/** What to look at: `expression`, or what stands at `line` and `column`. */
+export interface HoverRequest {
+  /** A name, an attribute or an item. */
+  expression?: string | null;
+  /** The frame whose names are meant; 0 is the innermost. */
+  frame_id?: number;
+  /** The path of the file; null: the frame's. */
+  file?: string | null;
+  /** A line of that file. */
+  line?: number | null;
+  /** A column of that line. */
+  column?: number | null;
+}
+
+/** What `GET /sessions/{session_id}/export` gave. */
+export interface ImportSession {
+  /** The version of the format. */
+  version?: 1;
+  /** The session's name, if `config` has none. */
+  name?: string | null;
+  /** The session's settings. */
+  config?: SessionSettings | null;
+  /** What it launched. */
+  launch?: LaunchRequest | null;
+  /** What it attached to. */
+  attach?: AttachRequest | null;
+  /** Its breakpoints. */
+  breakpoints?: ExportedBreakpoint[];
+  /** Which exceptions stop it. */
+  exception_breakpoints?: ExportedExceptions | null;
+  /** The expressions that it watches. */
+  watches?: string[];
+}
+
+/** That input was written to the program's stdin. */
+export interface InputAccepted {
+  /** How many bytes. */
+  bytes: number;
+  /** Where the session is now. */
+  status: string;
+  /** Always true. */
+  accepted?: boolean;
+}
+
+/** A page of what a value holds. */
+export interface ItemPage {
+  /** Its items, attributes or entries. */
+  items: Variable[];
+  /** How many there are. */
+  total: number;
+  /** Whether there are more after these. */
+  has_more: boolean;
+  /** The index of the first one shown. */
+  start: number;
+  /** The reference that was unfolded. */
+  variable_reference?: number;
+}
+
+/** Events of all sessions, in the order in which the server heard of them. */
+export interface LatestEvents {
+  /** What happened, oldest first. */
+  events: Event[];
+  /** Where the next answer goes on. */
+  cursor: string;
+  /** Whether there are more: ask again from `cursor`. */
+  has_more: boolean;
+  /** Whether something between the cursor and the first event is not known any more; each session's own list has it. */
+  missed: boolean;
+}
+
+/** What to start, and how. */
+export interface LaunchOptions {
+  /** The path of a script. */
+  script?: string | null;
+  /** A module to run, as `python -m` does. */
+  module?: string | null;
+  /** A piece of code to run, as `python -c` does. */
+  code?: string | null;
+  /** The program's command line arguments. */
+  args?: string[];
+  /** Environment variables to set; null removes one. */
+  env?: Record<string, string | null>;
+  /** The working directory; null: the session's, else the script's directory. */
+  cwd?: string | null;
+  /** Directories that are put first in the import path. */
+  pythonpath?: string[] | string;
+  /** The Python interpreter to use. */
+  python_path?: string | null;
+  /** The virtual environment whose Python is used. */
+  venv?: string | null;
+  /** What the program reads from its stdin first. */
+  stdin_inputs?: string[];
+  /** Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones. */
+  stop_on_exception?: boolean | "uncaught";
+  /** Whether it stops at its first line. */
+  stop_on_entry?: boolean;
+  /** Whether `raised` and step-into skip libraries. */
+  just_my_code?: boolean;
+  /** Whether each child process becomes a session of its own. */
+  debug_subprocesses?: boolean;
+  /** Whether a stop holds every thread. */
+  stop_all_threads?: boolean;
+  /** How to reach the program; `adapter` goes through debugpy's own adapter. */
+  route?: "auto" | "direct" | "adapter";
+}
+
+/** A program to start: exactly one of `script`, `module` and `code`. */
+export interface LaunchRequest {
+  /** The path of a script. */
+  script?: string | null;
+  /** A module to run, as `python -m` does. */
+  module?: string | null;
+  /** A piece of code to run, as `python -c` does. */
+  code?: string | null;
+  /** The program's command line arguments. */
+  args?: string[];
+  /** Environment variables to set; null removes one. */
+  env?: Record<string, string | null>;
+  /** The working directory; null: the session's, else the script's directory. */
+  cwd?: string | null;
+  /** Directories that are put first in the import path. */
+  pythonpath?: string[] | string;
+  /** The Python interpreter to use. */
+  python_path?: string | null;
+  /** The virtual environment whose Python is used. */
+  venv?: string | null;
+  /** What the program reads from its stdin first. */
+  stdin_inputs?: string[];
+  /** Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones. */
+  stop_on_exception?: boolean | "uncaught";
+  /** Whether it stops at its first line. */
+  stop_on_entry?: boolean;
+  /** Whether `raised` and step-into skip libraries. */
+  just_my_code?: boolean;
+  /** Whether each child process becomes a session of its own. */
+  debug_subprocesses?: boolean;
+  /** Whether a stop holds every thread. */
+  stop_all_threads?: boolean;
+  /** How to reach the program; `adapter` goes through debugpy's own adapter. */
+  route?: "auto" | "direct" | "adapter";
+  /** Another name for `script`. */
+  program?: string | null;
+  /** Another name for `python_path`. */
+  python?: string | null;
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+}
+
+/** What a leased application must ask about, and where it sees that change. */
+export interface Lease {
+  /** The version of the rules. */
+  epoch: number;
+  /** The file in which the epoch and the server's heartbeat are. */
+  board: string | null;
+  /** The last digits of the numbers that the application gives. */
+  lane: number;
+  /** Calls that match one have to be started at the server. */
+  rules: Rule[];
+}
+
+/** A place in source code. */
+export interface Location {
+  /** The path of the file. */
+  file: string;
+  /** The line, counted from 1. */
+  line: number;
+  /** The function that the line is in. */
+  function?: string | null;
+}
+
+/** An application may report its calls; a leased one has a lease. */
+export interface OpenedSession {
+  /** Names the session in every report. */
+  session_id: string;
+  /** The server's process id. */
+  server_pid: number;
+  /** The server's version. */
+  version: string;
+  /** Leased: the version of the rules. */
+  epoch?: number;
+  /** Leased: the file with the epoch and the heartbeat. */
+  board?: string | null;
+  /** Leased: the last digits of the application's call numbers. */
+  lane?: number;
+  /** Leased: calls that match one start at the server. */
+  rules?: Rule[];
+}
+
+/** That the output so far is forgotten. */
+export interface OutputCleared {
+  /** Where new output begins. */
+  cursor: string;
+  /** Always true. */
+  cleared?: boolean;
+}
+
+/** Something that the program wrote. */
+export interface OutputEntry {
+  /** stdout, stderr or log. */
+  type?: string;
+  /** What was written. */
+  text?: string;
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp?: string;
+  /** Its number: a cursor. */
+  seq?: number;
+  /** Of a logpoint: the file that it is in. */
+  file?: string;
+  /** Of a logpoint: its line. */
+  line?: number;
+  /** Of a logpoint: its id. */
+  breakpoint_id?: string;
+}
+
+/** What a program wrote after a cursor. */
+export interface OutputPage {
+  /** What was written, in order. */
+  outputs: OutputEntry[];
+  /** Where the next answer goes on. */
+  cursor: string;
+  /** Whether there is more: ask again. */
+  has_more: boolean;
+  /** How many entries after the cursor were gone. */
+  dropped: number;
+}
+
+/** That the session is kept alive. */
+export interface PingAnswer {
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** Until it is ended as idle. */
+  expires_in_seconds: number;
+}
+
+/** What a held call waits for. */
+export interface PollAnswer {
+  /** `waiting`: nobody has decided yet. `ready`: `action` says what to do. `evaluate`: evaluate `expression` and POST the answer. */
+  status: string;
+  /** `ready`: the decision. */
+  action?: CallInstruction;
+  /** `evaluate`: names the evaluation in its answer. */
+  request_id?: string;
+  /** `evaluate`: the expression. */
+  expression?: string;
+  /** `evaluate`: for how many seconds somebody waits. */
+  timeout?: number;
+}
+
+/** The Python processes of this machine. */
+export interface ProcessList {
+  /** The processes, by pid. */
+  processes: PythonProcess[];
+  /** How many there are. */
+  total: number;
+}
+
+/** A named set of breakpoints. */
+export interface ProfileAnswer {
+  /** The profile's name. */
+  name: string;
+  /** Its breakpoints. */
+  breakpoints: BreakpointFields[];
+}
+
+/** Every profile. */
+export interface ProfileList {
+  /** The profiles. */
+  profiles: ProfileAnswer[];
+  /** How many there are. */
+  total: number;
+}
+
+/** A program session on its own: its status, and its configuration. */
+export interface ProgramDetail {
+  /** Which kind of target it is of. */
+  kind: "program";
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** Why it is paused (breakpoint, step, pause, exception…), or ended. */
+  reason?: string | null;
+  /** While paused: the line about to run. */
+  location?: Location | null;
+  /** The thread that stopped. */
+  thread_id?: number;
+  /** The breakpoint that it stopped at. */
+  breakpoint_id?: string;
+  /** All breakpoints at that place. */
+  breakpoint_ids?: string[];
+  /** The exception that it stopped at. */
+  exception?: ThrownException;
+  /** What the function just left returned. */
+  returned?: Variable[];
+  /** The hold that waits for a decision. */
+  hold_id?: string | null;
+  /** What may mislead: a source that has changed. */
+  warnings?: string[];
+  /** While it reads its stdin: the line that it asks with. */
+  prompt?: string;
+  /** How the process ended, if that is known. */
+  exit_code?: number | null;
+  /** Why it could not be started. */
+  error_details?: ErrorDetails;
+  /** The threads that stand at a stop of their own. */
+  stopped_threads?: Thread[];
+  /** Every thread, with its status. */
+  all_threads?: Thread[];
+  /** With `include`: what was written since it last ran on. */
+  output?: OutputEntry[];
+  /** With `include`: the line about to run, with a few around it. */
+  source?: SourceContext | null;
+  /** With `include`: the local variables of the top frame. */
+  locals?: Variable[];
+  /** How many locals there are, if not all are shown. */
+  locals_total?: number;
+  /** With `include`: the innermost frames. */
+  stack?: Frame[];
+  /** How many frames there are. */
+  stack_total?: number;
+  /** That the session will expire soon. */
+  warning?: string;
+  /** The step went over a call into native code. */
+  native_frame?: boolean;
+  /** It has not stopped yet: it is busy outside Python. */
+  pause_pending?: boolean;
+  /** What `native_frame` or `pause_pending` means. */
+  message?: string;
+  /** The action that was decided. */
+  action?: string;
+  /** The program runs on by itself. */
+  detached?: boolean;
+  /** The thread that was let go. */
+  resumed_thread_id?: number;
+  /** The name that it was given. */
+  name: string | null;
+  /** When, as an ISO 8601 time in UTC. */
+  created_at: string;
+  /** Of a child process: its parent's session. */
+  parent_id?: string;
+  /** Of a session of an earlier server: whether it can be restarted. */
+  recoverable?: boolean;
+  /** Its project directory, if one was given. */
+  cwd: string | null;
+  /** The project whose breakpoints it shares. */
+  project: string | null;
+  /** How long it may be idle. */
+  timeout_minutes: number;
+  /** Until it is ended as idle. */
+  expires_in_seconds: number;
+  /** What it launched, with every option. */
+  launch: LaunchOptions | null;
+  /** What it attached to, with every option. */
+  attach: AttachOptions | null;
+  /** How many breakpoints it has. */
+  breakpoints: number;
+  /** Which exceptions stop it. */
+  exception_breakpoints: ExceptionBreakpoints;
+  /** The expressions that it watches. */
+  watches: string[];
+  /** The sessions of its child processes. */
+  children: string[];
+  /** The processes that it started. */
+  subprocesses: Subprocess[];
+  /** The program's process. */
+  pid: number | null;
+  /** The version of its Python. */
+  python_version: string | null;
+  /** How it is reached: direct, child, pid… */
+  route: string | null;
+  /** The cursor of what it wrote last. */
+  output_cursor: string;
+  /** The number of its newest event. */
+  last_event: number;
+}
+
+/** A stop of a program. */
+export interface ProgramHold {
+  /** Which kind of target it is of. */
+  kind: "program";
+  /** The id of the hold. */
+  hold_id: string;
+  /** The same id. */
+  id: string;
+  /** The session whose target waits. */
+  session_id: string;
+  /** Why it waits: breakpoint, step, pause, exception… */
+  reason: string;
+  /** Since when, as an ISO 8601 time in UTC. */
+  opened_at: string;
+  /** The thread that waits, if one does. */
+  thread_id: number | null;
+  /** Where it waits, if that is known. */
+  location: Location | null;
+  /** The actions that decide it. */
+  allows: string[];
+  /** One hold: whether it still waits for a decision. */
+  open?: boolean;
+}
+
+/** How programs are reached. */
+export interface ProgramRoutes {
+  /** How they are reached as a rule. */
+  default: string;
+  /** How they are reached where that fails. */
+  fallback: string;
+  /** Why it failed last. */
+  fallback_reason: string | null;
+  /** How each session's program is reached, by id. */
+  sessions: Record<string, string>;
+}
+
+/** Where a program is: running, or at a stop, or over. */
+export interface ProgramStatus {
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** Why it is paused (breakpoint, step, pause, exception…), or ended. */
+  reason?: string | null;
+  /** While paused: the line about to run. */
+  location?: Location | null;
+  /** The thread that stopped. */
+  thread_id?: number;
+  /** The breakpoint that it stopped at. */
+  breakpoint_id?: string;
+  /** All breakpoints at that place. */
+  breakpoint_ids?: string[];
+  /** The exception that it stopped at. */
+  exception?: ThrownException;
+  /** What the function just left returned. */
+  returned?: Variable[];
+  /** The hold that waits for a decision. */
+  hold_id?: string | null;
+  /** What may mislead: a source that has changed. */
+  warnings?: string[];
+  /** While it reads its stdin: the line that it asks with. */
+  prompt?: string;
+  /** How the process ended, if that is known. */
+  exit_code?: number | null;
+  /** Why it could not be started. */
+  error_details?: ErrorDetails;
+  /** The threads that stand at a stop of their own. */
+  stopped_threads?: Thread[];
+  /** Every thread, with its status. */
+  all_threads?: Thread[];
+  /** With `include`: what was written since it last ran on. */
+  output?: OutputEntry[];
+  /** With `include`: the line about to run, with a few around it. */
+  source?: SourceContext | null;
+  /** With `include`: the local variables of the top frame. */
+  locals?: Variable[];
+  /** How many locals there are, if not all are shown. */
+  locals_total?: number;
+  /** With `include`: the innermost frames. */
+  stack?: Frame[];
+  /** How many frames there are. */
+  stack_total?: number;
+  /** That the session will expire soon. */
+  warning?: string;
+  /** The step went over a call into native code. */
+  native_frame?: boolean;
+  /** It has not stopped yet: it is busy outside Python. */
+  pause_pending?: boolean;
+  /** What `native_frame` or `pause_pending` means. */
+  message?: string;
+  /** The action that was decided. */
+  action?: string;
+  /** The program runs on by itself. */
+  detached?: boolean;
+  /** The thread that was let go. */
+  resumed_thread_id?: number;
+}
+
+/** A program session as a list shows it. */
+export interface ProgramSummary {
+  /** Which kind of target it is of. */
+  kind: "program";
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** Why it is paused (breakpoint, step, pause, exception…), or ended. */
+  reason?: string | null;
+  /** While paused: the line about to run. */
+  location?: Location | null;
+  /** The thread that stopped. */
+  thread_id?: number;
+  /** The breakpoint that it stopped at. */
+  breakpoint_id?: string;
+  /** All breakpoints at that place. */
+  breakpoint_ids?: string[];
+  /** The exception that it stopped at. */
+  exception?: ThrownException;
+  /** What the function just left returned. */
+  returned?: Variable[];
+  /** The hold that waits for a decision. */
+  hold_id?: string | null;
+  /** What may mislead: a source that has changed. */
+  warnings?: string[];
+  /** While it reads its stdin: the line that it asks with. */
+  prompt?: string;
+  /** How the process ended, if that is known. */
+  exit_code?: number | null;
+  /** Why it could not be started. */
+  error_details?: ErrorDetails;
+  /** The threads that stand at a stop of their own. */
+  stopped_threads?: Thread[];
+  /** Every thread, with its status. */
+  all_threads?: Thread[];
+  /** With `include`: what was written since it last ran on. */
+  output?: OutputEntry[];
+  /** With `include`: the line about to run, with a few around it. */
+  source?: SourceContext | null;
+  /** With `include`: the local variables of the top frame. */
+  locals?: Variable[];
+  /** How many locals there are, if not all are shown. */
+  locals_total?: number;
+  /** With `include`: the innermost frames. */
+  stack?: Frame[];
+  /** How many frames there are. */
+  stack_total?: number;
+  /** That the session will expire soon. */
+  warning?: string;
+  /** The step went over a call into native code. */
+  native_frame?: boolean;
+  /** It has not stopped yet: it is busy outside Python. */
+  pause_pending?: boolean;
+  /** What `native_frame` or `pause_pending` means. */
+  message?: string;
+  /** The action that was decided. */
+  action?: string;
+  /** The program runs on by itself. */
+  detached?: boolean;
+  /** The thread that was let go. */
+  resumed_thread_id?: number;
+  /** The name that it was given. */
+  name: string | null;
+  /** When, as an ISO 8601 time in UTC. */
+  created_at: string;
+  /** Of a child process: its parent's session. */
+  parent_id?: string;
+  /** Of a session of an earlier server: whether it can be restarted. */
+  recoverable?: boolean;
+}
+
+/** A Python process of this machine. */
+export interface PythonProcess {
+  /** The process id. */
+  pid: number;
+  /** The name of its executable. */
+  name: string;
+  /** Its command line. */
+  cmdline: string[];
+  /** Its working directory, if that may be read. */
+  cwd: string | null;
+  /** Whose process it is. */
+  user: string | null;
+  /** The version of its Python, if its name says so. */
+  python: string | null;
+  /** When it started, in seconds since the epoch. */
+  create_time: number;
+  /** Whether it can be attached to. */
+  debuggable: boolean;
+  /** Why it cannot. */
+  reason: string | null;
+  /** The port of a debugpy that was told to listen. */
+  listening: number | null;
+}
+
+/** A report was taken. */
+export interface Receipt {
+  /** `ok`; `late` for the answer to an evaluation that nobody waits for any more. */
+  status?: string;
+}
+
+/** A function that an application has at hand. Only `name` is needed. */
+export interface RegistrationFields {
+  /** The function's name. */
+  name?: string;
+  /** The session; left out, the server's implicit one. */
+  session_id?: string;
+  /** The name that the application gave the object. */
+  alias?: string;
+  /** The function's qualified name. */
+  qualname?: string;
+  /** The function's module. */
+  module?: string;
+  /** The function's signature. */
+  signature?: string;
+  /** The file that defines it. */
+  file?: string;
+  /** The line of its definition. */
+  line?: number;
+  /** Its content id. */
+  target_cid?: string;
+}
+
+/** What to change before a program is run over; what is left out stays. */
+export interface RestartRequest {
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** The thread to run; null: the one that stopped. */
+  thread_id?: number | null;
+  /** Who decides; whoever comes second is told. */
+  by?: string | null;
+  /** Other command line arguments. */
+  args?: string[] | null;
+  /** Other environment variables. */
+  env?: Record<string, string | null> | null;
+  /** Whether it stops at its first line. */
+  stop_on_entry?: boolean | null;
+  /** Whether exceptions of the user's code stop it. */
+  stop_on_exception?: boolean | "uncaught" | null;
+}
+
+/** As much of a breakpoint as tells whether it could concern a function. */
+export interface Rule {
+  /** A function's name, or a pattern. */
+  function: string | null;
+  /** An alias, or a pattern. */
+  alias: string | null;
+  /** `proxy` or `inline`. */
+  call_type: string | null;
+  /** The one session that it counts in. */
+  session_id: string | null;
+  /** `before`, `after` or `exception`. */
+  when: string;
+  /** Whether it is in force. */
+  enabled: boolean;
+}
+
+/** Options of every request that makes a program run. */
+export interface RunRequest {
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** The thread to run; null: the one that stopped. */
+  thread_id?: number | null;
+  /** Who decides; whoever comes second is told. */
+  by?: string | null;
+}
+
+/** A named set of breakpoints. */
+export interface SaveProfile {
+  /** The name of the profile. */
+  name: string;
+  /** Its breakpoints. */
+  breakpoints: BreakpointSpec[];
+}
+
+/** A scope of a frame. */
+export interface Scope {
+  /** Locals or Globals. */
+  name: string;
+  /** The number to list its variables with. */
+  reference: number;
+  /** How many variables it has. */
+  count: number;
+  /** The same number as `reference`. */
+  variable_reference: number;
+}
+
+/** The scopes of a frame. */
+export interface ScopeList {
+  /** Locals and Globals. */
+  scopes: Scope[];
+}
+
+/** What to write to a program's stdin. */
+export interface SendInput {
+  /** The text, with its line ends. */
+  input?: string | null;
+  /** Another name for `input`. */
+  text?: string | null;
+  /** Whether stdin ends after this. */
+  close?: boolean;
+}
+
+/** Where and when a call is made. */
+export interface SentCallSite {
+  /** Seconds since the epoch. */
+  timestamp?: number;
+  /** The object that the call is made on. */
+  target_cid?: string;
+  /** The frames, innermost first. */
+  stack_trace?: SentFrame[];
+}
+
+/** The values that a call left different from how it found them. */
+export interface SentChanges {
+  /** Positional arguments, by index. */
+  args?: Record<string, SentItem>;
+  /** Keyword arguments, by name. */
+  kwargs?: Record<string, SentItem>;
+  /** The object that the call was made on. */
+  target?: SentItem;
+}
+
+/** A frame of the application's stack. */
+export interface SentFrame {
+  /** The path of the file. */
+  filename?: string;
+  /** The line. */
+  lineno?: number;
+  /** The function. */
+  function?: string;
+  /** The text of the line. */
+  code_context?: string;
+}
+
+/** A value of a call. `data` and `preview` come with its first use only. */
+export interface SentItem {
+  /** The content id: the SHA-256 of the bytes, in hex. */
+  cid?: string;
+  /** The pickled value, in base64. */
+  data?: string;
+  /** What people see of it. */
+  preview?: SentPreview;
+}
+
+/** What people see of a value. */
+export interface SentPreview {
+  /** The value as text. */
+  text?: string;
+  /** The name of its type. */
+  type?: string;
+  /** Its length, if it has one. */
+  length?: number;
+  /** The value itself, if it is small plain data. */
+  json?: unknown;
+}
+
+/** The thread that makes a call. */
+export interface SentThread {
+  /** The thread's id. */
+  id?: number;
+  /** The thread's name. */
+  name?: string;
+}
+
+/** A value that an application is to load. */
+export interface SentValue {
+  /** The content id: the SHA-256 of the bytes, in hex. */
+  cid: string;
+  /** The pickled value, in base64. */
+  data?: string;
+}
+
+/** What the server is, and what it can do. */
+export interface ServerInfo {
+  /** Always `holdfast`. */
+  name: string;
+  /** The server's version. */
+  version: string;
+  /** The version of this interface. */
+  api_version: string;
+  /** The version of the server's Python. */
+  python: string;
+  /** The server's interpreter. */
+  python_executable: string;
+  /** The operating system. */
+  platform: string;
+  /** The version of debugpy. */
+  debugpy: string;
+  /** The server's process. */
+  pid: number;
+  /** The server's data directory. */
+  data_dir: string;
+  /** What the server can do. */
+  capabilities: string[];
+  /** Every status that a session may have. */
+  session_states: string[];
+  /** How programs are reached. */
+  routes: ProgramRoutes;
+  /** How many interpreters wait for a program, by path. */
+  warm_interpreters: Record<string, number>;
+  /** Where this interface is described. */
+  documentation: string;
+}
+
+/** Something that went wrong and was worked around. */
+export interface ServerWarning {
+  /** What it is, in upper case. */
+  code: string;
+  /** What happened. */
+  message: string;
+  /** What it happened to. */
+  details: Record<string, unknown>;
+}
+
+/** Sessions of every kind. */
+export interface SessionList {
+  /** The sessions, oldest first. */
+  sessions: (ProgramSummary | CallSessionAnswer | AgentSummary)[];
+  /** How many they are. */
+  total: number;
+}
+
+/** Settings of a session; one that is left out stays as it is. */
+export interface SessionSettings {
+  /** The session's name. */
+  name?: string | null;
+  /** The project directory; relative paths start here. */
+  cwd?: string | null;
+  /** How long the session may be idle, in minutes; null: as the server's settings say. */
+  timeout_minutes?: number | null;
+  /** How many bytes of output are kept; null: as the server's settings say. */
+  output_limit_bytes?: number | null;
+  /** How many seconds an expression may take; null: as the server's settings say. */
+  evaluate_timeout?: number | null;
+}
+
+/** One breakpoint; or `breakpoints`, or the `profile` that has them: all are set or none is. */
+export interface SetBreakpoints {
+  /** The path of the file. */
+  file?: string | null;
+  /** The file, in another form. */
+  source?: BreakpointSource | null;
+  /** The line, counted from 1. */
+  line?: number | null;
+  /** A function, such as `module.func`, instead of a line. */
+  function?: string | null;
+  /** Stop only where this expression is true. */
+  condition?: string | null;
+  /** On which hits: `N`, `== N`, `> N`, `>= N`, `< N`, `<= N`, `% N`. */
+  hit_condition?: string | number | null;
+  /** Write this, with `{expressions}` filled in, and do not stop. */
+  log_message?: string | null;
+  /** Whether it is on. */
+  enabled?: boolean;
+  /** Whether a missing file is an error. */
+  strict?: boolean;
+  /** Several breakpoints, instead of one. */
+  breakpoints?: BreakpointSpec[] | null;
+  /** The name of a profile, instead of breakpoints. */
+  profile?: string | null;
+}
+
+/** Which exceptions stop a program. */
+export interface SetExceptionBreakpoints {
+  /** Which moments stop it. */
+  filters?: ("raised" | "uncaught" | "userUnhandled")[];
+  /** Class names that these are narrowed to. */
+  types?: string[];
+}
+
+/** A new value for a variable. */
+export interface SetVariable {
+  /** The name of the variable, or of a part of a value. */
+  name: string;
+  /** A Python expression for its new value. */
+  value: string;
+  /** How many seconds it may take. */
+  timeout?: number | null;
+}
+
+/** The server's settings. */
+export interface Settings {
+  /** A session that nobody asks anything for this long ends, unless it runs. */
+  idle_timeout_minutes?: number;
+  /** How long before its end an idle session says so. */
+  warning_minutes?: number;
+  /** How many seconds a launch may take. */
+  launch_timeout?: number;
+  /** How many seconds attaching may take. */
+  attach_timeout?: number;
+  /** How many seconds the debugger may take for what runs no code of the user's. */
+  request_timeout?: number;
+  /** How many seconds an expression may take. */
+  evaluate_timeout?: number;
+  /** How many seconds a step waits for its stop, unless the request says so. */
+  step_wait?: number;
+  /** How many seconds `wait: true` waits; no wait is longer. */
+  max_wait?: number;
+  /** How many seconds a program has to act on SIGTERM before it is killed. */
+  terminate_grace?: number;
+  /** How much output each session keeps; the oldest goes first. */
+  output_limit_bytes?: number;
+  /** How many frames one answer may carry; the rest comes by paging. */
+  max_stack_depth?: number;
+  /** How many program sessions there may be. */
+  max_sessions?: number;
+  /** How many interpreters of each Python are kept warm, from the next start on. */
+  pool_size?: number;
+  /** How long a held call waits for its decision before its application gives up. */
+  call_hold_timeout_ms?: number;
+  /** How often an application that cannot wait in a request asks again. */
+  call_poll_interval_ms?: number;
+  /** How many calls are kept; the oldest go first, with their values. */
+  calls_kept?: number;
+  /** The largest value of a call that is kept. */
+  call_max_value_bytes?: number;
+}
+
+/** A hold that nobody can decide any more. */
+export interface SettledHold {
+  /** The id of the hold. */
+  hold_id: string;
+  /** The same id. */
+  id: string;
+  /** The session whose target waits. */
+  session_id: string;
+  /** Why it waits: breakpoint, step, pause, exception… */
+  reason: string;
+  /** Since when, as an ISO 8601 time in UTC. */
+  opened_at: string;
+  /** The thread that waits, if one does. */
+  thread_id: number | null;
+  /** Where it waits, if that is known. */
+  location: Location | null;
+  /** The actions that decide it. */
+  allows: string[];
+  /** One hold: whether it still waits for a decision. */
+  open?: boolean;
+  /** program, calls or agent. */
+  kind: string;
+  /** The action that settled it, or `withdrawn`. */
+  outcome: string;
+  /** Who decided it. */
+  by: string | null;
+}
+
+/** That the server is about to end. */
+export interface ShuttingDown {
+  /** Always `shutting_down`. */
+  status?: string;
+}
+
+/** The line that is about to run, with a few around it. */
+export interface SourceContext {
+  /** The path of the file. */
+  file: string;
+  /** The line that is about to run. */
+  line: number;
+  /** Its text; null if the file is shorter now. */
+  text: string | null;
+  /** The lines around it, and itself. */
+  context: SourceLine[];
+}
+
+/** A line of source code. */
+export interface SourceLine {
+  /** The line's number. */
+  line: number;
+  /** The line's text. */
+  text: string;
+}
+
+/** A source by its path, as debug adapters name it. */
+export interface SourcePath {
+  /** The path of the file. */
+  path: string;
+}
+
+/** The source of a file, or a part of it. */
+export interface SourceText {
+  /** The path of the file. */
+  path: string;
+  /** The same path. */
+  file: string;
+  /** The text. */
+  content: string;
+  /** The number of its first line. */
+  start_line: number;
+  /** How many lines the file has. */
+  total_lines: number;
+  /** Of a frame's source: the line that runs. */
+  line?: number;
+}
+
+/** A page of a thread's stack, innermost frame first. */
+export interface StackPage {
+  /** The frames of this page. */
+  frames: Frame[];
+  /** How many frames there are. */
+  total: number;
+  /** The depth of the first one shown. */
+  start: number;
+  /** Whether there are frames below these. */
+  has_more: boolean;
+  /** The thread whose stack it is. */
+  thread_id: number;
+}
+
+/** What to do with a call that is about to be made. */
+export interface StartAnswer {
+  /** `continue`, `poll`, `skip`, `raise`, `modify` or `replace`. */
+  action?: string;
+  /** `skip`: the content id of the result that the caller gets. */
+  fake_result_cid?: string;
+  /** `skip`: the pickled result, in base64. */
+  fake_result_data?: string;
+  /** `raise`: a builtin exception's name, or a dotted path. */
+  exception_type?: string;
+  /** `raise`: the message of the exception. */
+  exception_message?: string;
+  /** `raise`: the content id of the exception itself. */
+  exception_cid?: string;
+  /** `raise`: the pickled exception, in base64. */
+  exception_data?: string;
+  /** `modify`: the positional arguments; null keeps one. */
+  modified_args?: (SentValue | null)[];
+  /** `modify`: keyword arguments by name. */
+  modified_kwargs?: Record<string, SentValue>;
+  /** `replace`: the registered function to call instead. */
+  function_name?: string;
+  /** `poll`: the hold that was opened. */
+  hold_id?: string;
+  /** `poll`: where to ask for the decision. */
+  poll_url?: string;
+  /** `poll`: how often to ask, without `wait`. */
+  poll_interval_ms?: number;
+  /** `poll`: after how long the call goes on undecided. */
+  timeout_ms?: number;
+  /** The id of the call. */
+  call_id: string;
+}
+
+/** A call is about to be made. Only `method_name` is needed. */
+export interface StartFields {
+  /** The name of the function. */
+  method_name?: string;
+  /** The session; left out, the server's implicit one. */
+  session_id?: string;
+  /** The object that the call is made on. */
+  target_cid?: string;
+  /** The value of that object. */
+  target?: SentItem;
+  /** The positional arguments. */
+  args?: SentItem[];
+  /** The keyword arguments. */
+  kwargs?: Record<string, SentItem>;
+  /** Values that the others refer to. */
+  needs?: SentItem[];
+  /** Where and when it is made. */
+  call_site?: SentCallSite;
+  /** `proxy` (as a rule) or `inline`. */
+  call_type?: string;
+  /** The name that the application gave the object. */
+  alias?: string;
+  /** The function's signature. */
+  signature?: string;
+  /** The function's qualified name. */
+  qualname?: string;
+  /** The function's module. */
+  module?: string;
+  /** The thread that makes it. */
+  thread?: SentThread;
+  /** The name of the asyncio task. */
+  task?: string;
+  /** The call within which it is made. */
+  parent_call_id?: string;
+  /** Whether expressions can be evaluated in its caller. */
+  evaluates?: boolean;
+  /** The id of a call that is under way already. */
+  began?: string;
+}
+
+/** A process that the program started. */
+export interface Subprocess {
+  /** Its process id. */
+  pid?: number;
+  /** How it was started: spawn, fork, exec… */
+  how?: string;
+  /** Its command line. */
+  command?: string[];
+  /** Whether it is followed as a session. */
+  debuggable?: boolean;
+  /** Why it is not followed. */
+  message?: string;
+}
+
+/** Where a breakpoint could be instead. */
+export interface SuggestedLine {
+  /** A line that can stop. */
+  line: number;
+}
+
+/** One asyncio task of the program. */
+export interface Task {
+  /** The task's name. */
+  name?: string;
+  /** The coroutine that it runs. */
+  coroutine?: string;
+  /** running or waiting. */
+  state?: string;
+  /** Whether its loop runs it now. */
+  current?: boolean;
+  /** Where it is. */
+  location?: Location;
+  /** Where it is, innermost first. */
+  stack?: Location[];
+  /** What it awaits. */
+  waiting_for?: Record<string, unknown>;
+}
+
+/** Every asyncio task of the program. */
+export interface TaskList {
+  /** The tasks, and what each waits for. */
+  tasks: Task[];
+  /** How many there are. */
+  total: number;
+}
+
+/** One thread of the program. */
+export interface Thread {
+  /** The thread's id. */
+  thread_id?: number;
+  /** The same id. */
+  id?: number;
+  /** The thread's name. */
+  name?: string;
+  /** Whether the program ends without waiting for it. */
+  daemon?: boolean;
+  /** paused or running. */
+  status?: string;
+  /** Held because another thread stopped. */
+  blocked?: boolean;
+  /** Where it is. */
+  location?: Location | null;
+  /** The breakpoint that it stands at. */
+  breakpoint_id?: string;
+}
+
+/** Every thread of the program. */
+export interface ThreadList {
+  /** The threads, held or running. */
+  threads: Thread[];
+}
+
+/** The exception that a program stopped at. */
+export interface ThrownException {
+  /** The name of its class. */
+  type: string;
+  /** The module of its class. */
+  module: string;
+  /** Its message. */
+  message: string;
+  /** Where it was raised. */
+  location: Location | null;
+}
+
+/** A stored value, by its preview. */
+export interface Value {
+  /** The content id: GET /api/cid/{cid} has the bytes. */
+  cid: string;
+  /** The value as text, shortened if need be. */
+  text: string;
+  /** The name of its type. */
+  type: string;
+  /** Its length, if it has one. */
+  length?: number;
+  /** The value itself, if it is small plain data. */
+  json?: unknown;
+  /** The parameter that it was passed for, in a hold. */
+  name?: string;
+}
+
+/** Where two values differ, as far as their bytes tell. */
+export interface ValueComparison {
+  /** The first value. */
+  left: Value;
+  /** The second value. */
+  right: Value;
+  /** Whether no difference was found, and all was compared. */
+  equal: boolean;
+  /** Whether both have the same bytes. */
+  identical: boolean;
+  /** The first of them, by path. */
+  differences: Difference[];
+  /** Whether these are all differences. */
+  complete: boolean;
+}
+
+/** A value as text, and a few facts about it. */
+export interface Variable {
+  /** The variable's name, or the key or index of an item. */
+  name?: string;
+  /** Of an item of a sequence: its index. */
+  index?: number;
+  /** The value as text; of bytes, in base64. */
+  value?: string;
+  /** Of an expression: its value as text. */
+  result?: string;
+  /** The name of its class. */
+  type?: string;
+  /** How many items it has. */
+  length?: number;
+  /** Of an array or a table: its dimensions. */
+  shape?: number[];
+  /** Of an array: the type of its elements. */
+  dtype?: string;
+  /** Of a table: the names of its columns. */
+  columns?: string[];
+  /** `base64`, where the value is bytes. */
+  encoding?: string;
+  /** Whether the text is cut. */
+  truncated?: boolean;
+  /** What the value's own repr raised. */
+  repr_error?: string;
+  /** Whether it can be unfolded. */
+  expandable?: boolean;
+  /** The number to unfold it with, until its thread runs; 0: none. */
+  variable_reference?: number;
+  /** The same number. */
+  reference?: number;
+}
+
+/** A page of the variables of a frame or a scope. */
+export interface VariableList {
+  /** The variables of this page. */
+  variables: Variable[];
+  /** How many there are. */
+  total: number;
+  /** Whether there are more after these. */
+  has_more: boolean;
+}
+
+/** A watched expression, with its value while the program is paused. */
+export interface Watch {
+  /** The variable's name, or the key or index of an item. */
+  name?: string;
+  /** Of an item of a sequence: its index. */
+  index?: number;
+  /** The value as text; of bytes, in base64. */
+  value?: string;
+  /** Of an expression: its value as text. */
+  result?: string;
+  /** The name of its class. */
+  type?: string;
+  /** How many items it has. */
+  length?: number;
+  /** Of an array or a table: its dimensions. */
+  shape?: number[];
+  /** Of an array: the type of its elements. */
+  dtype?: string;
+  /** Of a table: the names of its columns. */
+  columns?: string[];
+  /** `base64`, where the value is bytes. */
+  encoding?: string;
+  /** Whether the text is cut. */
+  truncated?: boolean;
+  /** What the value's own repr raised. */
+  repr_error?: string;
+  /** Whether it can be unfolded. */
+  expandable?: boolean;
+  /** The number to unfold it with, until its thread runs; 0: none. */
+  variable_reference?: number;
+  /** The same number. */
+  reference?: number;
+  /** The watch's id. */
+  id?: string;
+  /** The same id. */
+  watch_id?: string;
+  /** The expression. */
+  expression?: string;
+  /** Why it has no value now. */
+  error?: string;
+}
+
+/** Every watch of a session. */
+export interface WatchList {
+  /** The watches, in the order they were added. */
+  watches: Watch[];
+  /** How many there are. */
+  total: number;
+}
