@@ -129,7 +129,10 @@ class CallLog(Protocol):
         ...
 
     async def drop_oldest(self, limit: int) -> DroppedCalls | None:
-        """Delete up to `limit` of the oldest calls that are over. None: it cannot be done now."""
+        """Delete up to `limit` of the oldest calls that are over and committed.
+
+        None: it cannot be done now.
+        """
         ...
 
     async def unused_stacks(self) -> set[int]:
