@@ -28,7 +28,7 @@ ClientT = TypeVar("ClientT")
 _raw: ContextVar[bool] = ContextVar("holdfast_raw", default=False)
 
 # Its events have too many parts to be written by hand.
-_ALLOWED_OF_A_STREAM = tuple(each for each in AT_MODEL if each != "skip")
+_ALLOWED_OF_A_STREAM = tuple(action for action in AT_MODEL if action != "skip")
 
 _KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
 _NO_LONGER_TRUE = ("content-encoding", "content-length", "transfer-encoding")
@@ -85,7 +85,7 @@ class _Request:
         self._watch = watch
         self._options = options
         self._url = str(options.url)
-        self._body = {n: each for n, each in options.json_data.items() if not _is_left_out(each)}
+        self._body = {n: value for n, value in options.json_data.items() if not _is_left_out(value)}
         body, dialect = self._body, watch.dialect
         self._messages = dialect.messages(self._url, body)
         self._given = watch.histories.restore(self._messages)
@@ -95,7 +95,7 @@ class _Request:
             if name not in ("model", "messages", "input", "stream")
         }
         if isinstance(settings.get("tools"), list):
-            settings["tools"] = [_tool_name(each) for each in settings["tools"]]
+            settings["tools"] = [_tool_name(tool) for tool in settings["tools"]]
         model = body.get("model")
         self.call = ModelCall(
             messages=list(self._given),
@@ -378,7 +378,7 @@ class Events:
 
 def _cut(text: str) -> list[str]:
     pieces = text.replace("\r\n", "\n").split("\n\n") if "\r\n\r\n" in text else text.split("\n\n")
-    return [*(f"{each}\n\n" for each in pieces[:-1]), pieces[-1]]
+    return [*(f"{piece}\n\n" for piece in pieces[:-1]), pieces[-1]]
 
 
 def _data(event: Any) -> Any:

@@ -43,18 +43,18 @@ class AnthropicDialect:
 
     def describe(self, url: str, body: Any) -> dict[str, Any]:
         blocks = body.get("content") or []
-        calls = [_tool_call(each) for each in blocks if each.get("type") == "tool_use"]
-        found = {
+        calls = [_tool_call(block) for block in blocks if block.get("type") == "tool_use"]
+        summary = {
             **describe_answer(body),
-            "content": "".join(each.get("text", "") for each in blocks),
+            "content": "".join(block.get("text", "") for block in blocks),
         }
-        return {**found, "toolCalls": calls} if calls else found
+        return {**summary, "toolCalls": calls} if calls else summary
 
     def describe_events(self, url: str, events: list[Any]) -> dict[str, Any]:
-        begun = [each["content_block"] for each in events if "content_block" in each]
-        calls = [_tool_call(each) for each in begun if each.get("type") == "tool_use"]
-        found = describe_answer(events)
-        return {**found, "toolCalls": calls} if calls else found
+        blocks = [event["content_block"] for event in events if "content_block" in event]
+        calls = [_tool_call(block) for block in blocks if block.get("type") == "tool_use"]
+        summary = describe_answer(events)
+        return {**summary, "toolCalls": calls} if calls else summary
 
     def answer(self, url: str, text: str, model: str | None) -> dict[str, Any]:
         return {

@@ -17,7 +17,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label, RichLog, Static, TextArea
 
 from holdfast.cli.agents import command_parser
-from holdfast.cli.agents.event_lines import format_event, shorten
+from holdfast.cli.agents.event_lines import format_event, format_point, shorten
 from holdfast.cli.agents.message_text import format_message
 from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.recording import command_sender, liveness
@@ -424,7 +424,7 @@ class AgentScreen(App[str]):
 
     def action_clear(self) -> None:
         breakpoints = self._recorded.breakpoints
-        points = [f"{name}: {_format_point(point)}" for name, point in breakpoints.items()]
+        points = [f"{name}: {format_point(point)}" for name, point in breakpoints.items()]
         self._ask(
             "clear a breakpoint",
             "\n".join([*points, "ID, or all"]),
@@ -482,8 +482,3 @@ def _select_changes(before: Any, text: str) -> EventData:
 def _format_reason(stop: EventData) -> str:
     point = stop.get("breakpoint")
     return f"breakpoint {point.get('id')}" if isinstance(point, dict) else str(stop["reason"])
-
-
-def _format_point(point: EventData) -> str:
-    main = next((point[n] for n in ("name", "count", "regex", "condition") if point.get(n)), "")
-    return f"{point.get('on')} {main}".rstrip()

@@ -25,7 +25,7 @@ from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
 _LOOK = 0.02
-PATIENCE = 10.0
+ANSWER_SECONDS = 10.0
 
 
 def attach(session: SessionOption = None, as_json: AsJson = False) -> None:
@@ -66,8 +66,8 @@ class PipeSession:
         # A thread, because a read cannot be given up when the agent ends.
         threading.Thread(target=self._read, args=(lines,), daemon=True).start()
         if not self._as_json:
-            said = f"Attached to {self._home.id}. Lines are commands; `help` lists them."
-            complaints.print(said, style="dim", highlight=False)
+            text = f"Attached to {self._home.id}. Lines are commands; `help` lists them."
+            complaints.print(text, style="dim", highlight=False)
             for stop in self._state.stops.values():
                 self._say(f"held: {stop.id} before {stop.title}")
         try:
@@ -84,12 +84,12 @@ class PipeSession:
 
     def _goes_on(self) -> bool:
         is_alive = liveness.is_alive(self._home)
-        found = self._tail.lines()
-        for _, line in found:
+        lines = self._tail.lines()
+        for _, line in lines:
             event = agent_lines.parse_event(line)
             if event is not None:
                 self._show(event)
-        if not is_alive and not found:
+        if not is_alive and not lines:
             if self._last != "session_end":
                 self._complain("The agent is gone: it did not end in order.")
             return False
@@ -98,8 +98,8 @@ class PipeSession:
         if not self._waiting and self._until is None:
             if self._is_last:
                 return False
-            self._next_line(0.0 if found else _LOOK)
-        elif not found:
+            self._next_line(0.0 if lines else _LOOK)
+        elif not lines:
             time.sleep(_LOOK)
         return True
 
@@ -107,7 +107,7 @@ class PipeSession:
         for command_id, (kind, deadline) in list(self._waiting.items()):
             if time.monotonic() > deadline:
                 del self._waiting[command_id]
-                self._complain(f"{kind}: no answer within {PATIENCE:g} s")
+                self._complain(f"{kind}: no answer within {ANSWER_SECONDS:g} s")
 
     def _next_line(self, patience: float) -> None:
         try:
@@ -132,7 +132,7 @@ class PipeSession:
         except (command_parser.CommandSyntaxError, OSError) as problem:
             self._complain(str(problem))
             return
-        self._waiting[command_id] = (kind, time.monotonic() + PATIENCE)
+        self._waiting[command_id] = (kind, time.monotonic() + ANSWER_SECONDS)
         if kind in ("resume", "step"):
             self._let_go |= {data["stop"]} if "stop" in data else set(self._state.stops)
 

@@ -60,16 +60,16 @@ def follow(
     """Events as they are written, until the session is over."""
     while True:
         is_alive = liveness.is_alive(home)
-        found = tail.lines()
+        lines = tail.lines()
         is_over = False
-        for _, line in found:
+        for _, line in lines:
             event = agent_lines.parse_event(line)
             if event is not None:
                 is_over = event["type"] == "session_end"
                 yield event
-        if (is_over and not tail.has_more()) or (not is_alive and not found):
+        if (is_over and not tail.has_more()) or (not is_alive and not lines):
             return
-        if not found:
+        if not lines:
             rest(_LOOK)
 
 
