@@ -296,10 +296,6 @@ class Bridge:
         if self._journal is not None:
             self._journal.listen(listener)
 
-    @property
-    def lost_events(self) -> int:
-        return 0 if self._journal is None else self._journal.lost
-
     def error(self, message: str, **more: Any) -> None:
         """Record that something went wrong; `more` are fields of your own."""
         context = str(more.pop("context", "agent"))
