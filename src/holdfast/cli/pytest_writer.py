@@ -8,41 +8,13 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any
 
 from holdfast.client.replay import generated_test_helpers, source_expressions
-from holdfast.client.replay.source_expressions import Node
+from holdfast.client.replay.replay_messages import Expression, TestParts
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _RESERVED = {"pytest", "result", "asyncio", "built", "restored", "state", "os"}
-
-
-class RecordedArgument(TypedDict):
-    name: str
-    value: Node
-    after: Node
-    keyword: bool
-
-
-class RecordedTest(TypedDict, total=False):
-    """The parts of a test, as `client/replay/generated_test` describes them."""
-
-    skip: str
-    """Why there is no test."""
-    form: str
-    function: Node
-    method: str
-    symbol: str
-    builtin: str
-    reflected: bool
-    target: Node
-    target_name: str
-    target_after: Node
-    arguments: list[RecordedArgument]
-    awaited: bool
-    raises: Node
-    message: str
-    result: Node
 
 
 @dataclass(frozen=True)
@@ -52,7 +24,7 @@ class TestedCall:
     call: Mapping[str, Any]
     cwd: str
     function: str | None
-    test: RecordedTest
+    test: TestParts
     connects: bool
     """Whether importing the program turns debugging on."""
     skip: str | None
@@ -65,7 +37,6 @@ class _File:
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=lambda: set(_RESERVED))
     modules: set[str] = field(default_factory=set)
-    needs: set[str] = field(default_factory=set)
 
     def name(self, module: str, qualname: str) -> str:
         """The name of an object in the file. It is imported under that name."""
@@ -112,7 +83,7 @@ def _remove_annotations(source: str) -> str:
     )
 
 
-def _reserve_names(file: _File, node: Node) -> None:
+def _reserve_names(file: _File, node: Expression) -> None:
     """Choose the names of imports first, so that no variable takes one."""
     if isinstance(node, list) and len(node) == 3 and node[0] == "name":
         file.name(node[1], node[2])
@@ -179,8 +150,8 @@ def _write_test(file: _File, tested: TestedCall, name: str) -> str:
     place = _format_place(tested)
     lines = [f"def {name}():", f'    """Call {tested.call["call_id"]}{place}."""']
     if tested.skip is not None:
-        reason = source_expressions.quoted(tested.skip)
-        mark = source_expressions.laid(
+        reason = source_expressions.quote(tested.skip)
+        mark = source_expressions.format_lines(
             ["group", "@pytest.mark.skip", "(", [f"reason={reason}"], ")"], file.name, "", "", 0
         )
         return "\n".join([mark, *lines])
@@ -190,12 +161,12 @@ def _write_test(file: _File, tested: TestedCall, name: str) -> str:
 class _TestBody:
     """Writes the statements of one test."""
 
-    def __init__(self, file: _File, test: RecordedTest) -> None:
+    def __init__(self, file: _File, test: TestParts) -> None:
         self._file = file
         self._test = test
         self._taken = set(file.taken)
         self._lines: list[str] = []
-        self._later: list[tuple[str, Node]] = []
+        self._later: list[tuple[str, Expression]] = []
         """Variables that are checked after the call, and what they must be then."""
 
     def write(self) -> list[str]:
@@ -215,13 +186,13 @@ class _TestBody:
         self._taken.add(name)
         return name
 
-    def _write_line(self, before: str, node: Node, after: str = "", indent: int = 4) -> None:
-        text = source_expressions.laid(node, self._file.name, before, after, indent)
+    def _write_line(self, before: str, node: Expression, after: str = "", indent: int = 4) -> None:
+        text = source_expressions.format_lines(node, self._file.name, before, after, indent)
         self._lines.append(" " * indent + text)
 
-    def _build_argument(self, wanted: str, node: Node, after: Node) -> Node:
+    def _build_argument(self, wanted: str, node: Expression, after: Expression) -> Expression:
         """The expression itself if it is short and not checked later, else a variable's name."""
-        if not after and len(source_expressions.flat(node, self._file.name)) <= 40:
+        if not after and len(source_expressions.format_line(node, self._file.name)) <= 40:
             return node
         name = self._choose_variable(wanted)
         self._write_line(f"{name} = ", node)
@@ -231,7 +202,7 @@ class _TestBody:
 
     # -- the call ---------------------------------------------------------------------------
 
-    def _build_call(self) -> Node:
+    def _build_call(self) -> Expression:
         test = self._test
         target = None
         if "target" in test:
@@ -244,8 +215,8 @@ class _TestBody:
                     self._later.append((target, after))
             else:
                 target = self._build_argument(test["target_name"], test["target"], None)
-        items: list[Node] = []
-        values: list[Node] = []
+        items: list[Expression] = []
+        values: list[Expression] = []
         for argument in test["arguments"]:
             name = argument["name"]
             value = self._build_argument(name, argument["value"], argument["after"])
@@ -254,7 +225,9 @@ class _TestBody:
         call = self._build_form(target, items, values)
         return ["group", "asyncio.run", "(", [call], ")"] if test.get("awaited") else call
 
-    def _build_form(self, target: Node, items: list[Node], values: list[Node]) -> Node:
+    def _build_form(
+        self, target: Expression, items: list[Expression], values: list[Expression]
+    ) -> Expression:
         test = self._test
         match test["form"]:
             case "call":
@@ -276,10 +249,10 @@ class _TestBody:
 
     # -- the checks -------------------------------------------------------------------------
 
-    def _write_raises(self, call: Node) -> None:
+    def _write_raises(self, call: Expression) -> None:
         test = self._test
         message = test["message"]
-        items: list[Node] = [test["raises"]]
+        items: list[Expression] = [test["raises"]]
         if message:
             items.append(["pair", "match", "=", write_pattern(message)])
         self._write_line(
@@ -289,7 +262,7 @@ class _TestBody:
         if not message:
             self._lines.append('    assert str(caught.value) == ""')
 
-    def _write_result_check(self, call: Node, claim: Node) -> None:
+    def _write_result_check(self, call: Expression, claim: Expression) -> None:
         if claim[0] in ("equals", "is") and call[0] == "group" and not self._later:
             sign = "is" if claim[0] == "is" else "=="
             whole = f"assert {self._flat(call)} {sign} {self._flat(claim[1])}"
@@ -299,10 +272,10 @@ class _TestBody:
         self._write_line("result = ", call)
         self._write_check("result", claim)
 
-    def _flat(self, node: Node) -> str:
-        return source_expressions.flat(node, self._file.name)
+    def _flat(self, node: Expression) -> str:
+        return source_expressions.format_line(node, self._file.name)
 
-    def _write_check(self, name: str, claim: Node) -> None:
+    def _write_check(self, name: str, claim: Expression) -> None:
         match claim[0]:
             case "is":
                 self._write_line(f"assert {name} is ", claim[1])
@@ -317,14 +290,14 @@ class _TestBody:
                 )
 
 
-def _is_display(node: Node) -> bool:
+def _is_display(node: Expression) -> bool:
     return isinstance(node, list) and node[0] == "group" and node[1] == ""
 
 
 def write_pattern(message: str) -> str:
     """The source of a regular expression for exactly this message."""
     escaped = _SPECIAL.sub(r"\\\g<0>", message)
-    written = source_expressions.quoted(f"^{escaped}$")
+    written = source_expressions.quote(f"^{escaped}$")
     if escaped == message:
         return written
     if "\n" in escaped or not escaped.isprintable() or ('"' in escaped and "'" in escaped):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, cast
+from typing import Annotated, Any, cast
 from urllib.parse import quote
 
 import typer
@@ -18,48 +18,12 @@ from holdfast.cli import pytest_writer
 from holdfast.cli.call_commands import Call, format_arguments
 from holdfast.cli.server_access import AsJson, Url, ask, print_note
 from holdfast.client import discovery
+from holdfast.client.replay.replay_messages import ProgramRecord, ReplayAnswer
 
 Python = Annotated[str | None, typer.Option(help="Interpreter. Default: the recorded one.")]
 Cwd = Annotated[Path | None, typer.Option(help="Directory. Default: the recorded one.")]
 Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds that a call may take.")]
 EQUAL, DIFFERENT, CANNOT = 0, 1, 2
-
-
-class Program(TypedDict, total=False):
-    """The program that made a call: the session, as the server describes it."""
-
-    session_id: str
-    cwd: str
-    python: str
-    script: str | None
-    module: str | None
-    path: list[str] | None
-
-
-class Difference(TypedDict):
-    of: str
-    path: str
-    expected: str
-    actual: str
-
-
-class ReplayAnswer(TypedDict, total=False):
-    """What the process answers in which the call is made again: see `client/replay`."""
-
-    call_id: str
-    status: str
-    """equal, different or cannot"""
-    reason: str
-    function: str
-    expected: str
-    actual: str
-    differences: list[Difference]
-    test: pytest_writer.RecordedTest
-    clock: str | None
-    chance: str | None
-    key: str
-    code_changed_at: float
-    connects: bool
 
 
 # `-c` puts the current directory first in the import path, where only the program's own may be.
@@ -137,7 +101,7 @@ def write_test(
 
 
 def _test_call(
-    url: str | None, call: Call, program: Program, timeout: float
+    url: str | None, call: Call, program: ProgramRecord, timeout: float
 ) -> pytest_writer.TestedCall:
     """Replay the call at least twice, in processes of their own, to see if it is repeatable."""
     with ThreadPoolExecutor(2) as pool:
@@ -190,11 +154,11 @@ def _compare_runs(first: ReplayAnswer, second: ReplayAnswer) -> str | None:
 
 def _read_call(
     url: str | None, call_id: str, python: str | None, cwd: Path | None
-) -> tuple[Call, Program]:
+) -> tuple[Call, ProgramRecord]:
     """The call and the program that made it. What is not recorded is taken from here."""
     call: Call = ask(url, "GET", f"/api/calls/{quote(call_id)}")
-    sessions: list[Program] = ask(url, "GET", "/sessions")["sessions"]
-    program: Program = {"cwd": os.getcwd(), "python": sys.executable}
+    sessions: list[ProgramRecord] = ask(url, "GET", "/sessions")["sessions"]
+    program: ProgramRecord = {"cwd": os.getcwd(), "python": sys.executable}
     for session in sessions:
         if session["session_id"] == call["session_id"]:
             program.update(session)
@@ -207,7 +171,7 @@ def _read_call(
     return call, program
 
 
-def _move(program: Program, cwd: str) -> None:
+def _move(program: ProgramRecord, cwd: str) -> None:
     """Use another directory. Files of the recorded directory are taken from it if they exist."""
     before = program["cwd"]
 
@@ -222,7 +186,7 @@ def _move(program: Program, cwd: str) -> None:
 
 
 def _run(
-    url: str | None, call: Call, program: Program, timeout: float, **options: Any
+    url: str | None, call: Call, program: ProgramRecord, timeout: float, **options: Any
 ) -> ReplayAnswer:
     """Return what the child answers. Options in capitals go into its environment."""
     environment = {name: value for name, value in options.items() if name.isupper()}

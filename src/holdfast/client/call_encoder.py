@@ -88,7 +88,7 @@ class CallEncoder:
         if before is not None and before.fixed:
             pending.snapshot = self._fix(target, before)
             return
-        state = pending.state = self._states.of(target)
+        state = pending.state = self._states.read(target)
         if before is not None and state is not None and is_same(before.state, state):
             pending.snapshot = before
             return
@@ -236,7 +236,7 @@ class CallEncoder:
         target = invocation.target
         fixed = self.fixed_targets.get(id(target))
         if fixed is None or fixed[0] is not target:
-            state = self._states.of(target)
+            state = self._states.read(target)
             if state is None or not is_same(pending.state, state):
                 with without_interception():
                     after = snapshots.retake(pending.snapshot, target)

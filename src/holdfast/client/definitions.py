@@ -1,8 +1,8 @@
 """Classes and functions that no other process can import, each stored once under its own id.
 
-A class of `__main__` is in none of its instances' bytes: they refer to it. Those that refer to one
-another in a circle (a class whose method makes its subclass) are stored together, and each of them
-is then a part of that group, so that what is restored has one of each, as the application had.
+The bytes of an instance refer to its class by that id. Definitions that refer to one another in a
+circle (a class whose method makes its subclass) are stored together, and each of them is then a
+part of that group, so that a restored value has one of each, as the application had.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import hashlib
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from holdfast.client import value_pickler
 
-_HEAP_TYPE = 1 << 9  # a class made by a class statement, or by C code that imitates one
+HEAP_TYPE = 1 << 9  # a class made by a class statement, or by C code that imitates one
+_MAX_CLOSURE = 1 << 20  # bytes
 
 
 class Stored:
@@ -58,33 +59,33 @@ def is_importable(thing: Any) -> bool:
         return False
     if module in ("__main__", "__mp_main__"):
         return False
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is thing
+        value = getattr(value, part, None)
+    return value is thing
 
 
 def is_private(thing: Any) -> bool:
     if isinstance(thing, type) and (
-        not thing.__flags__ & _HEAP_TYPE or thing.__module__ == "builtins"
+        not thing.__flags__ & HEAP_TYPE or thing.__module__ == "builtins"
     ):
-        return False  # pickle or dill knows it by name, or nobody does
+        return False  # pickle or dill writes it by name, or cannot write it
     return not is_importable(thing)
 
 
 class Definitions:
     """Every class and function stored by value, for as long as it lives."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._known: dict[int, tuple[weakref.ref[Any], bytes | None, Stored]] = {}
         self._living: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
-    def referrer(self, used: dict[str, Stored]) -> value_pickler.Refer:
-        """What a pickler asks about each class and function; notes in `used` what it refers to."""
+    def build_referrer(self, used: dict[str, Stored]) -> value_pickler.Refer:
+        """A function for a pickler, which notes in `used` what the bytes refer to."""
 
         def refer(thing: Any) -> str | None:
-            stored = self.of(thing)
+            stored = self.store(thing)
             if stored is None:
                 return None
             used[stored.cid] = stored
@@ -92,63 +93,55 @@ class Definitions:
 
         return refer
 
-    def of(self, thing: Any) -> Stored | None:
-        """Where it is stored; None if its name is enough."""
-        known = self._remembered(thing)
+    def store(self, thing: Any) -> Stored | None:
+        """Store a class or function; None if its name is enough."""
+        known = self.recall(thing)
         if known is not None:
             return known
         if not is_private(thing):
             return None
-        _Circles(self).store(thing)
-        return self._remembered(thing, fresh=True)
+        _CircleStore(self).store(thing)
+        return self.recall(thing, checked=True)
 
-    def living(self, cid: str) -> Any:
-        """The very class or function with this id, if this process has it."""
+    def find_living(self, cid: str) -> Any:
+        """The class or function with this id, if this process has it."""
         return self._living.get(cid)
 
-    def _remembered(self, thing: Any, fresh: bool = False) -> Stored | None:
+    def recall(self, thing: Any, checked: bool = False) -> Stored | None:
+        """What is stored of it. Unless it is `checked` already, None if it has changed since."""
         entry = self._known.get(id(thing))
         if entry is None or entry[0]() is not thing:
             return None
-        return entry[2] if fresh or entry[1] == state_of(thing) else None
+        return entry[2] if checked or entry[1] == _closure_state(thing) else None
 
     def remember(self, thing: Any, stored: Stored) -> None:
-        key = id(thing)
-        self._known[key] = (weakref.ref(thing, self._forgetting(key)), state_of(thing), stored)
-        self._living[stored.cid] = thing
+        known, key = self._known, id(thing)
 
-    def _forgetting(self, key: int) -> Callable[[Any], None]:
-        known = self._known
-
-        def forget(gone: Any) -> None:
+        def forget(reference: Any) -> None:
             entry = known.get(key)
-            if entry is not None and entry[0] is gone:
+            if entry is not None and entry[0] is reference:
                 del known[key]
 
-        return forget
+        known[key] = (weakref.ref(thing, forget), _closure_state(thing), stored)
+        self._living[stored.cid] = thing
 
-    def dump(self, value: Any, refer: value_pickler.Refer) -> bytes:
-        return value_pickler.thorough(value, self._most, refer, is_private)
+    def encode(self, value: Any, refer: value_pickler.Refer) -> bytes:
+        return value_pickler.dump_definitions(value, self._max_bytes, refer, is_private)
 
 
-def state_of(thing: Any) -> bytes | None:
+def _closure_state(thing: Any) -> bytes | None:
     """What may change about a function: its closure. A class is stored as it was when first met."""
     if type(thing) is not types.FunctionType or not thing.__closure__:
         return None
     try:
-        held = [cell.cell_contents for cell in thing.__closure__]
-        return (
-            value_pickler.plain(held, 1 << 20, 0)
-            or b"?" + repr([id(each) for each in held]).encode()
-        )
-    except (
-        ValueError,
-        value_pickler.TooLarge,
-    ):  # a cell that is still empty; or more than is worth it
+        contents = [cell.cell_contents for cell in thing.__closure__]
+        data = value_pickler.dump_plain(contents, _MAX_CLOSURE, 0)
+        return data or b"?" + repr([id(content) for content in contents]).encode()
+    except (ValueError, value_pickler.TooLarge):  # an empty cell; more than is worth comparing
         return b""
 
 
-class _Circles:
+class _CircleStore:
     """Stores a thing and all it refers to, those in a circle together (Tarjan's algorithm)."""
 
     def __init__(self, definitions: Definitions) -> None:
@@ -161,66 +154,66 @@ class _Circles:
         key = id(thing)
         self._order[key] = self._low[key] = len(self._order)
         self._path.append(thing)
-        for other in self._references(thing):
+        for other in self._find_references(thing):
             if id(other) not in self._order:
                 self.store(other)
                 self._low[key] = min(self._low[key], self._low[id(other)])
-            elif any(each is other for each in self._path):
+            elif any(member is other for member in self._path):
                 self._low[key] = min(self._low[key], self._order[id(other)])
         if self._low[key] == self._order[key]:
-            at = next(i for i, each in enumerate(self._path) if each is thing)
+            at = next(i for i, member in enumerate(self._path) if member is thing)
             circle = self._path[at:]
             del self._path[at:]
             self._store_circle(circle)
 
-    def _references(self, thing: Any) -> list[Any]:
-        met: list[Any] = []
+    def _find_references(self, thing: Any) -> list[Any]:
+        references: list[Any] = []
 
         def refer(other: Any) -> str | None:
             if other is thing or not is_private(other):
                 return None
-            if self._definitions._remembered(other) is None:
-                met.append(other)
+            if self._definitions.recall(other) is None:
+                references.append(other)
             return ""
 
         try:
-            self._definitions.dump(thing, refer)
-        except Exception:  # it will be said that it cannot be stored, when it is stored
+            self._definitions.encode(thing, refer)
+        except Exception:  # pickling runs the application's code; `_encode` reports the failure
             return []
-        return met
+        return references
 
     def _store_circle(self, circle: list[Any]) -> None:
-        circle.sort(key=_name)
+        circle.sort(key=_full_name)
         if len(circle) == 1:
-            self._definitions.remember(circle[0], self._stored(circle[0], circle))
+            self._definitions.remember(circle[0], self._encode(circle[0], circle))
             return
-        group = self._stored(tuple(circle), circle)
+        group = self._encode(tuple(circle), circle)
         for index, thing in enumerate(circle):
-            data = value_pickler.part(group.cid, index)
+            data = value_pickler.dump_part(group.cid, index)
             self._definitions.remember(thing, Stored(data, (group,)))
 
-    def _stored(self, value: Any, inside: list[Any]) -> Stored:
+    def _encode(self, value: Any, circle: list[Any]) -> Stored:
         used: dict[str, Stored] = {}
 
         def refer(other: Any) -> str | None:
-            if any(other is each for each in inside) or not is_private(other):
+            if any(other is member for member in circle) or not is_private(other):
                 return None
-            stored = self._definitions._remembered(other, fresh=True)
+            stored = self._definitions.recall(other, checked=True)
             if stored is None:
                 return None
             used[stored.cid] = stored
             return stored.cid
 
         try:
-            return Stored(self._definitions.dump(value, refer), tuple(used.values()))
-        except Exception as problem:  # code is not data: that it cannot be stored stops nobody
-            names = ", ".join(_name(each) for each in inside)
+            return Stored(self._definitions.encode(value, refer), tuple(used.values()))
+        except Exception as problem:  # a definition that cannot be stored must not stop the call
+            names = ", ".join(_full_name(member) for member in circle)
             why = f"{type(problem).__name__}: {problem}"[:200]
             digest = problem.digest if isinstance(problem, value_pickler.TooLarge) else ""
-            return Stored(value_pickler.omission(names, why, digest=digest))
+            return Stored(value_pickler.dump_omission(names, why, digest=digest))
 
 
-def _name(thing: Any) -> str:
+def _full_name(thing: Any) -> str:
     return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
 
 

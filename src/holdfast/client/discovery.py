@@ -1,4 +1,4 @@
-"""Where the server is: told, configured, announced, or where it usually is."""
+"""Finds the server: given, configured, announced in the data directory, or the default."""
 
 from __future__ import annotations
 
@@ -17,24 +17,20 @@ def data_dir(given: str | None = None) -> Path:
 
 def server_url(given: str | None = None) -> str:
     """`given`, else the environment, else what the server announced, else the default."""
-    for url in (
-        given,
-        os.environ.get("HOLDFAST_SERVER_URL"),
-        os.environ.get("CIDELDILL_SERVER_URL"),
-        announced(),
-    ):
-        if url:
-            return url.rstrip("/")
-    return DEFAULT_URL
+    url = (
+        given
+        or os.environ.get("HOLDFAST_SERVER_URL")
+        or os.environ.get("CIDELDILL_SERVER_URL")
+        or announced_url()
+    )
+    return url.rstrip("/") if url else DEFAULT_URL
 
 
-def announced() -> str | None:
-    """The address of the server of this data directory, if there is one."""
+def announced_url() -> str | None:
+    """The address of the server of this data directory, if one runs."""
     try:
-        found = json.loads((data_dir() / "server.json").read_text())
-        os.kill(int(found["pid"]), 0)
-        return str(found["url"])
-    except PermissionError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError):
+        announcement = json.loads((data_dir() / "server.json").read_text())
+        os.kill(int(announcement["pid"]), 0)
+        return str(announcement["url"])
+    except (OSError, ValueError, KeyError, TypeError):  # no server, or another user's
         return None

@@ -1,44 +1,31 @@
-"""Which object it was, of those that are not stored: a name that no other object has."""
+"""Names for objects that are not stored, different for each object of each process."""
 
 from __future__ import annotations
 
 import itertools
 import os
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 _TOKEN = os.urandom(8).hex()
+_known: dict[int, tuple[weakref.ref[Any], int]] = {}
+_numbers = itertools.count(1)
 
 
-class Identities:
-    """Numbers of objects, each the same for as long as the object lives."""
+def identify(value: Any) -> str:
+    """A name that stays the object's as long as it lives. Without weak references, its address."""
+    key = id(value)
+    entry = _known.get(key)
+    if entry is None or entry[0]() is not value:
 
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], int]] = {}
-        self._numbers = itertools.count(1)
+        def forget(reference: Any) -> None:
+            current = _known.get(key)
+            if current is not None and current[0] is reference:
+                _known.pop(key, None)
 
-    def of(self, value: Any) -> str:
-        """Of this process's objects, this one. Where it may have to do, its address."""
-        key = id(value)
-        entry = self._known.get(key)
-        if entry is None or entry[0]() is not value:
-            try:
-                entry = (weakref.ref(value, self._forgetting(key)), next(self._numbers))
-            except TypeError:
-                return f"{_TOKEN}-{os.getpid()}-at-{key:x}"
-            self._known[key] = entry
-        return f"{_TOKEN}-{os.getpid()}-{entry[1]}"
-
-    def _forgetting(self, key: int) -> Callable[[Any], None]:
-        known = self._known
-
-        def forget(gone: Any) -> None:
-            entry = known.get(key)
-            if entry is not None and entry[0] is gone:
-                known.pop(key, None)
-
-        return forget
-
-
-identities = Identities()
+        try:
+            entry = (weakref.ref(value, forget), next(_numbers))
+        except TypeError:
+            return f"{_TOKEN}-{os.getpid()}-at-{key:x}"
+        _known[key] = entry
+    return f"{_TOKEN}-{os.getpid()}-{entry[1]}"

@@ -1,4 +1,4 @@
-"""Whether an object is as it was, told by its fields: cheaper than pickling it again."""
+"""Compares an object with its former state by its fields, which is cheaper than pickling it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from holdfast.client.snapshots import Snapshot
 
 ATOMS = frozenset((int, str, float, bool, bytes, type(None)))
 _MAX_FIELDS = 16
-_IS_HEAP_TYPE = 1 << 9
-_OWN_WAYS = (
+_STATE_METHODS = (
     *("__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__", "__getnewargs_ex__"),
     *("__getattribute__", "__slots__"),
 )
@@ -22,16 +21,16 @@ _is = operator.is_
 
 
 class States:
-    """All that an ordinary object is, when that is a few plain values.
+    """The states of ordinary objects with a few plain fields: type, names and values.
 
-    The values are compared by identity, which for immutable ones proves that nothing changed.
+    They are compared by identity, which for immutable values proves that nothing changed.
     """
 
     def __init__(self) -> None:
         self._ordinary: dict[type, bool] = {}
 
-    def of(self, target: Any) -> tuple[Any, ...] | None:
-        """None: it cannot be told in this way."""
+    def read(self, target: Any) -> tuple[Any, ...] | None:
+        """The state; None if the object is not an ordinary one."""
         cls = type(target)
         is_ordinary = self._ordinary.get(cls)
         if is_ordinary is None:
@@ -48,15 +47,17 @@ class States:
 
 
 def _is_ordinary(cls: type) -> bool:
-    """Whether an instance is its `__dict__` and nothing else, to pickle and to us."""
+    """Whether its `__dict__` is all that pickle and we know of an instance."""
     for base in cls.__mro__[:-1]:
-        if not base.__flags__ & _IS_HEAP_TYPE or any(name in vars(base) for name in _OWN_WAYS):
+        if not base.__flags__ & definitions.HEAP_TYPE or any(
+            name in vars(base) for name in _STATE_METHODS
+        ):
             return False
     return cls not in copyreg.dispatch_table and cls.__dictoffset__ != 0 and type(cls) is type
 
 
 def fields_of(target: Any, snapshot: Snapshot | None) -> dict[str, Any] | None:
-    """The fields of an ordinary object, if it is as it was; else None."""
+    """The fields of an ordinary object that has not changed; else None."""
     if snapshot is None or snapshot.state is None or snapshot.state[0] is not type(target):
         return None
     fields: dict[str, Any] = target.__dict__
@@ -74,5 +75,5 @@ def is_same(before: tuple[Any, ...] | None, after: tuple[Any, ...]) -> bool:
 
 
 def is_stable(function: types.FunctionType) -> bool:
-    """Whether what is stored of a function stays the same: it has no closure, or goes by name."""
+    """Whether what is stored of a function stays the same: its name, or code without closure."""
     return not function.__closure__ or definitions.is_importable(function)

@@ -1,8 +1,10 @@
-"""Functions and classes taken apart, and put together in another process.
+"""Reduces functions and classes for pickling, and rebuilds them in another process.
 
-dill's own way writes a class that one of its methods names as a reference to `__main__`, which
-another process has not. Here a thing is made empty first and filled afterwards, so that whatever it
-refers to may refer back to it.
+dill writes a class that one of its own methods names as a reference to `__main__`, which another
+process does not have. Here a definition is made empty first and filled afterwards, so that whatever
+it refers to may refer back to it.
+
+The names of the functions that rebuild, and the path of this module, are part of the stored format.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import builtins
 import dataclasses
 import enum
 import types
-from collections.abc import Callable
 from typing import Any
 
 _EMPTY = "holdfast: an empty cell"
@@ -19,28 +20,30 @@ _NOT_KEPT = ("__dict__", "__weakref__", "_abc_impl", "__slots__", "__orig_bases_
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
-class Parts:
-    """Takes things apart for one pickle. Functions of one module share their globals in it."""
+class Reductions:
+    """The reductions in one pickle. Functions of one module share their globals in it."""
 
     def __init__(self) -> None:
         self._globals: dict[int, dict[str, Any]] = {}
 
-    def of(self, thing: Any) -> Any:
-        """How to make it, with what, and how to fill it: a reduction, as pickle knows it."""
+    def reduce(self, thing: Any) -> Any:
+        """What `__reduce__` would return for it."""
         if type(thing) is types.FunctionType:
-            return self._function(thing)
+            return self._reduce_function(thing)
         if isinstance(thing, enum.EnumMeta):
-            return _enum(thing)
-        return _class(thing)
+            return _reduce_enum(thing)
+        return _reduce_class(thing)
 
-    def _function(self, function: types.FunctionType) -> Any:
+    def _reduce_function(self, function: types.FunctionType) -> Any:
         known = function.__globals__
         shared = self._globals.setdefault(
             id(known), {"__name__": known.get("__name__"), "__builtins__": _Builtins()}
         )
         state = {
-            "globals": {name: known[name] for name in _names(function.__code__) if name in known},
-            "cells": [_contents(cell) for cell in function.__closure__ or ()],
+            "globals": {
+                name: known[name] for name in _global_names(function.__code__) if name in known
+            },
+            "cells": [_cell_contents(cell) for cell in function.__closure__ or ()],
             "defaults": function.__defaults__,
             "kwdefaults": function.__kwdefaults__,
             "dict": dict(function.__dict__),
@@ -60,36 +63,36 @@ class _Builtins:
         return vars, (builtins,)
 
 
-def cell_parts(cell: Any) -> Any:
-    """A cell travels empty; the functions that share it fill it."""
+def reduce_cell(cell: Any) -> Any:
+    """A cell is pickled empty; the functions that share it fill it."""
     return types.CellType, ()
 
 
-def sentinel(thing: Any) -> str | None:
-    """The name of one of the marks that dataclasses compare by identity."""
+def sentinel_name(thing: Any) -> str | None:
+    """The name of one of the values that dataclasses compare by identity."""
     for name, value in vars(dataclasses).items():
         if value is thing:
             return name
     return None
 
 
-def _contents(cell: Any) -> Any:
+def _cell_contents(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:
         return _EMPTY
 
 
-def _names(code: types.CodeType) -> list[str]:
+def _global_names(code: types.CodeType) -> list[str]:
     """The global names that a function, and those inside it, may use."""
-    found = dict.fromkeys(code.co_names)
+    names = dict.fromkeys(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(_names(constant)))
-    return list(found)
+            names.update(dict.fromkeys(_global_names(constant)))
+    return list(names)
 
 
-def _class(cls: type) -> Any:
+def _reduce_class(cls: type) -> Any:
     first = {
         name: cls.__dict__[name]
         for name in ("__module__", "__qualname__", "__slots__", "__orig_bases__")
@@ -97,10 +100,10 @@ def _class(cls: type) -> Any:
     }
     first["__qualname__"] = cls.__qualname__
     args = (type(cls), cls.__name__, cls.__bases__, first)
-    return make_class, args, _attributes(cls), None, None, fill_class
+    return make_class, args, _list_attributes(cls), None, None, fill_class
 
 
-def _attributes(cls: type) -> dict[str, Any]:
+def _list_attributes(cls: type) -> dict[str, Any]:
     return {
         name: value
         for name, value in vars(cls).items()
@@ -108,11 +111,11 @@ def _attributes(cls: type) -> dict[str, Any]:
     }
 
 
-def _enum(cls: Any) -> Any:
+def _reduce_enum(cls: Any) -> Any:
     members = {name: member.value for name, member in cls.__members__.items()}
     own = {
         name: value
-        for name, value in _attributes(cls).items()
+        for name, value in _list_attributes(cls).items()
         if name not in members and not name.startswith("_")
     }
     first = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
@@ -131,9 +134,9 @@ def make_function(
 
 def fill_function(function: types.FunctionType, state: dict[str, Any]) -> None:
     function.__globals__.update(state["globals"])
-    for cell, held in zip(function.__closure__ or (), state["cells"], strict=True):
-        if type(held) is not str or held != _EMPTY:
-            cell.cell_contents = held
+    for cell, contents in zip(function.__closure__ or (), state["cells"], strict=True):
+        if type(contents) is not str or contents != _EMPTY:
+            cell.cell_contents = contents
     function.__defaults__ = state["defaults"]
     function.__kwdefaults__ = state["kwdefaults"]
     function.__dict__.update(state["dict"])
@@ -144,8 +147,10 @@ def fill_function(function: types.FunctionType, state: dict[str, Any]) -> None:
 
 
 def make_class(metaclass: Any, name: str, bases: tuple[type, ...], first: dict[str, Any]) -> type:
-    made: type = types.new_class(name, bases, {"metaclass": metaclass}, _putting(first))
-    return made
+    cls: type = types.new_class(
+        name, bases, {"metaclass": metaclass}, lambda space: space.update(first)
+    )
+    return cls
 
 
 def make_enum(
@@ -158,14 +163,10 @@ def make_enum(
     space = metaclass.__prepare__(name, bases)
     for key, value in {**first, **members}.items():
         space[key] = value
-    made: type = metaclass(name, bases, space)
-    return made
+    cls: type = metaclass(name, bases, space)
+    return cls
 
 
 def fill_class(cls: type, state: dict[str, Any]) -> None:
     for name, value in state.items():
         type.__setattr__(cls, name, value)
-
-
-def _putting(first: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
-    return lambda space: space.update(first)

@@ -1,9 +1,10 @@
-"""How stored bytes name what is stored by itself.
+"""References in stored bytes to what is stored by itself.
 
 A class or function that no other process can import is stored once, under a content id of its own.
 The bytes of whatever uses it call `stored` with that id, so that `pickle.loads` and `dill.loads`
-restore them wherever Holdfast is installed and its server is found. `looking` gives another place
-to look than the server.
+restore them wherever Holdfast is installed and finds its server. `look_with` replaces the server.
+
+The names `Omitted` and `stored` and the path of this module are part of the stored format.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _look: ContextVar[Look | None] = ContextVar("holdfast_look", default=None)
 
 
 class Omitted:
-    """Stands, in a restored value, for what was not stored; it says what that was, and why."""
+    """Stands in a restored value for what was not stored, and says what that was and why."""
 
     def __init__(self, type_name: str, why: str, size: int | None = None, digest: str = "") -> None:
         self.type = type_name
@@ -56,20 +57,20 @@ class Reference:
 
 
 @contextmanager
-def looking(look: Look) -> Iterator[None]:
-    """While bytes are loaded, what they refer to is found by `look`."""
-    before = _look.set(look)
+def look_with(look: Look) -> Iterator[None]:
+    """Find what bytes refer to with `look` while they are loaded."""
+    token = _look.set(look)
     try:
         yield
     finally:
-        _look.reset(before)
+        _look.reset(token)
 
 
 @functools.lru_cache(maxsize=1000)
 def _fetch_and_load(cid: str) -> Any:
-    """Loads what is stored from the server that the environment, or its announcement, names."""
-    # Imported here: only a process that unpickles by itself comes this far, and `value_pickler`
-    # imports this module, whose name and path are part of the stored format.
+    """Load what is stored from the server that `discovery` finds."""
+    # Imported here, because `value_pickler` imports this module, and because only a process that
+    # unpickles by itself comes this far.
     from holdfast.client import discovery
     from holdfast.client.exceptions import DebugError, DebugServerError
     from holdfast.client.http_client import HttpClient

@@ -19,7 +19,7 @@ from typing import Any
 from holdfast.client import definitions, value_pickler
 from holdfast.client.definitions import Definitions, Stored
 from holdfast.client.exceptions import DebugSerializationError
-from holdfast.client.identities import identities
+from holdfast.client.identities import identify
 from holdfast.client.proxy_base import target_of
 from holdfast.client.value_pickler import ONE_SHOT
 from holdfast.client.value_preview import preview_text
@@ -138,7 +138,7 @@ class Snapshots:
     def _build_too_large(self, value: Any, size: int, digest: str) -> Snapshot:
         """A marker with the digest of what is not stored, so that a change of it shows."""
         why = f"it takes more than {self._max_bytes} bytes"
-        data = value_pickler.omission(type(value).__name__, why, size, digest)
+        data = value_pickler.dump_omission(type(value).__name__, why, size, digest)
         return Snapshot(data, (), is_fixed(value), "too_large")
 
     def retake(self, before: Snapshot, value: Any) -> Snapshot | None:
@@ -176,20 +176,20 @@ class Snapshots:
 
     def _encode(self, value: Any) -> tuple[bytes, tuple[Stored, ...]]:
         if type(value) is types.FunctionType or issubclass(type(value), type):
-            stored = self.definitions.of(value)
+            stored = self.definitions.store(value)
             if stored is not None:
                 return stored.data, stored.needs
-        data = value_pickler.plain(value, self._max_bytes)
+        data = value_pickler.dump_plain(value, self._max_bytes)
         if data is not None:
             return data, ()
         used: dict[str, Stored] = {}
-        refer = self.definitions.referrer(used)
-        data = value_pickler.referring(value, self._max_bytes, refer, definitions.is_private)
+        refer = self.definitions.build_referrer(used)
+        data = value_pickler.dump_referring(value, self._max_bytes, refer, definitions.is_private)
         return data, tuple(used.values())
 
     def restore(self, data: bytes, fetch: Callable[[str], bytes]) -> Any:
         """The value of these bytes. `fetch` gets the bytes of what they refer to."""
-        return restore(data, fetch, self.definitions.living)
+        return restore(data, fetch, self.definitions.find_living)
 
 
 def restore(
@@ -238,12 +238,12 @@ def _one_shot_kind(value: Any) -> str | None:
 
 def _build_marked(value: Any, marker: str, why: str) -> Snapshot:
     """Identifies a value that is not stored, and its state as far as its preview shows it."""
-    digest = identities.of(value)
+    digest = identify(value)
     fixed = type(value) in ONE_SHOT
     if not fixed:
         text = preview_text(value).encode("utf-8", "replace")
         digest = f"{digest}-{hashlib.sha256(text).hexdigest()}"
-    data = value_pickler.omission(type(value).__name__, why, None, digest)
+    data = value_pickler.dump_omission(type(value).__name__, why, None, digest)
     snapshot = Snapshot(data, (), fixed, marker)
     snapshot.why = why
     return snapshot

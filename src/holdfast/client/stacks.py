@@ -1,21 +1,22 @@
-"""Where a call came from: its stack, described once and recognised after that.
+"""The stacks from which calls are made: each is described once and recognised after that.
 
-A stack is known by its code objects and the instructions they stand at, which costs a walk over
-the frames. Lines of source are read only for a stack that was not seen before; the JSON of one
-that was is kept ready.
+A stack is recognised by its code objects and the instructions they stand at, which costs a walk
+over the frames. Lines of source are read only for a new stack; the JSON of the others is kept.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import linecache
 import os
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from holdfast.client.value_preview import clean, preview_text
 
-_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_OUR_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 MAX_FRAMES = 500
 _MAX_STACKS = 4096
 
@@ -27,61 +28,52 @@ class Stacks:
 
     def capture(self, frame: types.FrameType | None) -> str:
         """The stack from `frame` outwards, as JSON: the caller first."""
-        where: list[int] = []
+        key: list[int] = []
         current = frame
         while current is not None:
-            where.append(id(current.f_code))
-            where.append(current.f_lasti)
+            key.append(id(current.f_code))
+            key.append(current.f_lasti)
             current = current.f_back
-        known = self._known.get(tuple(where))
-        return known[0] if known is not None else self._describe(tuple(where), frame)
+        known = self._known.get(tuple(key))
+        return known[0] if known is not None else self._describe(tuple(key), frame)
 
-    def _describe(self, where: tuple[int, ...], frame: types.FrameType | None) -> str:
+    def _describe(self, key: tuple[int, ...], frame: types.FrameType | None) -> str:
         if len(self._known) >= _MAX_STACKS:
             self._known.clear()
-        frames = _frames(frame)
-        text = json.dumps([_place(each) for each in frames if not is_ours(each.f_code)])
-        self._known[where] = (text, codes(frame))
+        text = json.dumps([_describe_frame(shown) for shown in _shown_frames(frame)])
+        self._known[key] = (text, codes(frame))
         return text
 
 
 def with_locals(frame: types.FrameType | None) -> str:
-    """The stack with every frame's variables, as text. Never the same twice, so never kept."""
+    """The stack with the variables of every frame, as JSON; no two are the same."""
     return json.dumps(
-        [
-            {**_place(each), "locals": _locals(each)}
-            for each in _frames(frame)
-            if not is_ours(each.f_code)
-        ]
+        [{**_describe_frame(shown), "locals": _locals(shown)} for shown in _shown_frames(frame)]
     )
 
 
-def is_ours(code: types.CodeType) -> bool:
-    return code.co_filename.startswith(_HERE)
-
-
 def codes(frame: types.FrameType | None) -> list[types.CodeType]:
-    return [each.f_code for each in _every(frame)]
+    return [outer.f_code for outer in _walk(frame)]
 
 
 def instructions(frame: types.FrameType | None) -> list[tuple[types.CodeType, int]]:
-    """Where each frame from here outwards stands."""
-    return [(each.f_code, each.f_lasti) for each in _every(frame)]
+    """The code and the instruction of each frame from here outwards."""
+    return [(outer.f_code, outer.f_lasti) for outer in _walk(frame)]
 
 
-def _every(frame: types.FrameType | None) -> list[types.FrameType]:
-    found = []
+def _walk(frame: types.FrameType | None) -> Iterator[types.FrameType]:
     while frame is not None:
-        found.append(frame)
+        yield frame
         frame = frame.f_back
-    return found
 
 
-def _frames(frame: types.FrameType | None) -> list[types.FrameType]:
-    return _every(frame)[:MAX_FRAMES]
+def _shown_frames(frame: types.FrameType | None) -> list[types.FrameType]:
+    """The frames from here outwards without our own."""
+    frames = itertools.islice(_walk(frame), MAX_FRAMES)
+    return [outer for outer in frames if not outer.f_code.co_filename.startswith(_OUR_FOLDER)]
 
 
-def _place(frame: types.FrameType) -> dict[str, Any]:
+def _describe_frame(frame: types.FrameType) -> dict[str, Any]:
     code = frame.f_code
     line = linecache.getline(code.co_filename, frame.f_lineno or 0, frame.f_globals)
     return {

@@ -1,10 +1,10 @@
-"""Bytes of values, and values of bytes.
+"""Pickles values and loads them.
 
 C pickle comes first: it is 30 to 80 times faster than dill and right for nearly everything. It is
 wrong where it writes a name that only this process knows (`__main__`), and it refuses lambdas,
-closures and local classes. Such values are written again with those classes and functions left
-out, each stored once under an id of its own (`definitions`) and referred to by that
-(`references`); and what C pickle cannot do even then, dill does.
+closures and local classes. Such values are pickled again with those classes and functions left out,
+each stored once under an id of its own (`definitions`) and referred to by that (`references`). What
+C pickle cannot do even then, dill does.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import rebuilding
-from holdfast.client.references import Look, Omitted, Reference, looking, stored
+from holdfast.client.references import Look, Omitted, Reference, look_with, stored
 
 PROTOCOL = 5
 
-# A name that cannot be found from another process has this in it: `__main__`, `__mp_main__`.
+# In the names that no other process finds: `__main__`, `__mp_main__`.
 _PRIVATE_MODULE = b"_main__"
 
-# Things that are under way or belong to one process; a call's record says that there was one.
+# Values that are used up by reading them, or belong to one process. A record names them only.
 ONE_SHOT: dict[type, str] = {
     types.GeneratorType: "generator",
     types.CoroutineType: "coroutine",
@@ -37,12 +37,12 @@ ONE_SHOT: dict[type, str] = {
 Refer = Callable[[Any], "str | None"]
 
 
-# What is over the cap is not kept but hashed, this many times the cap; then the pickler is stopped.
-_BEYOND = 64
+# What exceeds the limit is hashed instead of kept, up to so many times the limit.
+_MAX_EXCESS = 64
 
 
 class TooLarge(Exception):
-    """The bytes would be more than the cap: how many there are, and their SHA-256."""
+    """There are more bytes than the limit: how many, and their SHA-256."""
 
     def __init__(self, size: int = 0, digest: str = "") -> None:
         super().__init__(f"it takes {size} bytes" if size else "")
@@ -51,7 +51,7 @@ class TooLarge(Exception):
 
 
 class UnderWay(Exception):
-    """There is something in the value that is used up by reading it, or belongs to one process."""
+    """The value contains something that is used up by reading it, or belongs to one process."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"there is a {kind.replace('_', ' ')} in it")
@@ -59,34 +59,34 @@ class UnderWay(Exception):
 
 
 class _Sink:
-    """Where a pickler writes. What is more than the cap is not kept, only counted and hashed."""
+    """What a pickler writes to. Beyond the limit, bytes are only counted and hashed."""
 
-    __slots__ = ("_hash", "_least", "_most", "parts", "room")
+    __slots__ = ("_hash", "_limit", "_min_room", "parts", "room")
 
-    def __init__(self, room: int, beyond: int = _BEYOND) -> None:
+    def __init__(self, limit: int, max_excess: int = _MAX_EXCESS) -> None:
         self.parts: list[bytes] = []
-        self.room = room
-        self._most = room
-        self._least = -beyond * room
+        self.room = limit
+        self._limit = limit
+        self._min_room = -max_excess * limit
         self._hash: Any = None
 
     def write(self, data: Any) -> int:
         size = memoryview(data).nbytes if type(data) is not bytes else len(data)
         self.room -= size
         if self.room < 0:
-            self._hashed(data)
+            self._hash_excess(data)
         else:
             self.parts.append(data if type(data) is bytes else bytes(data))
         return size
 
-    def _hashed(self, data: Any) -> None:
+    def _hash_excess(self, data: Any) -> None:
         if self._hash is None:
             self._hash = hashlib.sha256()
             for part in self.parts:
                 self._hash.update(part)
             self.parts.clear()
         self._hash.update(data)
-        if self.room < self._least:
+        if self.room < self._min_room:
             raise self.too_large()
 
     @property
@@ -94,7 +94,7 @@ class _Sink:
         return self.room < 0
 
     def too_large(self) -> TooLarge:
-        return TooLarge(self._most - self.room, self._hash.hexdigest())
+        return TooLarge(self._limit - self.room, self._hash.hexdigest())
 
     def bytes(self) -> bytes:
         if self.room < 0:
@@ -102,14 +102,14 @@ class _Sink:
         return self.parts[0] if len(self.parts) == 1 else b"".join(self.parts)
 
 
-def plain(value: Any, most: int, beyond: int = _BEYOND) -> bytes | None:
-    """C pickle's bytes if another process can load them."""
-    sink = _Sink(most, beyond)
+def dump_plain(value: Any, limit: int, max_excess: int = _MAX_EXCESS) -> bytes | None:
+    """C pickle's bytes; None if another process could not load them."""
+    sink = _Sink(limit, max_excess)
     try:
         pickle.Pickler(sink, PROTOCOL).dump(value)
     except TooLarge:
         raise
-    except Exception:  # whatever the value's own code raises: dill may know better
+    except Exception:  # pickling runs the value's own code; dill may still manage
         return None
     data = sink.bytes()
     return None if _PRIVATE_MODULE in data else data
@@ -119,8 +119,8 @@ class _Changed(Exception):
     pass
 
 
-class _Comparing:
-    """Where a pickler writes what should be the same as before; nothing is kept."""
+class _Comparison:
+    """What a pickler writes to, in order to compare its bytes with those of before."""
 
     __slots__ = ("at", "expected")
 
@@ -137,37 +137,41 @@ class _Comparing:
 
 
 def is_same(value: Any, data: bytes) -> bool:
-    """Whether C pickle writes exactly these bytes. False is no proof that it has changed."""
-    sink = _Comparing(data)
+    """Whether C pickle writes exactly these bytes. False is no proof that the value has changed."""
+    sink = _Comparison(data)
     try:
         pickle.Pickler(sink, PROTOCOL).dump(value)
-    except Exception:  # it is different, or C pickle cannot tell
+    except Exception:  # it has changed, or the value's own code fails
         return False
     return sink.at == len(data)
 
 
-def referring(value: Any, most: int, refer: Refer, is_private: Callable[[Any], bool]) -> bytes:
-    """The bytes with classes and functions left out for which `refer` gives an id."""
-    sink = _Sink(most)
+def dump_referring(
+    value: Any, limit: int, refer: Refer, is_private: Callable[[Any], bool]
+) -> bytes:
+    """The bytes with references to the classes and functions for which `refer` gives an id."""
+    sink = _Sink(limit)
     try:
-        _Referring(sink, refer).dump(value)
+        _ReferringPickler(sink, refer).dump(value)
         return sink.bytes()
     except TooLarge:
         raise
-    except Exception:
+    except Exception:  # C pickle cannot do it, for any reason: dill may
         if sink.is_over:  # dill would take minutes, to no use
             raise sink.too_large() from None
-        return thorough(value, most, refer, is_private)
+        return dump_definitions(value, limit, refer, is_private)
 
 
-def thorough(value: Any, most: int, refer: Refer, is_private: Callable[[Any], bool]) -> bytes:
+def dump_definitions(
+    value: Any, limit: int, refer: Refer, is_private: Callable[[Any], bool]
+) -> bytes:
     """dill's bytes, in which private functions and classes are written out."""
-    sink = _Sink(most)
+    sink = _Sink(limit)
     _dill_pickler()(sink, refer, is_private).dump(value)
     return sink.bytes()
 
 
-class _Referring(pickle.Pickler):
+class _ReferringPickler(pickle.Pickler):
     def __init__(self, sink: _Sink, refer: Refer) -> None:
         super().__init__(sink, PROTOCOL)
         self._refer = refer
@@ -190,28 +194,28 @@ def _dill_pickler() -> Any:
             super().__init__(sink, PROTOCOL, recurse=True, byref=False)
             self._refer_to = refer
             self._is_private = is_private
-            self._parts = rebuilding.Parts()
+            self._reductions = rebuilding.Reductions()
 
         def reducer_override(self, obj: Any) -> Any:
             cls = type(obj)
             if cls is types.CellType:
-                return rebuilding.cell_parts(obj)
+                return rebuilding.reduce_cell(obj)
             if cls is types.FunctionType or issubclass(cls, type):
                 cid = self._refer_to(obj)
                 if cid is not None:
                     return stored, (cid,)
-                return self._parts.of(obj) if self._is_private(obj) else NotImplemented
+                return self._reductions.reduce(obj) if self._is_private(obj) else NotImplemented
             if cls in ONE_SHOT:
                 raise UnderWay(ONE_SHOT[cls])
             if cls.__module__ == "dataclasses":
-                return rebuilding.sentinel(obj) or NotImplemented
+                return rebuilding.sentinel_name(obj) or NotImplemented
             return NotImplemented
 
     return Thorough
 
 
-def omission(type_name: str, why: str, size: int | None = None, digest: str = "") -> bytes:
-    """Bytes that say what is not stored; they load as an `Omitted`."""
+def dump_omission(type_name: str, why: str, size: int | None = None, digest: str = "") -> bytes:
+    """Bytes that load as an `Omitted`, which describes what is not stored."""
     return pickle.dumps(Omitted(type_name, why, size, digest), PROTOCOL)
 
 
@@ -225,13 +229,13 @@ class _Part:
         return operator.getitem, (Reference(self._group), self._index)
 
 
-def part(group: str, index: int) -> bytes:
+def dump_part(group: str, index: int) -> bytes:
     return pickle.dumps(_Part(group, index), PROTOCOL)
 
 
 def loads(data: bytes, look: Look) -> Any:
-    """The value again; `look` gives what is stored under another id."""
-    with looking(look):
+    """Load a value. `look` gives what is stored under an id that the bytes refer to."""
+    with look_with(look):
         if b"dill" in data:
             import dill
 

@@ -1,4 +1,4 @@
-"""What waits for a decision, whatever its kind, and the one place to decide it."""
+"""Holds of every kind: lists, decides and evaluates in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _numbers = itertools.count(1)
 
 
 def new_hold_id() -> str:
-    """One row of numbers for holds of every kind."""
+    """Holds of every kind share one sequence of numbers."""
     return f"hold_{next(_numbers)}"
 
 

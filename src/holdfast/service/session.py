@@ -70,7 +70,7 @@ class Session(Waitable, ABC):
         """All that is known of the session."""
 
     async def status(self, options: RunOptions) -> StatusAnswer:
-        """Where its target is; with `wait`, once it stopped, ended, or time is up."""
+        """Where its target is. With `wait`, wait until it stops or ends, or time is up."""
         raise self.not_a_program()
 
     @property
@@ -79,7 +79,7 @@ class Session(Waitable, ABC):
         return False
 
     def touch(self) -> None:
-        """Count a request as activity; only sessions that expire care."""
+        """Count a request as activity. Only sessions that expire need it."""
 
     # -- events -----------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ class Session(Waitable, ABC):
         raise self.not_a_program()
 
     async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> StatusAnswer:
-        """End what runs and start it over; `changes` replace fields of its launch."""
+        """End what runs and start it again. `changes` replace fields of its launch."""
         raise self.not_a_program()
 
     async def terminate(self) -> StatusAnswer:

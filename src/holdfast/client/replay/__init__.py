@@ -1,7 +1,7 @@
-"""A recorded call, made again: in a process of the user's own interpreter, because a user asked.
+"""Makes a recorded call again, in a process of the user's interpreter, because the user asked.
 
-`child` is what runs there. It restores the values (`restoring`), finds the current code and calls
-it (`calling`), says where the outcome differs from the recorded one (`differences`), and, for a
-test, writes the values as source (`expressions`, with `helpers` that go into the test's file).
-`stability` tells whether the call can be repeated at all: not if it depends on clock or chance.
+`replay_process` runs there. It restores the values (`value_restorer`), finds the current code and
+calls it (`recorded_call`), and compares the outcome with the recorded one (`differences`). For a
+test it describes the call (`generated_test`) with values as source code (`source_expressions`; the
+test's file gets `generated_test_helpers`). `nondeterminism` notices the use of clock and chance.
 """

@@ -12,7 +12,7 @@ from holdfast.client.value_preview import preview_text
 from holdfast.wire import value_differ
 from holdfast.wire.value_differ import Change, Part, ValueDiffer, Verdict
 
-MAX = 20
+MAX_DIFFERENCES = 20
 _SCALARS = (type(None), bool, int, str, bytes, complex)
 _NAMED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 _ABSENT = "(absent)"
@@ -27,9 +27,9 @@ class Difference:
     actual: str
 
 
-def between(expected: Any, actual: Any) -> list[Difference]:
-    """At most `MAX` of them."""
-    differ = ValueDiffer(_LiveValues(), MAX)
+def find_differences(expected: Any, actual: Any) -> list[Difference]:
+    """The first differences, at most `MAX_DIFFERENCES`."""
+    differ = ValueDiffer(_LiveValues(), MAX_DIFFERENCES)
     differ.compare(expected, actual)
     return [_to_text(difference) for difference in differ.differences]
 
@@ -67,12 +67,12 @@ class _LiveValues:
         return self._judge_objects(left, right)
 
     def _judge_objects(self, left: Any, right: Any) -> Verdict:
-        if _says_equal(left, right):
+        if _is_equal(left, right):
             return Verdict.SAME
         key = equality.key(left)
         if key is not None and key == equality.key(right):
             return Verdict.SAME
-        if _state(left) is None or _state(right) is None:
+        if _read_state(left) is None or _read_state(right) is None:
             is_same = isinstance(left, BaseException) and preview_text(left) == preview_text(right)
             return Verdict.SAME if is_same else Verdict.DIFFERENT
         return Verdict.FIND_PART if _has_eq(left) else Verdict.COMPARE_PARTS
@@ -82,7 +82,7 @@ class _LiveValues:
             return {at: (f"[{at}]", item) for at, item in enumerate(value)}
         if type(value) is dict:
             return {key: (f"[{key!r}]", part) for key, part in value.items()}
-        return {name: (f".{name}", part) for name, part in (_state(value) or {}).items()}
+        return {name: (f".{name}", part) for name, part in (_read_state(value) or {}).items()}
 
     def members(self, value: Any) -> None:
         """Sets are compared by their own ==."""
@@ -91,12 +91,12 @@ class _LiveValues:
         return preview_text(left) == preview_text(right)
 
 
-def _says_equal(left: Any, right: Any) -> bool:
+def _is_equal(left: Any, right: Any) -> bool:
     if not _has_eq(left):
         return False
     try:
         return bool(left == right)
-    except Exception:  # a user's own ==: that of an array gives no answer
+    except Exception:  # the application's own ==; that of an array has no truth value
         return False
 
 
@@ -105,13 +105,13 @@ def _has_eq(value: Any) -> bool:
     return cls.__eq__ is not object.__eq__
 
 
-def _state(value: Any) -> dict[str, Any] | None:
-    """The attributes; whatever pickle would write besides has a name of its own."""
+def _read_state(value: Any) -> dict[str, Any] | None:
+    """The attributes, and under names of their own what else pickle would write."""
     if isinstance(value, BaseException):
         return {"args": value.args, **vars(value)}
     try:
         parts = value.__reduce_ex__(4)
-    except Exception:  # a user's own method
+    except Exception:  # the application's own method may raise anything
         return None
     if isinstance(parts, str):
         return {"name": parts}

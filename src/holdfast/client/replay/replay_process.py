@@ -1,6 +1,6 @@
 """The process in which a recorded call is made again.
 
-It is told what to do on its standard input and answers, in one JSON document, on what was its
+It reads a `ReplayOrder` from its standard input and writes a `ReplayAnswer` to what was its
 standard output; what the program prints goes to standard error.
 """
 
@@ -9,81 +9,81 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import equality
 from holdfast.client.exceptions import DebugError
 from holdfast.client.http_client import ApiError, HttpClient
-from holdfast.client.replay import generated_test, nondeterminism, recorded_call
+from holdfast.client.replay import nondeterminism, recorded_call
+from holdfast.client.replay.generated_test import GeneratedTest
+from holdfast.client.replay.replay_messages import ProgramRecord, ReplayAnswer, ReplayOrder
 from holdfast.client.replay.value_restorer import CannotReplay, Program, Restorer, dotted_name
 from holdfast.client.snapshots import cid_of
 from holdfast.client.switch import switch
 
-Json = dict[str, Any]
-
 
 def main() -> None:
     order = json.load(sys.stdin)
-    answers = os.dup(1)
+    output = os.dup(1)
     os.dup2(2, 1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    answer = json.dumps(answered(order)).encode()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    answer = json.dumps(replay(order)).encode()
     sys.stdout.flush()
-    with os.fdopen(answers, "wb") as out:
-        out.write(answer)
-    # Not through the program's own exit handlers and threads: what was asked for is done.
+    with os.fdopen(output, "wb") as file:
+        file.write(answer)
+    # Not through the program's own exit handlers and threads: the work is done.
     os._exit(0)
 
 
-def answered(order: Json) -> Json:
+def replay(order: ReplayOrder) -> ReplayAnswer:
     try:
-        return _replayed(order)
+        return _replay(order)
     except CannotReplay as why:
         return {"status": "cannot", "reason": str(why)}
 
 
-def _replayed(order: Json) -> Json:
+def _replay(order: ReplayOrder) -> ReplayAnswer:
     call, session = order["call"], order["session"]
-    recorded_call.refuse(call)
-    _become(session)
+    recorded_call.require_replayable(call)
+    _adopt_program(session)
     if order.get("shift"):
-        nondeterminism.shift_the_clock()
+        nondeterminism.shift_clock()
     program = Program(session.get("script"), session.get("module"))
-    restorer = Restorer(_fetching(order["url"]), program)
-    values = recorded_call.Values(call, restorer)
-    way = recorded_call.Way(call, values.target)
-    recorded_call.require_current(way, restorer)
-    function = way.function(values.target)
-    recorded = recorded_call.Recorded(call, restorer)
-    answer: Json = {"function": way.full_name(), "expected": recorded.text()}
+    restorer = Restorer(_build_fetch(order["url"]), program)
+    values = recorded_call.CallValues(call, restorer)
+    form = recorded_call.CallForm(call, values.target)
+    recorded_call.require_current(form, restorer)
+    function = form.find_function(values.target)
+    recorded = recorded_call.RecordedOutcome(call, restorer)
+    answer: ReplayAnswer = {"function": form.full_name(), "expected": recorded.text()}
     if order.get("test"):
-        given = recorded_call.Values(call, restorer)
-        test = generated_test.Test(call, restorer, given, way, recorded).written()
+        before = recorded_call.CallValues(call, restorer)
+        test = GeneratedTest(call, restorer, before, form, recorded).build()
         observer = nondeterminism.Observer()
         with observer:
-            outcome = recorded_call.make(function, values)
-        test["awaited"] = outcome.awaited
-        answer.update(test=test, clock=observer.clock, chance=observer.chance)
+            outcome = recorded_call.make_call(function, values)
+        test["awaited"] = outcome.was_awaited
+        answer.update({"test": test, "clock": observer.clock, "chance": observer.chance})
     else:
-        outcome = recorded_call.make(function, values)
-    found = recorded_call.compare(recorded, outcome, values, way, program.main_name())
+        outcome = recorded_call.make_call(function, values)
+    differences = recorded_call.compare(recorded, outcome, values, program.main_name())
     return {
         **answer,
-        "status": "different" if found else "equal",
+        "status": "different" if differences else "equal",
         "actual": outcome.text(),
         "differences": [
-            {"of": of, "path": each.path, "expected": each.expected, "actual": each.actual}
-            for of, each in found
+            {"of": what, "path": part.path, "expected": part.expected, "actual": part.actual}
+            for what, part in differences
         ],
-        "key": _key(outcome, values),
-        "code_changed_at": _newest(session, way),
+        "key": _outcome_key(outcome, values),
+        "code_changed_at": _code_changed_at(session, form),
         "connects": switch.was_refused,
     }
 
 
-def _become(session: Json) -> None:
-    """Where the recorded program was, importing from where it did."""
+def _adopt_program(session: ProgramRecord) -> None:
+    """Take the arguments of the recorded program, and import from where it did."""
     sys.argv = list(session.get("argv") or [""])
     path = list(session.get("path") or [])
     script = session.get("script")
@@ -92,10 +92,10 @@ def _become(session: Json) -> None:
         if script:
             path.insert(0, dotted_name(script)[0])
     known = set(sys.path)
-    sys.path[:0] = [each for each in path if each not in known]
+    sys.path[:0] = [folder for folder in path if folder not in known]
 
 
-def _fetching(url: str) -> Any:
+def _build_fetch(url: str) -> Callable[[str], bytes]:
     client = HttpClient(url, token=os.environ.get("HOLDFAST_TOKEN"))
 
     def fetch(cid: str) -> bytes:
@@ -110,24 +110,23 @@ def _fetching(url: str) -> Any:
     return fetch
 
 
-def _key(outcome: recorded_call.Outcome, values: recorded_call.Values) -> str:
-    """Two runs of the same key had the same outcome."""
+def _outcome_key(outcome: recorded_call.ReplayOutcome, values: recorded_call.CallValues) -> str:
+    """Two runs with the same key had the same outcome."""
     ended = outcome.value if outcome.error is None else outcome.text()
     key = equality.key((ended, values.args, values.kwargs))
     return key or outcome.text()
 
 
-def _newest(session: Json, way: recorded_call.Way) -> float:
-    """When the program's own files were last written, as far as they are loaded."""
-    homes = [
-        each for each in (session.get("cwd"), os.path.dirname(session.get("script") or "")) if each
-    ]
+def _code_changed_at(session: ProgramRecord, form: recorded_call.CallForm) -> float:
+    """When the loaded files of the program were last written."""
+    folders = (session.get("cwd"), os.path.dirname(session.get("script") or ""))
+    homes = tuple(folder + os.sep for folder in folders if folder)
     newest = 0.0
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if not isinstance(file, str) or "site-packages" in file:
             continue
-        if any(file.startswith(home + os.sep) for home in homes) or _is_home(way, module):
+        if file.startswith(homes) or _defines_target(module, form):
             try:
                 newest = max(newest, os.stat(file).st_mtime)
             except OSError:
@@ -135,7 +134,7 @@ def _newest(session: Json, way: recorded_call.Way) -> float:
     return newest
 
 
-def _is_home(way: recorded_call.Way, module: Any) -> bool:
-    owner = getattr(way.target, "__self__", way.target)
+def _defines_target(module: Any, form: recorded_call.CallForm) -> bool:
+    owner = getattr(form.target, "__self__", form.target)
     owner = owner if hasattr(owner, "__module__") else type(owner)
     return getattr(owner, "__module__", None) == getattr(module, "__name__", "")

@@ -1,4 +1,4 @@
-"""Recorded values, with the classes and functions of the program as it is now."""
+"""Restores recorded values with the classes and functions of the current program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CannotReplay(Exception):
 
 
 class Program:
-    """The recorded program's modules as they are now. Its script is imported, not run as main."""
+    """The current modules of the recorded program. Its script is imported, not run as main."""
 
     def __init__(self, script: str | None, module: str | None) -> None:
         self._script = script
@@ -30,24 +30,24 @@ class Program:
         self._main: types.ModuleType | None = None
 
     def find(self, module: str, qualname: str) -> Any:
-        """What has this name now; None if nothing has, or if it is made as the program runs."""
+        """What has this name now; None if nothing has, or if it is local to a function."""
         if "<" in qualname:
             return None
         try:
-            found: Any = self.main() if module in _MAIN else importlib.import_module(module)
+            value: Any = self.main() if module in _MAIN else importlib.import_module(module)
         except ImportError:
             return None
         for part in qualname.split("."):
-            found = getattr(found, part, None)
-        return found
+            value = getattr(value, part, None)
+        return value
 
-    def current(self, thing: Any) -> Any:
+    def find_current(self, thing: Any) -> Any:
         """A class or function that was stored by value, as the program has it now."""
         if not isinstance(thing, type) and type(thing) is not types.FunctionType:
             return None
-        found = self.find(str(thing.__module__), thing.__qualname__)
-        same_kind = isinstance(found, type) == isinstance(thing, type) and callable(found)
-        return found if same_kind else None
+        current = self.find(str(thing.__module__), thing.__qualname__)
+        is_same_kind = isinstance(current, type) == isinstance(thing, type) and callable(current)
+        return current if is_same_kind else None
 
     def main(self) -> types.ModuleType:
         if self._main is None:
@@ -59,7 +59,7 @@ class Program:
         if self._script is None or name is None:
             raise CannotReplay("it belongs to __main__, and the program was no script in a file")
         try:
-            return _imported(name, self._script)
+            return _import_script(name, self._script)
         except Exception as problem:  # whatever the script raises when it is imported
             raise CannotReplay(
                 f"{self._script} cannot be imported: {describe_error(problem)}"
@@ -68,7 +68,7 @@ class Program:
             raise CannotReplay(f"{self._script} ends when it is imported: {problem}") from problem
 
     def main_name(self) -> str | None:
-        """What the script is called when it is imported."""
+        """The name of the script when it is imported."""
         if self._module is not None:
             return self._module
         return None if self._script is None else dotted_name(self._script)[1]
@@ -83,16 +83,17 @@ def dotted_name(script: str) -> tuple[str, str]:
     return folder, name
 
 
-def _imported(name: str, script: str) -> types.ModuleType:
+def _import_script(name: str, script: str) -> types.ModuleType:
     if all(part.isidentifier() for part in name.split(".")):
         try:
-            found = importlib.import_module(name)
+            module = importlib.import_module(name)
         except ModuleNotFoundError as problem:
             if problem.name != name:
                 raise
         else:
-            if os.path.realpath(getattr(found, "__file__", None) or "") == os.path.realpath(script):
-                return found
+            file = getattr(module, "__file__", None) or ""
+            if os.path.realpath(file) == os.path.realpath(script):
+                return module
     spec = importlib.util.spec_from_file_location(name, script)
     if spec is None or spec.loader is None:
         raise ImportError(f"{script} is no Python file")
@@ -103,12 +104,12 @@ def _imported(name: str, script: str) -> types.ModuleType:
 
 
 class Restorer:
-    """Values of content ids. What is stored by value is replaced by what the program has now."""
+    """Restores values. Definitions that are stored by value are replaced by the program's own."""
 
     def __init__(self, fetch: Callable[[str], bytes], program: Program) -> None:
         self._fetch = fetch
         self._data: dict[str, bytes] = {}
-        self._made: dict[str, Any] = {}
+        self._definitions: dict[str, Any] = {}
         self.program = program
         self.as_recorded: list[Any] = []  # classes and functions that only the recording has
 
@@ -118,55 +119,57 @@ class Restorer:
         return self._data[cid]
 
     def value(self, cid: str, what: str) -> Any:
-        """A new copy of the value; `what` says in a complaint which one it is."""
+        """A new copy of the value. `what` names it in an error."""
         try:
-            found = value_pickler.loads(self.data(cid), self.definition)
+            value = value_pickler.loads(self.data(cid), self.definition)
         except CannotReplay:
             raise
-        except Exception as problem:
+        except Exception as problem:  # unpickling runs the application's code
             raise CannotReplay(f"{what} cannot be restored: {describe_error(problem)}") from problem
-        if isinstance(found, Omitted):
-            raise CannotReplay(f"{what} was not stored: {found.why}")
-        current = self.program.current(found)
+        if isinstance(value, Omitted):
+            raise CannotReplay(f"{what} was not stored: {value.why}")
+        current = self.program.find_current(value)
         if current is not None:
             return current
-        if isinstance(found, type) or type(found) is types.FunctionType:
-            self._note(found)
-        return found
+        if isinstance(value, type) or type(value) is types.FunctionType:
+            self._note_recorded(value)
+        return value
 
     def definition(self, cid: str) -> Any:
-        if cid not in self._made:
-            self._made[cid] = self._defined(value_pickler.loads(self.data(cid), self.definition))
-        return self._made[cid]
+        if cid not in self._definitions:
+            self._definitions[cid] = self._replace_definition(
+                value_pickler.loads(self.data(cid), self.definition)
+            )
+        return self._definitions[cid]
 
-    def _defined(self, thing: Any) -> Any:
+    def _replace_definition(self, thing: Any) -> Any:
         if isinstance(thing, Omitted):
             module, _, name = thing.type.partition(".")
             current = self.program.find(module, name)
             if current is None:
                 raise CannotReplay(f"{thing.type} was not stored: {thing.why}")
             return current
-        current = self.program.current(thing)
+        current = self.program.find_current(thing)
         if current is None:
-            self._note(thing)
+            self._note_recorded(thing)
             return thing
         return current
 
-    def _note(self, thing: Any) -> None:
+    def _note_recorded(self, thing: Any) -> None:
         module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
         if module and name and self.program.find(module, name) is not thing:
             self.as_recorded.append(thing)
 
     def is_as_recorded(self, thing: Any) -> bool:
-        return any(each is thing for each in self.as_recorded)
+        return any(recorded is thing for recorded in self.as_recorded)
 
     def references(self, cid: str) -> list[str]:
         """The ids that these bytes refer to."""
-        met: dict[str, None] = {}
+        cids: dict[str, None] = {}
 
         def refer(other: str) -> Any:
-            met[other] = None
+            cids[other] = None
             return self.definition(other)
 
         value_pickler.loads(self.data(cid), refer)
-        return list(met)
+        return list(cids)

@@ -37,7 +37,7 @@ _APPLICATION_FIELDS = frozenset(field.name for field in dataclasses.fields(Appli
 
 
 class CallSession(StoredSession):
-    """Runs while its process does, and is paused while one of its calls is held."""
+    """It runs while its process runs, and is paused while one of its calls is held."""
 
     kind = Kind.CALLS
     over: bool = False
