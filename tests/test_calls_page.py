@@ -40,6 +40,7 @@ def test_the_first_program_of_the_page_is_recorded_until_off(
     assert [call["result"]["json"] for call in calls] == [7.5, 6]
 
 
+@pytest.mark.slow
 def test_the_test_on_the_page_is_the_one_that_is_written(recording: RecordedProgram) -> None:
     run(recording, APP)
     [call] = recording.list_ids()

@@ -84,7 +84,10 @@ def expected_output(name: str) -> str:
     return "".join(line[8:] + "\n" for line in OUTPUTS[name].splitlines() if line.strip())
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if "to_test" in name else name for name in CALLS],
+)
 def test_an_example_prints_what_it_should(server: Server, name: str) -> None:
     assert run(name, HOLDFAST_SERVER_URL=server.url) == expected_output(name)
 

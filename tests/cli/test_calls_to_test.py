@@ -248,6 +248,7 @@ def test_ruff_finds_nothing(bank: RecordedProgram) -> None:
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+@pytest.mark.slow
 def test_a_script_that_turns_debugging_on_as_it_is_imported_is_tested_without_a_server(
     server: Server, tmp_path: Path
 ) -> None:
@@ -267,6 +268,7 @@ def test_a_script_that_turns_debugging_on_as_it_is_imported_is_tested_without_a_
     assert code == 0, said
 
 
+@pytest.mark.slow
 def test_code_that_has_changed_already_still_gets_the_recorded_behaviour(
     server: Server, tmp_path: Path
 ) -> None:

@@ -53,6 +53,7 @@ def test_it_finds_the_bug_by_asking_and_cleans_up(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}, {"PYTHONIOENCODING": "ascii"}])
 def test_it_shows_every_request_as_one_would_type_it(tmp_path: Path, env: dict[str, str]) -> None:
     ran = demo(tmp_path, **env)

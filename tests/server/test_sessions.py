@@ -186,6 +186,7 @@ def test_a_session_that_has_ended_can_be_given_another_program(session: Session)
 # -- many at once --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_twenty_sessions_live_at_the_same_time(server: Server) -> None:
     def life(number: int) -> tuple[str, str]:
         with server.session(name=f"s{number}") as session:
