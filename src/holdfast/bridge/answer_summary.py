@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict, cast
+
+
+class TokenUsage(TypedDict, total=False):
+    inputTokens: int
+    outputTokens: int
+
+
+class AnswerSummary(TypedDict, total=False):
+    """What an `api_response` event says of an answer."""
+
+    stopReason: object
+    usage: TokenUsage
+    content: object
+    toolCalls: list[dict[str, object]]
+    """The `id` and `name` of each tool that the model asks for."""
+
+
+def drop_empty(fields: Mapping[str, object]) -> AnswerSummary:
+    """A summary without the fields that say nothing."""
+    kept = {name: value for name, value in fields.items() if value not in (None, {}, [])}
+    return cast(AnswerSummary, kept)
 
 
 def copy_message(message: dict[str, Any]) -> Any:
     return dict(message)
 
 
-def describe_answer(result: Any) -> dict[str, Any]:
+def describe_answer(result: Any) -> AnswerSummary:
     """Of the shapes of the common clients, as objects or as dicts; empty for anything else."""
     if isinstance(result, str):
         return {"content": result}
@@ -24,12 +45,12 @@ def describe_answer(result: Any) -> dict[str, Any]:
         "content": _get(message, "content"),
         "toolCalls": _tool_calls(_get(message, "tool_calls")),
     }
-    return {name: value for name, value in summary.items() if value not in (None, {}, [])}
+    return drop_empty(summary)
 
 
-def _describe_chunks(chunks: list[Any]) -> dict[str, Any]:
+def _describe_chunks(chunks: list[Any]) -> AnswerSummary:
     """Of a stream: the last word on each."""
-    summary: dict[str, Any] = {}
+    summary: AnswerSummary = {}
     text: list[str] = []
     for chunk in chunks:
         if isinstance(chunk, str):
@@ -54,7 +75,7 @@ def _describe_chunks(chunks: list[Any]) -> dict[str, Any]:
     return summary
 
 
-def _usage(usage: Any) -> dict[str, int]:
+def _usage(usage: Any) -> TokenUsage:
     counts: dict[str, int] = {}
     names = {
         "inputTokens": ("input_tokens", "prompt_tokens", "inputTokens"),
@@ -66,10 +87,10 @@ def _usage(usage: Any) -> dict[str, int]:
             if isinstance(count, int) and not isinstance(count, bool):
                 counts[name] = count
                 break
-    return counts
+    return cast(TokenUsage, counts)
 
 
-def _tool_calls(calls: Any) -> list[dict[str, Any]]:
+def _tool_calls(calls: Any) -> list[dict[str, object]]:
     if not isinstance(calls, (list, tuple)):
         return []
     summaries = []

@@ -60,7 +60,7 @@ class RawJson(str):
 
 
 def encode_fields(fields: Mapping[str, object]) -> str:
-    """The fields of an event as a JSON object. Their names are plain ASCII.
+    """The fields of an event as a JSON object. Their names are words: they need no escapes.
 
     A loop, because the C encoder takes no part that is encoded, and is no quicker for so few.
     """

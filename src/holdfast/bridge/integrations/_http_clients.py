@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from holdfast.bridge import Bridge
 from holdfast.bridge.agent_calls import ModelCall
+from holdfast.bridge.answer_summary import AnswerSummary
 from holdfast.bridge.integrations._message_history import Histories
 from holdfast.model.agent_commands import AT_MODEL
 
@@ -47,9 +48,9 @@ class Dialect(Protocol):
     def with_messages(self, url: str, body: dict[str, Any], messages: list[Any]) -> dict[str, Any]:
         """The body with these messages instead."""
 
-    def describe(self, url: str, body: Any) -> dict[str, Any]: ...
+    def describe(self, url: str, body: Any) -> AnswerSummary: ...
 
-    def describe_events(self, url: str, events: list[Any]) -> dict[str, Any]: ...
+    def describe_events(self, url: str, events: list[Any]) -> AnswerSummary: ...
 
     def answer(self, url: str, text: str, model: str | None) -> dict[str, Any]:
         """A body that says just this text."""
@@ -117,10 +118,10 @@ class _Request:
     def note(self) -> None:
         self._watch.histories.note(self._messages, self._given, self.call.messages)
 
-    def _describe(self, answer: dict[str, Any]) -> dict[str, Any]:
+    def _describe(self, answer: dict[str, Any]) -> AnswerSummary:
         return self._watch.dialect.describe(self._url, answer["body"])
 
-    def _describe_events(self, chunks: list[Any]) -> dict[str, Any]:
+    def _describe_events(self, chunks: list[Any]) -> AnswerSummary:
         events = [data for chunk in chunks[1:] if (data := _data(chunk)) is not None]
         return self._watch.dialect.describe_events(self._url, events)
 

@@ -15,6 +15,7 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
+from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
 from holdfast.bridge.recorded_values import is_plain
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
@@ -41,14 +42,14 @@ def make(message: dict[str, Any]) -> BaseMessage:
     return convert_to_messages([message])[0]
 
 
-def describe(messages: Sequence[BaseMessage]) -> dict[str, Any]:
+def describe(messages: Sequence[BaseMessage]) -> AnswerSummary:
     """Of what a model answered."""
     answer = next((message for message in messages if isinstance(message, AIMessage)), None)
     if answer is None:
         return {}
     about = answer.response_metadata
-    summary: dict[str, Any] = {
-        "content": answer.content,
+    summary: AnswerSummary = {
+        "content": answer.content or None,
         "stopReason": about.get("finish_reason") or about.get("stop_reason"),
         "toolCalls": [{"id": call["id"], "name": call["name"]} for call in answer.tool_calls],
     }
@@ -57,7 +58,7 @@ def describe(messages: Sequence[BaseMessage]) -> dict[str, Any]:
             "inputTokens": answer.usage_metadata["input_tokens"],
             "outputTokens": answer.usage_metadata["output_tokens"],
         }
-    return {name: value for name, value in summary.items() if value}
+    return drop_empty(summary)
 
 
 def dump(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from langgraph.pregel import Pregel
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall
+from holdfast.bridge.answer_summary import AnswerSummary
 from holdfast.bridge.integrations import _langchain_messages, _nested_models
 from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 from holdfast.bridge.integrations.langchain import acall_tool, call_tool
@@ -187,7 +188,7 @@ class _WatchedModel:
         return call, lambda: self._histories.note(messages, given, call.messages)
 
 
-def _describe(result: ChatResult) -> dict[str, Any]:
+def _describe(result: ChatResult) -> AnswerSummary:
     return _langchain_messages.describe([generation.message for generation in result.generations])
 
 
@@ -209,7 +210,7 @@ def _load(answer: Any) -> ChatResult:
     return ChatResult(generations=generations, llm_output=answer["output"])
 
 
-def _describe_chunks(chunks: list[ChatGenerationChunk]) -> dict[str, Any]:
+def _describe_chunks(chunks: list[ChatGenerationChunk]) -> AnswerSummary:
     if not chunks:
         return {}
     whole = chunks[0].message

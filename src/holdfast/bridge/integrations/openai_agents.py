@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
 from holdfast.bridge.integrations import _nested_models
 from holdfast.bridge.integrations._agent_runs import is_nested, open_run
 from holdfast.bridge.integrations._message_history import Histories
@@ -321,11 +322,11 @@ class _ModelRequest:
             self._histories.note(self._messages, self._given, self.call.messages)
 
 
-def _describe(response: ModelResponse) -> dict[str, Any]:
+def _describe(response: ModelResponse) -> AnswerSummary:
     return _describe_items(response.output, response.usage)
 
 
-def _describe_items(items: list[Any], usage: Any) -> dict[str, Any]:
+def _describe_items(items: list[Any], usage: Any) -> AnswerSummary:
     texts = [
         getattr(part, "text", "")
         for item in items
@@ -335,16 +336,16 @@ def _describe_items(items: list[Any], usage: Any) -> dict[str, Any]:
     calls = [
         {"id": item.call_id, "name": item.name} for item in items if item.type == "function_call"
     ]
-    summary: dict[str, Any] = {"content": "".join(texts) or None, "toolCalls": calls or None}
+    summary: AnswerSummary = {"content": "".join(texts) or None, "toolCalls": calls}
     if usage is not None:
         summary["usage"] = {
             "inputTokens": usage.input_tokens,
             "outputTokens": usage.output_tokens,
         }
-    return summary
+    return drop_empty(summary)
 
 
-def _describe_events(events: list[Any]) -> dict[str, Any]:
+def _describe_events(events: list[Any]) -> AnswerSummary:
     ended = [event.response for event in events if event.type == "response.completed"]
     return _describe_items(ended[-1].output, ended[-1].usage) if ended else {}
 

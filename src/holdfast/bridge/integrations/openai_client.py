@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from openai import AsyncOpenAI
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.answer_summary import describe_answer
+from holdfast.bridge.answer_summary import AnswerSummary, describe_answer, drop_empty
 from holdfast.bridge.integrations import _http_clients
 
 ClientT = TypeVar("ClientT")
@@ -45,10 +45,10 @@ class OpenAIDialect:
             messages = messages[1:]
         return {**changed, "input": messages}
 
-    def describe(self, url: str, body: Any) -> dict[str, Any]:
+    def describe(self, url: str, body: Any) -> AnswerSummary:
         return describe_answer(body) if url == "/chat/completions" else _describe_response(body)
 
-    def describe_events(self, url: str, events: list[Any]) -> dict[str, Any]:
+    def describe_events(self, url: str, events: list[Any]) -> AnswerSummary:
         if url == "/responses":
             ended = [event["response"] for event in events if "response" in event]
             return _describe_response(ended[-1]) if ended else {}
@@ -76,7 +76,7 @@ class OpenAIDialect:
         return {**about, "output": [{**item, "content": [part]}]}
 
 
-def _describe_response(body: Any) -> dict[str, Any]:
+def _describe_response(body: Any) -> AnswerSummary:
     """Of the responses API."""
     items = body.get("output") or []
     texts = [
@@ -96,4 +96,4 @@ def _describe_response(body: Any) -> dict[str, Any]:
         "content": "".join(texts) or None,
         "toolCalls": calls or None,
     }
-    return {name: value for name, value in summary.items() if value is not None}
+    return drop_empty(summary)

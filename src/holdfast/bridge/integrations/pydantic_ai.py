@@ -23,6 +23,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
 from holdfast.bridge.integrations._agent_runs import open_run
 from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 
@@ -161,19 +162,18 @@ def make(message: dict[str, Any]) -> ModelMessage:
     return ModelRequest(parts=[part], instructions=message.get("instructions"))
 
 
-def describe(response: ModelResponse) -> dict[str, Any]:
-    return {
+def describe(response: ModelResponse) -> AnswerSummary:
+    calls = response.tool_calls
+    summary: AnswerSummary = {
         "stopReason": response.finish_reason,
         "usage": {
             "inputTokens": response.usage.input_tokens,
             "outputTokens": response.usage.output_tokens,
         },
         "content": response.text,
-        "toolCalls": [
-            {"id": call.tool_call_id, "name": call.tool_name} for call in response.tool_calls
-        ]
-        or None,
+        "toolCalls": [{"id": call.tool_call_id, "name": call.tool_name} for call in calls],
     }
+    return drop_empty(summary)
 
 
 def _load(answer: Any) -> ModelResponse:

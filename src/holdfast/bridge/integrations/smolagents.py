@@ -28,6 +28,7 @@ from smolagents.models import (
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.answer_summary import AnswerSummary
 from holdfast.bridge.integrations import _nested_models
 from holdfast.bridge.integrations._agent_runs import open_run
 from holdfast.bridge.integrations._message_history import Histories, reuse_messages
@@ -214,8 +215,8 @@ def make(message: dict[str, Any]) -> ChatMessage:
     return ChatMessage.from_dict({**message, "content": content})
 
 
-def describe(message: ChatMessage) -> dict[str, Any]:
-    summary: dict[str, Any] = {"content": message.content}
+def describe(message: ChatMessage) -> AnswerSummary:
+    summary: AnswerSummary = {"content": message.content}
     if message.tool_calls:
         summary["toolCalls"] = [
             {"id": call.id, "name": call.function.name} for call in message.tool_calls

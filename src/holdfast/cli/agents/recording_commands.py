@@ -1,4 +1,4 @@
-"""`holdfast agent replay` and `fork`: a recording shown again, or the agent run again from it."""
+"""`holdfast agent replay` and `fork`: shows a recording, or runs the agent again from it."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _print_events(recording: Recording, factor: float | None, as_json: bool) -> 
 
 
 def pace(events: Iterable[RecordedEvent], factor: float | None) -> Iterator[RecordedEvent]:
-    """The events, each so long after the one before as it was, divided by the factor."""
+    """The events, at the pace of the recording times the factor."""
     before = 0.0
     for event in events:
         now = agent_lines.parse_timestamp(event.get("timestamp"))
@@ -158,7 +158,7 @@ def pace(events: Iterable[RecordedEvent], factor: float | None) -> Iterator[Reco
 
 
 def pause(before: float, now: float, factor: float) -> float:
-    """A clock that was set back, or ahead by a day, holds nobody up."""
+    """Seconds between two events. A clock that was set does not hold anybody up."""
     return min(max(0.0, now - before), _MAX_PAUSE) / factor
 
 

@@ -11,7 +11,8 @@ from holdfast.cli.agents.session_selection import select_recording
 from holdfast.cli.server_access import complain
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
-from holdfast.wire import agent_lines
+from holdfast.recording.recording_state import read_events
+from holdfast.recording.tail import Tail
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,7 @@ class Recording:
 
     def events(self) -> Iterator[RecordedEvent]:
         """Every whole line."""
-        with open(self.path, "rb") as file:
-            for line in file:
-                event = agent_lines.parse_event(line) if line.endswith(b"\n") else None
-                if event is not None:
-                    yield event
+        return read_events(Tail(self.path))
 
 
 def open_recording(named: str | None) -> Recording:
