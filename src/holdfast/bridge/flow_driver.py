@@ -69,7 +69,7 @@ def run(bridge: Bridge, flow: Flow, perform: Callable[[Any], Any]) -> Any:
                 value = perform(step.input)
             else:
                 value = _run_tool(bridge, step, perform)
-        except BaseException as error:
+        except BaseException as error:  # the flow decides what becomes of it
             send, value = flow.throw, make_throwable(error)
 
 
@@ -109,7 +109,7 @@ async def run_async(bridge: Bridge, flow: Flow, perform: Callable[[Any], Awaitab
                 value = await perform(step.input)
             else:
                 value = await _run_tool_async(bridge, step, perform)
-        except BaseException as error:
+        except BaseException as error:  # the flow decides what becomes of it
             send, value = flow.throw, make_throwable(error)
 
 
@@ -162,7 +162,7 @@ def stream(flow: Flow, perform: Callable[[Any], Iterator[Any]]) -> Generator[Any
             source.close()
         _finish(flow, Partial(chunks))
         raise
-    except BaseException as error:
+    except BaseException as error:  # the flow decides what becomes of it
         yield from _as_chunks(_throw(flow, error))
         return None
     _finish(flow, chunks)
@@ -193,7 +193,7 @@ async def stream_async(
             await source.aclose()
         _finish(flow, Partial(chunks))
         raise
-    except BaseException as error:
+    except BaseException as error:  # the flow decides what becomes of it
         for value in _as_chunks(await _throw_async(flow, error)):
             yield value
         return

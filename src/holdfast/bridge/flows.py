@@ -97,7 +97,7 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
         result = yield from _perform_tool(bridge, call, entry, decision, effective, tool_id)
     except GeneratorExit:
         raise
-    except BaseException as error:
+    except BaseException as error:  # whatever the call raises is its outcome
         duration = _now() - began
         return (yield from _fail_tool(bridge, call, tool_id, entry, error, duration, held_ms))
     duration = _now() - began
@@ -264,7 +264,7 @@ def run_model(bridge: Bridge, call: ModelCall) -> Flow:
         result = yield from _perform_model(bridge, call, entry, decision)
     except GeneratorExit:
         raise
-    except BaseException as error:
+    except BaseException as error:  # whatever the call raises is its outcome
         duration = _now() - began
         return (yield from _fail_model(bridge, call, iteration, entry, error, duration, held_ms))
     event = _begin_response(call, iteration, _now() - began, held_ms, is_error=False)

@@ -90,7 +90,7 @@ def _place_lines(db: Any, file: str) -> None:
         return
     api = PyDevdAPI()
     policy = _suspend_policy(db)
-    with db._main_lock, _every_file_exists(), _consolidated_once(db, file):
+    with db._main_lock, _every_file_exists(), _consolidate_once(db, file):
         api.remove_all_breakpoints(db, file)
         for line, rules in lines.items():
             number = rules[0].id
@@ -118,7 +118,7 @@ def _every_file_exists() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _consolidated_once(db: Any, file: str) -> Iterator[None]:
+def _consolidate_once(db: Any, file: str) -> Iterator[None]:
     """Have pydevd go through the file and all threads once, not once for each breakpoint."""
     names = ("consolidate_breakpoints", "on_breakpoints_changed")
     consolidate, notify_changed = (getattr(db, name) for name in names)

@@ -1,4 +1,4 @@
-"""What every face holds: sessions, holds and events of every kind, settings, start and end."""
+"""The object behind every face: sessions, holds, events and settings, and their start and end."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Debugger:
         await self.store.aclose()
 
     def wake_all(self) -> None:
-        """The server stops: whoever waits gets its answer now."""
+        """Answer every waiting request now, because the server stops."""
         for part in (self.programs, self.calls, self.agents, self._stream):
             part.stop_waiting()
 

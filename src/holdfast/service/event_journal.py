@@ -45,7 +45,7 @@ class EventJournal:
         return await self._feed.read(self._session_id, after=since, limit=limit)
 
     async def page(self, since: int, limit: int, types: frozenset[str] | None = None) -> EventList:
-        """Events after `since`, as clients see them; of these types, among a bounded number."""
+        """Events after `since`, of these types, as clients see them. Looks at a bounded number."""
         events: list[Event] = []
         last = since
         for _ in range(1 if types is None else _MAX_READS):

@@ -1,4 +1,4 @@
-"""Reads and follows events: of one session, or of all in the order the server heard of them."""
+"""Reads and follows the events of one session, or of all in the order of their arrival."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EventReader:
     async def of_session(
         self, session_id: str, since: int, limit: int, types: Types = None, seconds: float = 0.0
     ) -> EventList:
-        """A session's events after a number; if there are none, wait for some."""
+        """A session's events after a number. If there are none, wait for some."""
         session = self._sessions.peek(session_id)
         deadline = time.monotonic() + seconds
         while True:
@@ -37,7 +37,7 @@ class EventReader:
     async def latest(
         self, cursor: str | None, limit: int, types: Types = None, seconds: float = 0.0
     ) -> LatestEvents:
-        """Without a cursor the newest; with one, what came after it, waited for if need be."""
+        """Without a cursor, the newest events. With one, what came after it, or comes in time."""
         stream = self._stream
         if cursor is None:
             known = _of_types(stream.after(stream.oldest), types, stream.oldest)

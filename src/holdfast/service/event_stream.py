@@ -1,4 +1,4 @@
-"""The latest events of all sessions, of every kind, in the order in which the server heard of them.
+"""The latest events of all sessions, of every kind, in the order in which they reached the server.
 
 Only which events they were is kept; the events themselves are in the journals of their sessions.
 """
@@ -22,7 +22,7 @@ class Mention(NamedTuple):
 
 
 class EventStream(Waitable):
-    """`number` counts every event; a cursor is such a number, of this server."""
+    """`number` counts every event. A cursor is such a number with the id of this server."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ DEFAULT_INCLUDE = ("source", "locals")
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What may be said with every request that makes a target run."""
+    """Options of every request that makes a target run."""
 
     by: str = "rest"
     """Who decided."""
@@ -26,7 +26,7 @@ class RunOptions:
 
 
 def parse_wait(wait: object, max_seconds: float, default: float = 0.0) -> float:
-    """How many seconds to wait, in words or in numbers."""
+    """Parse how many seconds to wait: a number, or a word such as `true`."""
     if wait is None:
         return default
     if isinstance(wait, bool):

@@ -19,6 +19,7 @@ from holdfast.model.session_state import Kind, State
 from holdfast.service.run_options import RunOptions
 from holdfast.service.waitable import Waitable
 from holdfast.wire.session_answers import EventList
+from holdfast.wire.session_requests import EvaluateHold
 from holdfast.wire.target_answers import (
     DecisionAnswer,
     DetailAnswer,
@@ -70,7 +71,7 @@ class Session(Waitable, ABC):
         """All that is known of the session."""
 
     async def status(self, options: RunOptions) -> StatusAnswer:
-        """Where its target is; with `wait`, once it stopped, ended, or time is up."""
+        """Where its target is. With `wait`, wait until it stops or ends, or time is up."""
         raise self.not_a_program()
 
     @property
@@ -79,7 +80,7 @@ class Session(Waitable, ABC):
         return False
 
     def touch(self) -> None:
-        """Count a request as activity; only sessions that expire care."""
+        """Count a request as activity. Only sessions that expire need it."""
 
     # -- events -----------------------------------------------------------------------------
 
@@ -101,7 +102,7 @@ class Session(Waitable, ABC):
         raise self.not_a_program()
 
     async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> StatusAnswer:
-        """End what runs and start it over; `changes` replace fields of its launch."""
+        """End what runs and start it again. `changes` replace fields of its launch."""
         raise self.not_a_program()
 
     async def terminate(self) -> StatusAnswer:
@@ -156,15 +157,7 @@ class Session(Waitable, ABC):
 
     # -- inspect and evaluate ---------------------------------------------------------------
 
-    async def evaluate(
-        self,
-        expression: str,
-        *,
-        hold_id: str | None = None,
-        frame_id: int = 0,
-        context: str | None = None,
-        timeout: float | None = None,
-    ) -> EvaluationAnswer:
+    async def evaluate(self, request: EvaluateHold, hold_id: str | None = None) -> EvaluationAnswer:
         """The value of an expression where the target is held."""
         raise self.not_a_program()
 

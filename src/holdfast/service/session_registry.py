@@ -16,7 +16,7 @@ class SessionRegistry:
         self._agents = agents
 
     def get(self, session_id: str) -> Session:
-        """The session, for an operation: that counts as activity."""
+        """The session, for an operation, which counts as activity."""
         session = self.peek(session_id)
         if session.expired:
             raise _not_found(session_id)
@@ -24,7 +24,7 @@ class SessionRegistry:
         return session
 
     def peek(self, session_id: str) -> Session:
-        """The session, for a look that does not keep it alive; it may have expired."""
+        """The session, without counting as activity. It may have expired."""
         session = (
             self._programs.find(session_id)
             or self._calls.sessions.get(session_id)

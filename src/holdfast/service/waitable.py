@@ -1,4 +1,4 @@
-"""Who waits for what: requests that want to know when something of a session is so."""
+"""Lets requests wait until a condition holds."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 CLIENT_DISCONNECT: ContextVar[asyncio.Future[None] | None] = ContextVar("caller", default=None)
-"""Done when whoever made the request that is being answered has hung up."""
+"""Done when the client of the current request has disconnected."""
 
 
 def client_disconnected() -> bool:
-    """Whether the request that is being answered is nobody's any more."""
+    """Whether the client of the current request has disconnected."""
     caller = CLIENT_DISCONNECT.get()
     return caller is not None and caller.done()
 
 
 class Waitable:
-    """Whoever waits is woken by every change, looks, and waits on; nobody polls."""
+    """Every change wakes those who wait. They check their condition, and wait on. Nobody polls."""
 
     def __init__(self) -> None:
         self.stopping = False
@@ -31,7 +31,7 @@ class Waitable:
                 waiter.set_result(None)
 
     async def wait_until(self, reached: Callable[[], bool], seconds: float) -> bool:
-        """Wait until it is so; False when time is up, all waiting ends, or nobody wants to know."""
+        """Wait until the condition holds. False if it does not in time, or nobody waits."""
         caller = CLIENT_DISCONNECT.get()
         if caller is None:
             return await self._wait_until(reached, seconds)
@@ -58,6 +58,6 @@ class Waitable:
         return reached()
 
     def stop_waiting(self) -> None:
-        """The server stops: whoever waits gets its answer now."""
+        """End all waiting, because the server stops."""
         self.stopping = True
         self.wake()

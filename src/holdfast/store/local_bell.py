@@ -19,7 +19,7 @@ class LocalBell:
 
     def subscribe(self, topic: str, callback: Callable[[], None]) -> Callable[[], None]:
         listener = _Listener(callback)
-        # Lists are replaced, never changed: `ring` may be going through one.
+        # Lists are replaced, never changed, because `ring` may be iterating over one.
         self._listeners[topic] = [*self._listeners.get(topic, ()), listener]
 
         def unsubscribe() -> None:

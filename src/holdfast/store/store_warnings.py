@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.model.records import StoreWarning
 
-# Beyond this many, more warnings would tell nobody anything new.
+# More warnings than this help nobody.
 MAX_WARNINGS = 1000
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Collection
+from dataclasses import dataclass, field
 
 import orjson
 
@@ -25,21 +26,16 @@ from holdfast.wire.call_items import parse_preview
 _MAX_REMEMBERED = 5_000
 
 
+@dataclass(eq=False)
 class BatchRecorder:
-    def __init__(
-        self,
-        call_log: CallLog,
-        sessions: CallSessions,
-        functions: FunctionCatalog,
-        contents: ContentCache,
-        stacks: StackCache,
-    ) -> None:
-        self._call_log = call_log
-        self._sessions = sessions
-        self._functions = functions
-        self._contents = contents
-        self._stacks = stacks
-        self._sites: OrderedDict[tuple[str, bytes], CallSite] = OrderedDict()
+    _call_log: CallLog
+    _sessions: CallSessions
+    _functions: FunctionCatalog
+    _contents: ContentCache
+    _stacks: StackCache
+    _sites: OrderedDict[tuple[str, bytes], CallSite] = field(
+        default_factory=OrderedDict, init=False
+    )
 
     async def record(self, body: bytes, limit: int) -> BatchReceipt:
         """Store a batch: all of it, or nothing when anything in it is wrong."""

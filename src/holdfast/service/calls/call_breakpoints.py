@@ -1,10 +1,11 @@
-"""The call breakpoints: stored across restarts, in force at once."""
+"""The call breakpoints. They are in force at once, and outlive the server."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast import errors
@@ -24,27 +25,19 @@ from holdfast.wire.call_answers import CallBreakpointAnswer, CallBreakpointList
 _TEXTS = ("function", "alias", "call_type", "condition", "session_id")
 
 
+@dataclass(eq=False)
 class CallBreakpoints:
-    def __init__(
-        self,
-        directory: Directory,
-        board: LeaseBoard,
-        sessions: CallSessions,
-        functions: FunctionCatalog,
-        actions: ActionBuilder,
-        contents: ContentCache,
-    ) -> None:
-        self._directory = directory
-        self._board = board
-        self._sessions = sessions
-        self._functions = functions
-        self._actions = actions
-        self._contents = contents
-        self._armed: dict[str, ArmedBreakpoint] = {}
-        self._last_number = 0
+    _directory: Directory
+    _board: LeaseBoard
+    _sessions: CallSessions
+    _functions: FunctionCatalog
+    _actions: ActionBuilder
+    _contents: ContentCache
+    _armed: dict[str, ArmedBreakpoint] = field(default_factory=dict, init=False)
+    _last_number: int = field(default=0, init=False)
 
     async def load(self) -> list[errors.HoldfastError]:
-        """Arm those of the last server; what is wrong with any of them."""
+        """Arm the stored breakpoints. Return what is wrong with any of them."""
         problems = []
         for point in await self._directory.call_breakpoints():
             try:
@@ -114,7 +107,7 @@ class CallBreakpoints:
         self._announce("breakpoint_removed", point)
 
     async def clear(self) -> int:
-        """Remove all; how many there were."""
+        """Remove all. Return how many there were."""
         points = [armed.point for armed in self._armed.values()]
         self._armed.clear()
         await self._save()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import UNSET
@@ -32,22 +33,16 @@ _IMPLICIT_TIMEOUT_MS = 60_000
 _GRACE_SECONDS = 5.0
 
 
+@dataclass(eq=False)
 class CallHolds:
     """The holds of calls: the open ones by hold id, and the latest of each call by call number."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        call_log: CallLog,
-        actions: ActionBuilder,
-        settings: Callable[[], Settings],
-    ) -> None:
-        self._ledger = ledger
-        self._call_log = call_log
-        self._actions = actions
-        self._settings = settings
-        self._open: dict[str, HeldCall] = {}
-        self._by_call: OrderedDict[int, HeldCall] = OrderedDict()
+    _ledger: Ledger
+    _call_log: CallLog
+    _actions: ActionBuilder
+    _settings: Callable[[], Settings]
+    _open: dict[str, HeldCall] = field(default_factory=dict, init=False)
+    _by_call: OrderedDict[int, HeldCall] = field(default_factory=OrderedDict, init=False)
 
     def open(
         self, running: RunningCall, when: When, breakpoint_id: str, location: Location | None
@@ -122,7 +117,7 @@ class CallHolds:
         return held
 
     async def continue_all(self, session: CallSession, by: str) -> list[str]:
-        """Continue every held call of a session; the ids of their holds."""
+        """Continue every held call of a session. Return the ids of their holds."""
         hold_ids = [hold.id for hold in self._ledger.open_holds(session.id)]
         for hold_id in hold_ids:
             await self.decide(hold_id, CONTINUE.name, by, {})
@@ -131,7 +126,7 @@ class CallHolds:
     async def evaluate(
         self, held: HeldCall, expression: str, timeout: float | None
     ) -> CallEvaluation:
-        """Evaluate in the frame of whoever makes the call; the application does it."""
+        """Have the application evaluate an expression in the frame of the caller."""
         seconds = timeout or self._settings().evaluate_timeout
         answer = await held.evaluate(expression, seconds)
         if answer.result is None:

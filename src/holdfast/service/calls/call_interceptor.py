@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from holdfast import errors
 from holdfast.core.call_matcher import ArmedBreakpoint
 from holdfast.model.call import When
@@ -14,20 +16,14 @@ from holdfast.service.calls.stack_cache import StackCache
 from holdfast.wire.call_answers import CallInstruction
 
 
+@dataclass(eq=False)
 class CallInterceptor:
     """Decides what becomes of a call: it passes, is acted on at once, or is held."""
 
-    def __init__(
-        self,
-        breakpoints: CallBreakpoints,
-        holds: CallHolds,
-        actions: ActionBuilder,
-        stacks: StackCache,
-    ) -> None:
-        self._breakpoints = breakpoints
-        self._holds = holds
-        self._actions = actions
-        self._stacks = stacks
+    _breakpoints: CallBreakpoints
+    _holds: CallHolds
+    _actions: ActionBuilder
+    _stacks: StackCache
 
     async def intercept(self, running: RunningCall, when: When) -> CallInstruction | None:
         """What its application has to do: None for nothing, an action, or to poll."""

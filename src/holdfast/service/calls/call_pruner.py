@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from holdfast import errors
 from holdfast.service.calls.batch_recorder import BatchRecorder
@@ -19,24 +20,17 @@ _PAUSE_SECONDS = 0.01
 _BUSY_PAUSE_SECONDS = 0.2
 
 
+@dataclass(eq=False)
 class CallPruner:
     """Keeps `calls_kept` calls. Works in small steps, so that nobody waits for it."""
 
-    def __init__(
-        self,
-        call_log: CallLog,
-        contents: ContentCache,
-        stacks: StackCache,
-        batches: BatchRecorder,
-        settings: Callable[[], Settings],
-    ) -> None:
-        self._call_log = call_log
-        self._contents = contents
-        self._stacks = stacks
-        self._batches = batches
-        self._settings = settings
-        self._task: asyncio.Task[None] | None = None
-        self._wanted = asyncio.Event()
+    _call_log: CallLog
+    _contents: ContentCache
+    _stacks: StackCache
+    _batches: BatchRecorder
+    _settings: Callable[[], Settings]
+    _task: asyncio.Task[None] | None = field(default=None, init=False)
+    _wanted: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())

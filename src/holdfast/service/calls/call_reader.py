@@ -105,20 +105,13 @@ class _FilterCheck:
         return matches
 
 
+@dataclass(eq=False)
 class CallReader:
-    def __init__(
-        self,
-        call_log: CallLog,
-        sessions: CallSessions,
-        functions: FunctionCatalog,
-        contents: ContentCache,
-        renderer: CallRenderer,
-    ) -> None:
-        self._call_log = call_log
-        self._sessions = sessions
-        self._functions = functions
-        self._contents = contents
-        self._renderer = renderer
+    _call_log: CallLog
+    _sessions: CallSessions
+    _functions: FunctionCatalog
+    _contents: ContentCache
+    _renderer: CallRenderer
 
     # -- lists ------------------------------------------------------------------------------
 
@@ -168,7 +161,7 @@ class CallReader:
             query = dataclasses.replace(query, below=rows[-1].number)
 
     def _plan(self, search: CallSearch) -> tuple[CallQuery, list[Check]]:
-        """What an index answers, and what has to be checked in every call."""
+        """Build the query that an index answers, and the checks for the rest."""
         functions = self._find_functions(search)
         is_many = functions is not None and len(functions) > _MAX_INDEXED_FUNCTIONS
         query = CallQuery(
@@ -204,7 +197,7 @@ class CallReader:
         return FunctionList(functions=functions, total=len(functions))
 
     async def check_session(self, session_id: str) -> None:
-        """SessionNotFound, unless there is such a session, or a call of one that was."""
+        """Raise SessionNotFound unless there is such a session, or a call of a former one."""
         if session_id in self._sessions or session_id == IMPLICIT_SESSION:
             return
         if _SESSION_ID.fullmatch(session_id):
@@ -290,7 +283,7 @@ def _fits_all(call: CallRecord, checks: list[Check]) -> bool:
 
 
 def _build_checks(query: CallQuery) -> list[Check]:
-    """What the index that answers a query leaves to be checked."""
+    """The checks that the index of a query leaves to be done."""
     checks: list[Check] = []
     functions, session, status = query.functions, query.session_id, query.status
     if query.cid is not None and functions is not None:

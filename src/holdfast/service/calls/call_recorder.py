@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
+from dataclasses import dataclass, field
 
 from msgspec.structs import asdict
 
@@ -23,30 +24,20 @@ from holdfast.wire.call_answers import CompleteAnswer, StartAnswer
 from holdfast.wire.call_requests import CompleteRequest, Registration, StartRequest
 
 
+@dataclass(eq=False)
 class CallRecorder:
     """Numbers and stores calls, and tells their applications what to do with them."""
 
-    def __init__(
-        self,
-        call_log: CallLog,
-        sessions: CallSessions,
-        functions: FunctionCatalog,
-        contents: ContentCache,
-        stacks: StackCache,
-        running: RunningCalls,
-        interceptor: CallInterceptor,
-        holds: CallHolds,
-    ) -> None:
-        self._call_log = call_log
-        self._sessions = sessions
-        self._functions = functions
-        self._contents = contents
-        self._stacks = stacks
-        self._running = running
-        self._interceptor = interceptor
-        self._holds = holds
-        self._last_number = 0
-        self._first_number = 0
+    _call_log: CallLog
+    _sessions: CallSessions
+    _functions: FunctionCatalog
+    _contents: ContentCache
+    _stacks: StackCache
+    _running: RunningCalls
+    _interceptor: CallInterceptor
+    _holds: CallHolds
+    _last_number: int = field(default=0, init=False)
+    _first_number: int = field(default=0, init=False)
 
     async def load(self) -> None:
         """Calls that the last server left running are lost, until they complete after all."""

@@ -148,7 +148,7 @@ def _summary_fields(record: CallRecord, previews: Previews) -> Json:
 
 
 def _build_delivered(record: CallRecord, previews: Previews) -> Delivered | None:
-    """What the caller got instead of what the function came to, if that was decided after."""
+    """What the caller got instead of the function's result, if that was decided after the call."""
     decision = record.decision or {}
     if decision.get("when") not in (When.AFTER.value, When.EXCEPTION.value):
         return None
@@ -232,7 +232,7 @@ def build_breakpoint(armed: ArmedBreakpoint) -> CallBreakpointAnswer:
 
 
 def parse_parameters(signature: str | None) -> list[str]:
-    """The names in `(a, b=1, *rest)` that positional arguments go to, one for each in turn."""
+    """The names of the positional parameters in a signature such as `(a, b=1, *rest)`."""
     names: list[str] = []
     for part in _split_parameters((signature or "").strip().removeprefix("(")):
         match = _PARAMETER.match(part)

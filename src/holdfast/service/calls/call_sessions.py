@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from holdfast import errors
 from holdfast.model.call import IMPLICIT_SESSION, Application
@@ -26,29 +27,19 @@ _WITHDRAWN_BECAUSE = {
 }
 
 
+@dataclass(eq=False)
 class CallSessions(Mapping[str, CallSession]):
     """Every call session, by id."""
 
-    def __init__(
-        self,
-        store: Store,
-        stream: EventStream,
-        settings: Callable[[], Settings],
-        board: LeaseBoard,
-        functions: FunctionCatalog,
-        running: RunningCalls,
-        holds: CallHolds,
-        renderer: CallRenderer,
-    ) -> None:
-        self._store = store
-        self._stream = stream
-        self._settings = settings
-        self._board = board
-        self._functions = functions
-        self._running = running
-        self.holds = holds
-        self.renderer = renderer
-        self._sessions: dict[str, CallSession] = {}
+    _store: Store
+    _stream: EventStream
+    _settings: Callable[[], Settings]
+    _board: LeaseBoard
+    _functions: FunctionCatalog
+    _running: RunningCalls
+    holds: CallHolds
+    renderer: CallRenderer
+    _sessions: dict[str, CallSession] = field(default_factory=dict, init=False)
 
     def __getitem__(self, session_id: str) -> CallSession:
         return self._sessions[session_id]

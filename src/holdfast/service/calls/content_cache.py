@@ -1,4 +1,4 @@
-"""Values by their content id: their bytes are stored and handed out, and never loaded."""
+"""Values by their content ids. Their bytes are stored and returned, and never unpickled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ContentCache:
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
         self._recent: OrderedDict[str, Preview] = OrderedDict()
-        self._read: OrderedDict[str, Preview] = OrderedDict()  # may be deleted by now
+        self._read: OrderedDict[str, Preview] = OrderedDict()  # some may be deleted by now
         self._doomed: set[str] = set()
         self._drops = 0
 

@@ -1,4 +1,4 @@
-"""A held call: polled by its application, decided or evaluated in by others."""
+"""A held call. Its application polls it; others decide it, or evaluate in its frame."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class HeldCall(Waitable):
     # -- the application's side -------------------------------------------------------------------
 
     async def poll(self, seconds: float) -> PollAnswer:
-        """The decision, an expression to evaluate, or after so many seconds neither."""
+        """Wait for the decision, or for an expression to evaluate."""
         if seconds > 0:
             await self.wait_until(self._has_news, seconds)
         if self._instruction is not None:

@@ -39,7 +39,7 @@ class ChildSessions:
         del self.subprocesses[:-_MAX_SUBPROCESSES]
 
     async def open_door(self) -> None:
-        """From now on the children of this session's program report to us."""
+        """Listen for the children of this session's program."""
         programs = self._session.programs
         seconds = programs.settings.request_timeout
         door = Door(
@@ -61,7 +61,7 @@ class ChildSessions:
             self._door = None
 
     def release(self) -> None:
-        """Its program is detached: what that starts from now on is not followed."""
+        """Stop following its program's children, because it is detached."""
         self.stop_following()
         self.close_door()
         for child in self._session.programs.children_of(self._session):
@@ -69,7 +69,7 @@ class ChildSessions:
                 child.target.is_own = False
 
     async def _adopt(self, target: Target) -> None:
-        """A child process reported: it becomes a session with its parent's breakpoints."""
+        """Make a session, with its parent's breakpoints, of a child process that reported."""
         root = self._session
         request: Launch | Attach = root.launch or root.attached or Attach()
         attach = Attach(
@@ -105,7 +105,7 @@ class ChildSessions:
         child.note_started(target)
 
     def _find_parent(self, target: Target) -> ProgramSession:
-        """Whose child it is: the program's own, or one of its children's."""
+        """The session whose program started it: this one, or a descendant."""
         family, parent = [self._session], self._session
         while family:
             member = family.pop()

@@ -1,4 +1,4 @@
-"""Looks into a program: stack, scopes, variables, expressions, threads, tasks, sources."""
+"""Inspects a program: stack, scopes, variables, expressions, threads, tasks, sources."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Inspection:
         return listed
 
     async def tasks(self) -> TaskList:
-        """The asyncio tasks: where each stands and what it waits for."""
+        """The asyncio tasks: where each is, and what it waits for."""
         answer = await self._session.current_target().operate("tasks")
         tasks = list(answer["tasks"])
         return TaskList(tasks, len(tasks))
@@ -219,7 +219,7 @@ class Inspection:
     async def hover_at(
         self, line: int, column: int, file: str | None = None, frame_id: int = 0
     ) -> Hover:
-        """The same, of what stands at a line and column."""
+        """The same, for the name at a line and column."""
         file = file or (await self._frame_place(frame_id))[0]
         lines = (await self._source_text(file)).splitlines()
         text = lines[line - 1] if line <= len(lines) else ""

@@ -19,7 +19,7 @@ from holdfast.targets.program.target import Target
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
-# Somebody wanted that process gone: it was not our probe that could not start.
+# A process that somebody killed says nothing about whether our probe can start.
 _KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 
 
@@ -73,13 +73,13 @@ async def _run(
 async def _start_directly(
     session: ProgramSession, request: Request, listener: RunListener
 ) -> Target:
-    """The direct way needs our probe to load in the target; the stock adapter does not."""
+    """Start without the adapter. If our probe cannot load in the target, use the adapter."""
     warm = _take_warm_interpreter(session, request)
     if warm is not None:
         try:
             return await launcher.start(request, warm)
         except errors.LaunchFailed:
-            listener.start_over()  # it died as it waited, before it could be told of any program
+            listener.start_over()  # it ended while it waited for a program
     try:
         return await launcher.start(request)
     except errors.LaunchFailed as problem:
@@ -96,7 +96,7 @@ async def _start_directly(
 
 
 def _take_warm_interpreter(session: ProgramSession, request: Request) -> Target | None:
-    """An interpreter that waits already, where the program cannot tell the difference."""
+    """A warm interpreter, if the program cannot tell the difference."""
     if request.child_port or environment_changes(request.place.env) is None:
         return None
     return session.programs.pool.take(request.place.interpreter.path)

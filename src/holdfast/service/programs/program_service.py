@@ -1,4 +1,4 @@
-"""Every program session: opened, restored, expired and ended, with what they share."""
+"""The program sessions: opens, restores, expires and ends them, and holds what they share."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Programs:
                 log.error("a session did not end in order: %r", problem)
 
     async def _warm(self, python: str) -> Target:
-        """Start an interpreter that waits for a program; it dies with us like any target."""
+        """Start an interpreter that waits for a program. It ends with the server, as targets do."""
         target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
         self.warden.watch(target.own_process().pid)
         try:
@@ -117,7 +117,7 @@ class Programs:
         return target
 
     def _unwatch(self, target: Target) -> None:
-        """It has ended: its number may come to mean another process."""
+        """Forget the pid of a process that has ended, because another may get it."""
         self.warden.forget(target.own_process().pid)
 
     def unsaved_warning(self) -> ServerWarning | None:
@@ -139,7 +139,7 @@ class Programs:
         return ServerWarning(code="STORE_BEHIND", message=message.rstrip(), details=details)
 
     async def restore(self, record: SessionRecord) -> None:
-        """Take back a session of a server that is gone, ready to be restarted."""
+        """Restore a session of an earlier server, ready to be restarted."""
         last_seq = await self.store.feed.last_seq(record.id)
         session = self._build(record.id, record.document, record.created_at, last_seq)
         session.is_recovered = True
@@ -153,7 +153,7 @@ class Programs:
         self._sessions[session.id] = session
 
     async def _sweep(self) -> None:
-        """End sessions that nobody has asked anything for too long."""
+        """End sessions that have had no request for too long."""
         while True:
             nearest = min((session.idle.seconds_left for session in self.all()), default=60.0)
             await asyncio.sleep(min(max(nearest, 0.02), _SWEEP_SECONDS))
@@ -165,7 +165,7 @@ class Programs:
             await self._retry_writes()
 
     async def _retry_writes(self) -> None:
-        """Write what the disk did not take before."""
+        """Try again to write what could not be written."""
         for session in list(self._sessions.values()):
             if session.storage.unsaved is not None:
                 await session.storage.save()
@@ -174,14 +174,14 @@ class Programs:
             await self._erase(session_id)
 
     async def _erase(self, session_id: str) -> None:
-        """Its processes have ended whatever the disk says; it must not come back either."""
+        """Delete a session from the store, now or later: it must not come back."""
         self._undeleted.add(session_id)
         with contextlib.suppress(errors.NotStored):
             await self.store.directory.delete_session(session_id)
             self._undeleted.discard(session_id)
 
     def _drop_oldest_expired(self) -> None:
-        """Expired sessions wait to be read once more; not all of them for ever."""
+        """Forget the oldest of the expired sessions, which wait to be read once more."""
         expired = [session.id for session in self._sessions.values() if session.expired]
         for session_id in expired[:-_MAX_EXPIRED]:
             self._sessions.pop(session_id).stop_listening()
@@ -204,7 +204,7 @@ class Programs:
         return self._sessions.get(session_id)
 
     def drop_expired(self, session: ProgramSession) -> None:
-        """An expired session has been read once, saying so: it is gone now."""
+        """Forget an expired session after the answer that says so."""
         if session.expired:
             self._sessions.pop(session.id, None)
             session.stop_listening()
@@ -225,7 +225,7 @@ class Programs:
             )
 
     async def open(self, config: SessionConfig, profile: str | None = None) -> ProgramSession:
-        """A new session; with the breakpoints of its project, and of a profile."""
+        """Open a session with the breakpoints of its project, and of a profile."""
         self._check_room()
         session = self._new(_new_id(), config)
         if config.cwd is not None:
@@ -245,7 +245,7 @@ class Programs:
     async def open_attached(
         self, config: SessionConfig, attach: Attach, wait: Wait = None, profile: str | None = None
     ) -> ProgramDetail:
-        """A new session that is attached at once, or is not there at all."""
+        """Open a session and attach it. If it cannot be attached, there is no session."""
         session = await self.open(config, profile)
         try:
             await session.attach(attach)
@@ -258,7 +258,7 @@ class Programs:
         return await session.detail(() if wait is None else DEFAULT_INCLUDE)
 
     async def _keep(self, session: ProgramSession) -> None:
-        """A new session is on disk, or it is not there at all."""
+        """Save a new session. If it cannot be saved, there is no session."""
         await session.storage.save()
         if session.storage.unsaved is not None:
             problem = session.storage.unsaved
@@ -280,7 +280,7 @@ class Programs:
         return session
 
     def create_child(self, parent: ProgramSession) -> ProgramSession:
-        """A session for a child process, with its parent's breakpoints and settings."""
+        """Create a session for a child process, with its parent's breakpoints and settings."""
         self._check_room()
         name = parent.config.name or (parent.launch.target if parent.launch else parent.id)
         config = dataclasses.replace(parent.config, name=f"{Path(name).name} (child)")
@@ -303,7 +303,7 @@ class Programs:
         *,
         strict: bool = False,
     ) -> ProgramSession:
-        """A session made of an exported document."""
+        """Build a session from an exported document."""
         config = parse_config(document)
         session = self._new(session_id, config, None, created_at, last_seq)
         try:
@@ -342,7 +342,7 @@ class Programs:
         await self._erase(session.id)
 
     async def delete_children(self, session: ProgramSession) -> None:
-        """After its own end, so that it does not see them go, nor starts another."""
+        """Delete the sessions of its children, after its own end: it can start no more of them."""
         children, session.children.ids = session.children.ids, []
         for child_id in children:
             child = self._sessions.get(child_id)
@@ -350,7 +350,7 @@ class Programs:
                 await self.delete(child)
 
     async def _end(self, session: ProgramSession, reason: str) -> None:
-        """For good: end its target, every process that it left behind, and any start under way."""
+        """End its target, every process that it left behind, and any start under way."""
         session.is_closed = True
         if not session.over:
             session.end_reason = session.end_reason or reason

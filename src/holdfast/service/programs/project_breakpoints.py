@@ -32,7 +32,7 @@ class ProjectBreakpoints:
     def change(
         self, project: str, before: Sequence[Document], after: Sequence[Document]
     ) -> PendingWrite | None:
-        """Take over what a session changed; None when there is nothing to write."""
+        """Apply what a session changed. None when there is nothing to write."""
         old, new = _by_key(before), _by_key(after)
         if old.keys() == new.keys():
             return None
@@ -53,13 +53,13 @@ class ProjectBreakpoints:
         return written
 
     def retry(self) -> None:
-        """Write what the disk did not take before."""
+        """Try again to write what could not be written."""
         for project in self.unsaved.copy():
             self._write(project)
 
 
 def _number(documents: Iterable[Document]) -> list[Document]:
-    """Ids are a session's own; two sessions may have given the same one."""
+    """Give new ids, because two sessions may have given the same one."""
     return [{**document, "id": f"bp_{number}"} for number, document in enumerate(documents, 1)]
 
 

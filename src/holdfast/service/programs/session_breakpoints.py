@@ -1,4 +1,4 @@
-"""A session's breakpoints as its debugger, its project and its clients have them."""
+"""A session's breakpoints: sets them in the debugger, stores them, and answers about them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SessionBreakpoints:
         return BreakpointsSet([self._build_answer(point) for point in points], len(points))
 
     async def all(self) -> BreakpointList:
-        """Every breakpoint; one whose file was missing is looked at again."""
+        """Every breakpoint. One whose file was missing is checked again."""
         await self._refresh()
         points = [self._build_answer(point) for point in self.points]
         return BreakpointList(points, len(points), self.exceptions_answer())
@@ -151,7 +151,7 @@ class SessionBreakpoints:
 
     @property
     def effective_exceptions(self) -> ExceptionFilters:
-        """What the session asks for, and what its launch does."""
+        """The filters of the session, and those of its launch."""
         chosen, launch = self.exceptions, self._session.launch
         stop_on = launch.stop_on_exception if launch else False
         if stop_on is False:

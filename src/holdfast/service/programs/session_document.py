@@ -91,7 +91,7 @@ def apply_document(
 
 
 def _freeze(values: Mapping[str, Any]) -> Document:
-    """JSON knows lists only; our values are frozen."""
+    """Make tuples of lists: JSON has lists only, and our values are frozen."""
     return {
         key: tuple(tuple(part) if isinstance(part, list) else part for part in value)
         if isinstance(value, list)

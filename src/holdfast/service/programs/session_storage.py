@@ -1,4 +1,4 @@
-"""Keeps a session in the store, so that it can be had again after a restart of the server."""
+"""Saves a session, so that a restarted server can restore it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class SessionStorage:
-    """A full disk is no reason to stop debugging: what it does not take is tried again later."""
+    """What cannot be written is tried again later. Debugging goes on meanwhile."""
 
     def __init__(self, session: ProgramSession) -> None:
         self._session = session
         self.is_forgotten = False
-        """A request that came before the session's end must not bring it back."""
+        """Whether it was deleted: a late request must not save it again."""
         self.unsaved: errors.NotStored | None = None
         self._shared: tuple[str | None, list[Document]] = (None, [])
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def _is_kept(self) -> bool:
-        """A child process cannot be had again."""
+        """Whether it is saved. The session of a child process cannot be restored."""
         return not self.is_forgotten and self._session.parent_id is None
 
     async def save(self) -> None:
@@ -42,7 +42,7 @@ class SessionStorage:
             self._run(self._wait_for(self._write(None)))
 
     def note_shared(self) -> None:
-        """Its breakpoints are those of its project."""
+        """Remember that the project has the breakpoints that the session has now."""
         session = self._session
         self._shared = (session.project, session.breakpoints.points.documents())
 

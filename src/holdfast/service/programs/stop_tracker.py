@@ -43,7 +43,7 @@ class StopTracker:
     # -- stops come -------------------------------------------------------------------------
 
     def take(self, stop: Stop) -> None:
-        """The program stopped: everything is known before anybody hears of it."""
+        """Take in a stop of the program, before anybody is told that it is paused."""
         session = self._session
         if lifecycle.absorb(session.state, Signal.STOPPED) is None:
             return
@@ -57,7 +57,7 @@ class StopTracker:
             self.show(stop)
 
     def show(self, stop: Stop) -> None:
-        """Be paused at this stop."""
+        """Pause the session at this stop."""
         session = self._session
         self.withdraw("another stop")
         self.current = stop
@@ -119,13 +119,13 @@ class StopTracker:
         return stop
 
     def withdraw(self, why: str) -> None:
-        """Nobody is to decide this stop any more."""
+        """Withdraw the hold: nobody can decide it any more."""
         if self.hold is not None:
             self._ledger.withdraw(self.hold.id, why)
         self.hold = self.current = None
 
     def release_thread(self, thread: int, held: Sequence[Described], by: str) -> None:
-        """One thread runs on. While others are held the session stays paused, at one of those."""
+        """Let one thread run on. While others are held, the session is paused at one of them."""
         if not held:
             self.decide("continue", by)
             return
@@ -137,7 +137,7 @@ class StopTracker:
             self.threads.release(thread)
 
     def end_thread(self, thread: int) -> None:
-        """A thread that was stepped and came to its end leaves the floor to those that wait."""
+        """A thread ended. If it was stepping, the next waiting stop is shown."""
         self.threads.waiting.pop(thread, None)
         following = self.threads.first()
         is_running = self._session.state is State.RUNNING
@@ -145,7 +145,7 @@ class StopTracker:
             self.show(following)
 
     async def wait_for_thread(self, thread: int, seconds: float) -> None:
-        """Wait for the next stop of one thread, and turn to it."""
+        """Wait for the next stop of one thread, and show it."""
         session = self._session
 
         def is_settled() -> bool:
@@ -160,7 +160,7 @@ class StopTracker:
             self.show(stop)
 
     def forget_values(self) -> None:
-        """The user's code may change anything: what came with the stop is not shown again."""
+        """Drop the values that came with the stop, because the user's code may change them."""
         if self.current is not None:
             self.current = dataclasses.replace(self.current, locals=(), locals_total=0)
 
@@ -179,7 +179,7 @@ class StopTracker:
         raise errors.FrameNotFound(f"no frame {frame_id}", frame_id=frame_id)
 
     def frame_id(self, thread: int, depth: int) -> int:
-        """0 is the top frame of the thread that stopped; other threads count from elsewhere."""
+        """0 is the top frame of the thread that stopped. Other threads have blocks of their own."""
         if self.current is None or thread == self.current.thread_id:
             return depth
         number = self._other_threads.setdefault(thread, len(self._other_threads) + 1)

@@ -32,7 +32,7 @@ class ThreadStops:
         self.stepping = None
 
     def step(self, thread: int, current: Stop) -> None:
-        """One thread steps. The others run along, unless each stops for itself."""
+        """One thread steps. The others run too, unless threads are held one by one."""
         if current.all_threads_stopped:
             self.clear()
             return
@@ -63,7 +63,7 @@ class ThreadStops:
 
 
 def build_stop_of_held_thread(stop: Stop, held: Sequence[Described]) -> Stop:
-    """The stop of the first thread that another's stop holds."""
+    """Build the stop of the first thread that is held by the stop of another."""
     first = held[0]
     place, points = first.get("location"), first.get("breakpoints") or ()
     return Stop(

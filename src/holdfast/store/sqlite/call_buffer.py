@@ -1,4 +1,4 @@
-"""Calls and contents between the moment they come and the moment they are committed.
+"""Calls and contents that are accepted and not committed yet.
 
 Calls come by the thousand a second, so nobody waits for them to be written. They gather here; the
 writer takes what is there a few dozen times a second, and until it is committed readers find it
@@ -62,7 +62,7 @@ _PUT_FUNCTION = (
 _COUNT_CALLS = "UPDATE functions SET calls = calls + ? WHERE id = ?"
 
 MovedNumbers = dict[tuple[int, int], int]
-"""By session and number: the number that a call has instead."""
+"""The new number of a call, by its session and the number that it had."""
 StoredContent = tuple[bytes, str]
 """A value's bytes, and its preview in JSON."""
 
@@ -91,7 +91,7 @@ class QueuedRows:
         self.size += later.size
 
     def write(self, connection: sqlite3.Connection) -> MovedNumbers:
-        """Write all of it; return which calls had to take another number than theirs."""
+        """Write all of it. Return the calls that got another number."""
         connection.executemany(
             _INSERT_CONTENT, [(cid, *content) for cid, content in self.contents.items()]
         )
@@ -262,7 +262,7 @@ class CallBuffer:
             self._writer.submit(self._flush, lazy=True).add_done_callback(self._after_flush)
 
     def _flush(self, connection: sqlite3.Connection) -> None:
-        """On the writer's thread; again, with more, if its transaction is lost."""
+        """Runs on the writer's thread, and again, with more rows, if its transaction is lost."""
         with self._changed:
             coming, self._coming = self._coming, QueuedRows()
             self._going.merge(coming)
@@ -271,7 +271,7 @@ class CallBuffer:
         self._moved.update(self._going.write(connection))
         while len(self._moved) > _MAX_MOVED:
             del self._moved[next(iter(self._moved))]
-        # The calls within such a call know it by the number that it gave them, whenever they come.
+        # The calls within such a call name it by its first number, and may come later.
         for (session, number), other in self._moved.items():
             connection.execute(_MOVE_PARENT, (other, number, session))
         self.is_behind = False

@@ -18,7 +18,7 @@ from holdfast.store.sqlite.value_keys import key_of_cid
 from holdfast.wire import pickle_viewer
 
 _OLDEST = f"{call_rows.SELECT} WHERE status <> 0 ORDER BY id LIMIT ?"
-# Others may refer to a class or function by its id, and nothing says who does.
+# Other values may refer to a class or function by its id, and nothing records which.
 _KEPT_TYPES = ("type", "function")
 
 
@@ -35,7 +35,7 @@ def drop_oldest(connection: sqlite3.Connection, limit: int) -> DroppedCalls | No
         inside.update(small)
         used.update(dict.fromkeys(cids))
         uses += [(key_of_cid(bytes.fromhex(cid)), row[0]) for cid in cids]
-    # A small value may be in these rows only, and others refer to it: it moves to the contents.
+    # A small value that other calls use may be in these rows only. It moves to the contents.
     connection.executemany(
         "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)",
         [

@@ -15,7 +15,7 @@ _MAX_INLINE = 50_000
 
 
 class CallRowReader:
-    """Every method that reads blocks: for a reading thread."""
+    """Its methods block, so they run on a thread that reads."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -45,7 +45,7 @@ class CallRowReader:
 
     def find(self, query: CallQuery, limit: int) -> list[Row]:
         """The newest rows of the part of the query that an index answers."""
-        # In this order: a use that is sorted in meanwhile is seen twice rather than not at all.
+        # In this order, because a use that is sorted in meanwhile is then read twice, not missed.
         users = [] if query.cid is None else self._unsorted_users(query, query.cid, limit)
         rows = [row for number in users for row in self._database.rows(call_rows.ONE, (number,))]
         rows += [

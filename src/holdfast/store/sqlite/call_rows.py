@@ -200,7 +200,7 @@ def _changed_cids(changed: Json | None, every: list[str]) -> Json | None:
 
 
 def selections(query: CallQuery) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Statements that read newest first from one index each, and stop at a limit still to come.
+    """Statements that read newest first, from one index each. Their last parameter is a limit.
 
     Of several conditions the most selective one picks the index; the caller checks the rest and
     reads on in pages (a page costs the same however many calls there are).

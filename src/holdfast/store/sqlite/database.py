@@ -31,13 +31,13 @@ class Database:
     # -- reading -----------------------------------------------------------------------------
 
     async def run(self, read: Callable[..., T], *args: Any) -> T:
-        """Run what reads on a thread of its own: nothing is read on the event loop."""
+        """Run a function that reads on a thread, because nothing is read on the event loop."""
         if self._closed:
             raise StoreProblem("The store is closed.")
         return await asyncio.get_running_loop().run_in_executor(self._threads, read, *args)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """What is committed. Blocks: for a reading thread."""
+        """Committed rows. Blocks, so it runs on a thread that reads."""
         return self._readers.rows(sql, parameters)
 
     def latest_rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:

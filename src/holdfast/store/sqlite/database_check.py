@@ -1,4 +1,4 @@
-"""Is this file our database, and sound? If not, it is set aside: somebody may still want it."""
+"""Checks that a file is a sound database of ours. Any other is renamed and kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def companion(path: Path, suffix: str) -> Path:
 
 
 def ensure_usable(path: Path, warnings: StoreWarnings) -> None:
-    """Leave at `path` a sound database of ours or nothing. One from the future is refused."""
+    """Leave a sound database of ours at `path`, or nothing. Refuse one of a newer version."""
     reason = what_is_wrong(path)
     if reason is not None:
         kept = set_aside(path)
@@ -44,7 +44,7 @@ def ensure_usable(path: Path, warnings: StoreWarnings) -> None:
 def what_is_wrong(path: Path) -> str | None:
     header = _header(path)
     if not header:
-        # SQLite would delete a log that has no database; what is in it may be all there is.
+        # SQLite would delete a log that has no database, and it may hold the only data.
         stray = companion(path, "-wal")
         return "its log has no database" if _size(stray) else None
     if reason := _wrong_in_header(header):
@@ -53,11 +53,11 @@ def what_is_wrong(path: Path) -> str | None:
         with closing(_inspect(path)) as connection:
             return _wrong_inside(connection)
     except UnicodeDecodeError:
-        # SQLite quotes damaged names in its complaint, and Python cannot decode the complaint.
+        # SQLite quotes damaged names in its message, and Python cannot decode that message.
         return "its schema is malformed"
     except sqlite3.DatabaseError as error:
-        # Exactly DatabaseError is "malformed" or "not a database". Its subclasses are troubles of
-        # the moment, such as a lock or a failing disk, and no reason to give the file up.
+        # Exactly DatabaseError is "malformed" or "not a database". Its subclasses, such as a lock
+        # or a failing disk, may pass, and are no reason to set the file aside.
         if type(error) is sqlite3.DatabaseError:
             return str(error)
         raise
@@ -70,7 +70,7 @@ def set_aside(path: Path) -> Path:
     kept, count = path.with_name(base), 1
     while any(companion(kept, suffix).exists() for suffix in ("", *COMPANIONS)):
         kept, count = path.with_name(f"{base}-{count}"), count + 1
-    # The database first: if we are cut short, the companions left behind are seen next time.
+    # The database first: companions without a database are noticed at the next start.
     for suffix in ("", *COMPANIONS):
         if companion(path, suffix).exists():
             os.rename(companion(path, suffix), companion(kept, suffix))
@@ -93,7 +93,7 @@ def _size(path: Path) -> int:
 
 
 def _wrong_in_header(header: bytes) -> str | None:
-    """Read it ourselves: SQLite answers some of these as if they were passing troubles."""
+    """Check the header here, because SQLite reports some damage as a passing problem."""
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         return "it is not an SQLite database"
     (page_size,) = struct.unpack_from(">H", header, 16)
@@ -119,7 +119,7 @@ def _inspect(path: Path) -> sqlite3.Connection:
 def _wrong_inside(connection: sqlite3.Connection) -> str | None:
     version = version_of(connection)
     _refuse_the_future(version)
-    # Not quick_check: it passes over broken indexes, and the large table has none to pass over.
+    # Not quick_check, which ignores broken indexes.
     (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         return str(verdict)

@@ -22,7 +22,7 @@ class Table:
 
     @property
     def select(self) -> str:
-        """The columns, then the document as bytes: damaged text would not come as text."""
+        """The columns, then the document as bytes, because damaged text cannot be read as text."""
         columns = ", ".join(self.columns)
         return f"SELECT {columns}, CAST({self.document} AS BLOB) FROM {self.name}"
 

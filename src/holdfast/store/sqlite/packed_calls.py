@@ -55,7 +55,7 @@ _NO_MORE = ((), (), None, None, None, None)
 
 
 def session_number(session_id: str) -> int:
-    """`calls_<8 hex>` as a number: half of every row would be session ids otherwise."""
+    """`calls_<8 hex>` as a number, which is much shorter in every row."""
     return int(session_id.rpartition("_")[2], 16)
 
 
@@ -97,7 +97,7 @@ def _site_columns(site: CallSite) -> _SiteColumns:
 def _pack_plain(
     packed: PackedCalls, plain: PlainCalls, sites: dict[int, _SiteColumns], session: int
 ) -> None:
-    """Column by column: a step here is one for all calls."""
+    """Pack column by column, because each step then serves all calls."""
     for site, count in Counter(plain.sites).items():
         packed.calls_by_function[sites[site][0]] += count
     columns = [sites[site] for site in plain.sites]

@@ -23,7 +23,7 @@ def connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    # Damaged text must reach us as a row we can set aside, not as an error that hides all rows.
+    # Damaged text must come as a row that can be set aside, not as an error that hides all rows.
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
     return connection
 

@@ -33,7 +33,7 @@ class SqliteContents:
         sql = "SELECT data FROM contents WHERE cid = ?"
         for (data,) in self._database.rows(sql, (bytes.fromhex(cid),)):
             return bytes(data)
-        # What was queued when it was looked for there may have been committed since.
+        # A value may be inside the rows of the calls that used it.
         return self._rows.inline_data(cid)
 
     async def previews(self, cids: Iterable[str], *, exact: bool = False) -> dict[str, Preview]:

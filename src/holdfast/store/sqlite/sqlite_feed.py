@@ -1,4 +1,4 @@
-"""Events in SQLite: too many to wait for, so readers merge those queued with those stored."""
+"""Events in SQLite. Nobody waits for them, so readers merge queued and stored events."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SqliteFeed:
     def _read(
         self, session_id: str, after: int, limit: int, types: Collection[str] | None
     ) -> list[EventRecord]:
-        # Queued before stored: what is committed in between is then seen twice, not never.
+        # In this order, because an event committed meanwhile is then read twice, not missed.
         queued = self._writer.queue.pending(session_id)
         events = {
             row.seq: _build_queued(row)
@@ -63,7 +63,7 @@ class SqliteFeed:
     def _read_stored(
         self, session_id: str, after: int, limit: int, types: Collection[str] | None
     ) -> list[EventRecord]:
-        """Up to `limit` sound events: damaged ones do not make a page look like the last."""
+        """Up to `limit` sound events. A short page means the end, so damaged ones do not count."""
         some = "" if types is None else f"AND type IN ({', '.join('?' * len(types))})"
         sql = f"{EVENTS.select} WHERE session_id = ? AND seq > ? {some} ORDER BY seq LIMIT ?"
         events: list[EventRecord] = []

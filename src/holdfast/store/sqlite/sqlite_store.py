@@ -78,12 +78,12 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
-    # Room for all pages that a large group of calls touches: written once, not once a spill.
+    # Keep all pages that a large group of calls touches: each is written once.
     connection.execute("PRAGMA cache_size = -32768")
-    # After a burst, do not keep a log of the burst's size.
+    # Shrink the log again after a burst of writes.
     connection.execute("PRAGMA journal_size_limit = 67108864").fetchall()
-    # Every 32 MB instead of every 4: calls by the thousand touch the same pages of their indexes
-    # again and again, and each checkpoint copies them.
+    # Checkpoint every 32 MB instead of every 4: thousands of calls touch the same index pages, and
+    # each checkpoint copies them.
     connection.execute("PRAGMA wal_autocheckpoint = 8000").fetchall()
     migrate(connection)
 

@@ -11,7 +11,7 @@ from typing import Any
 _MAX_REMEMBERED = 20_000
 _CID_BYTES = 32
 _first_eight = struct.Struct(">q").unpack_from
-# Not `plain_value_bytes`: a call less for each of millions of values.
+# Not `plain_value_bytes`: it would cost a call for each of millions of values.
 _dumps, _sha256, _PROTOCOL = pickle.dumps, hashlib.sha256, 5
 
 

@@ -26,7 +26,7 @@ def note(connection: sqlite3.Connection, keys: array[int], users: array[int]) ->
 
 
 def add(connection: sqlite3.Connection, uses: Iterable[tuple[int, int]]) -> None:
-    """Sort in these at once."""
+    """Insert these into the sorted table."""
     connection.executemany(_INSERT, uses)
 
 
@@ -35,7 +35,7 @@ def are_sorted(connection: sqlite3.Connection) -> bool:
 
 
 def sort_in(connection: sqlite3.Connection) -> bool:
-    """A part of them, for whoever waits to write should not wait long. False: there are none."""
+    """Sort in a part of them, so that other writes wait little. False when there are none."""
     uses: list[tuple[int, int]] = []
     last = 0
     for number, keys, users in connection.execute(
@@ -53,7 +53,7 @@ def sort_in(connection: sqlite3.Connection) -> bool:
 
 
 def pattern(key: int) -> bytes:
-    """What to look for in `COMING`."""
+    """The parameter of `COMING`."""
     return key.to_bytes(8, "little", signed=True)
 
 

@@ -34,7 +34,7 @@ class Write:
     future: PendingWrite = field(default_factory=PendingWrite)
     # A session deleted by this write: its events need not be kept any more.
     forgets: str | None = None
-    # Nobody waits for it: it may gather company, as events do.
+    # Nobody waits for it, so it may be committed together with what comes next.
     lazy: bool = False
 
 
@@ -110,8 +110,8 @@ class WriteQueue:
         with self._changed:
             if patience is None:
                 self._changed.wait_for(lambda: self._items or self._closed)
-                # Events come in company, and whoever caused one is being answered just now:
-                # writing a moment later leaves the interpreter to that answer.
+                # Events come in groups, and a request that caused one is being answered now.
+                # Writing a moment later does not delay that answer.
                 self._changed.wait_for(self._urgent, timeout=GATHER_SECONDS)
             else:
                 self._changed.wait_for(self._urgent, timeout=patience)
@@ -122,7 +122,7 @@ class WriteQueue:
             return taken
 
     def settle(self, rows: Iterable[EventRow]) -> None:
-        """These are in the database now, or are not to be."""
+        """These are in the database now, or are no longer wanted."""
         with self._changed:
             for row in rows:
                 self._settle(row)

@@ -28,7 +28,7 @@ MAX_KEPT_BYTES = 32 * 1024 * 1024
 RETRY_SECONDS = 1.0
 
 _INSERT_EVENT = "INSERT INTO events (session_id, seq, at, type, body) VALUES (?, ?, ?, ?, ?)"
-# These blame the operation. Any other error of SQLite blames the disk, and may pass.
+# The operation caused these. The disk caused any other error of SQLite, which may pass.
 _REFUSALS = (
     sqlite3.IntegrityError,
     sqlite3.DataError,
@@ -85,12 +85,12 @@ class WriterThread:
             self.queue.refuse_event()
 
     def refuse(self, session_id: str, seq: int, event_type: str, error: Exception) -> None:
-        """Count an event that cannot even be queued, and say why."""
+        """Count an event that cannot be queued, and add a warning."""
         self._warn_refused(session_id, seq, event_type, error)
         self.queue.refuse_event()
 
     def catch_up(self) -> None:
-        """Wait for the writes submitted so far; they finish in order, so for the last one."""
+        """Wait for the writes submitted so far. They finish in order, so the last one is enough."""
         last = self.queue.last_write
         if last is not None and not self._is_me():
             wait([last])
@@ -132,7 +132,7 @@ class WriterThread:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            # Locked or gone for all of them alike; asking for each would wait each time.
+            # Every unit would wait for the same lock in turn, so all fail at once.
             return [Outcome(error)] * len(units)
         try:
             outcomes = [self._run_alone(unit) for unit in units]
@@ -182,7 +182,7 @@ class WriterThread:
         return Outcome(refused=refused)
 
     def _settle(self, units: list[Unit], outcomes: list[Outcome]) -> None:
-        """Take each unit out of the queue, or keep it; then answer those who wait."""
+        """Take each unit out of the queue, or keep it. Then answer whoever waits."""
         self._kept, self._trouble = [], None
         for unit, outcome in zip(units, outcomes, strict=True):
             if isinstance(unit, list):
@@ -244,7 +244,7 @@ class WriterThread:
         )
 
     def _finish(self) -> None:
-        """Try what is kept once more; what still fails is lost, and said to be."""
+        """Try what is kept once more. Count what still fails as dropped."""
         if self._kept:
             self._commit(_units(self._kept))
         if self._kept:

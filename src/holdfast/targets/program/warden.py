@@ -73,7 +73,7 @@ def sweep(belongs: Callable[[int], bool], act: Callable[[int], object] = bool) -
                 members.append(pid)
 
     last = _newest_pid()
-    look_at(_listed_pids())
+    look_at(_list_pids())
     for _ in range(CHASES):
         newest = _newest_pid()
         if newest == last:
@@ -84,7 +84,7 @@ def sweep(belongs: Callable[[int], bool], act: Callable[[int], object] = bool) -
     return members
 
 
-def _listed_pids() -> list[int]:
+def _list_pids() -> list[int]:
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
