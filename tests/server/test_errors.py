@@ -39,6 +39,7 @@ BAD_BODIES = {
         "output_limit_bytes",
     ),
     "below zero": (b'{"timeout_minutes":-1}', "timeout_minutes"),
+    "half a character in a key": (b'{"\\ud800":1}', "body"),
     "half a character": (b'{"name":"\\ud800"}', "name"),
     "a null character in a path": (b'{"cwd":"\\u0000"}', "cwd"),
     "an unknown choice": (b'{"mode":"steal"}', "mode"),
