@@ -86,6 +86,7 @@ def test_a_bad_body_is_400_and_names_the_field(server: Server, name: str) -> Non
         ("/watch", {"expression": "x ="}, "expression"),
         ("/completions", {"text": 1}, "text"),
         ("/hover", {}, "body"),
+        ("/hover", {"expression": ""}, "body"),
         ("/input", {}, "body"),
         ("/variables/1/set", {"name": "x"}, "value"),
         ("/attach", {}, "body"),
