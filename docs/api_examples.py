@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import platform
 import re
 import socket
 import subprocess
@@ -58,6 +59,7 @@ async def main():
 asyncio.run(main())
 '''
 _LOOP_LINE = 11
+_IDLE = "import time\nwhile True:\n    time.sleep(0.01)\n"
 _MAX_ITEMS = 6
 
 
@@ -194,7 +196,7 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
 def _ask_about_pausing(recorder: Recorder) -> None:
     created = recorder.server.post("/sessions", {"name": "busy"})
     path, session = f"/sessions/{created['session_id']}", {"session_id": created["session_id"]}
-    recorder.server.post(f"{path}/launch", {"code": "while True:\n    pass\n"})
+    recorder.server.post(f"{path}/launch", {"code": _IDLE})
     stop = recorder.ask("POST", "/sessions/{session_id}/pause", {"wait": 20}, **session)
     recorder.server.post(f"{path}/continue")
     template = "/sessions/{session_id}/threads/{thread_id}/pause"
@@ -254,6 +256,10 @@ def _ask_about_attaching(recorder: Recorder, folder: Path) -> None:
     ) as program:
         assert program.stdout is not None
         program.stdout.readline()
+        # Other processes of the machine are left out of the example.
+        listed = recorder.ask("GET", "/processes")["processes"]
+        own = [process for process in listed if process["pid"] == program.pid]
+        recorder.examples["GET /processes"]["answer"] = {"processes": own, "total": len(own)}
         created = recorder.server.post("/sessions", {"name": "attached"})
         session = {"session_id": created["session_id"]}
         recorder.ask("POST", "/sessions/{session_id}/attach", {"port": port}, **session)
@@ -312,7 +318,8 @@ def _ask_about_calls(recorder: Recorder) -> None:
     ask("GET", "/api/cid/{cid}/calls", query="limit=1", **cid)
     ask("GET", "/api/diff", query=f"left={compute_cid(7)}&right={compute_cid(8)}")
     ask("GET", "/api/call/rules", query=f"session_id={session_id}")
-    recorder.examples["POST /api/call/records"] = {"answer": {"status": "ok", "taken": 500}}
+    leased = recorder.server.post("/api/call/session", {**about, "mode": "leased"})["session_id"]
+    ask("POST", "/api/call/records", batch_format.head(int(leased[6:], 16), 1, 0, 0, 0))
     ask("DELETE", "/api/breakpoints/{breakpoint_id}", **ids)
     ask("DELETE", "/api/breakpoints")
     ask("POST", "/api/call/session/end", {"session_id": session_id})
@@ -387,9 +394,6 @@ def _ask_about_the_server(recorder: Recorder) -> None:
     ask("GET", "/info")
     ask("GET", "/config")
     ask("PATCH", "/config", {"evaluate_timeout": 5})
-    processes = ask("GET", "/processes")["processes"]
-    own = [each for each in processes if "command_agent" in str(each["cmdline"])][:1]
-    recorder.examples["GET /processes"]["answer"] = {"processes": own or processes[:1], "total": 1}
     ask("POST", "/shutdown")
 
 
@@ -400,6 +404,8 @@ _NUMBERS = {
     "pid": 4321,
     "server_pid": 4000,
     "port": 5678,
+    "listening": 5678,
+    "lane": 42,
     "uptime_seconds": 12.5,
     "expires_in_seconds": 3599.9,
     "duration_ms": 1.5,
@@ -409,9 +415,12 @@ _NUMBERS = {
     "completed_at": 1769173800.1,
     "epoch": 1769173800000000000,
 }
+_TEXTS = {"user": "ann", "python": "3.12.1", "python_version": "3.12.1", "debugpy": "1.8.22"}
 _IDS = (
     (re.compile(r"sess_[0-9a-f]{10}"), "sess_{:010x}"),
     (re.compile(r"calls_[0-9a-f]{8}"), "calls_{:08x}"),
+    (re.compile(r"eval_[0-9a-f]{8}"), "eval_{:08x}"),
+    (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:5678"),
     (re.compile(r"cmd_[0-9a-f]{12}"), "cmd_{:012x}"),
     (re.compile(r"debug_\d{8}_\d{6}_\w+"), "debug_20260123_131000_abc{}"),
     (re.compile(r"\d{10}\.\d{6,9}-\d{3}"), "1769173800.000000-{:03}"),
@@ -423,8 +432,11 @@ class _Normaliser:
     """Replaces what another run would have otherwise; the same id stays the same."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = str(folder)
-        self._python = sys.executable
+        root = str(Path(__file__).parents[1])
+        self._paths = (
+            *((str(folder), "/code"), (sys.executable, "/usr/bin/python3")),
+            *((root, "/holdfast"), (platform.python_version(), "3.12.1")),
+        )
         self._ids: dict[str, str] = {}
         self._counts: dict[str, int] = {}
 
@@ -437,13 +449,13 @@ class _Normaliser:
                 return [*items[:_MAX_ITEMS], "…"]
             return items
         if isinstance(value, str):
-            return self._text(value)
+            return _TEXTS.get(name) or self._text(value)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and name in _NUMBERS:
             return _NUMBERS[name]
         return value
 
     def _text(self, text: str) -> str:
-        for path, short in ((self._folder, "/code"), (self._python, "/usr/bin/python3")):
+        for path, short in self._paths:
             text = text.replace(path, short)
         text = re.sub(r"/\S*/(tests/programs|debugpy|lib)/", r"/…/\1/", text)
         text = _ISO.sub("2026-01-23T13:10:00.000000Z", text)

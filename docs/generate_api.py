@@ -291,7 +291,8 @@ def main() -> None:
     if "--capture" in sys.argv:
         from api_examples import capture_examples
 
-        text = json.dumps(capture_examples(), indent=1, ensure_ascii=False)
+        examples = dict(sorted(capture_examples().items()))
+        text = json.dumps(examples, indent=1, ensure_ascii=False)
         EXAMPLES.write_text(text + "\n", encoding="utf-8")
     document = build_document()
     PAGE.write_text(render_page(document, load_examples()), encoding="utf-8")

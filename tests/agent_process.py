@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from fork_server import start_python
 from harness import PROGRAMS, Server
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
+from polling import wait_until
 
 
 class AgentProcess:
@@ -53,6 +57,17 @@ class AgentProcess:
     def ask(self, line: str) -> str:
         self.send(line)
         return self.read_reply()
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It does nothing within the block."""
+        os.kill(self.process.pid, signal.SIGSTOP)
+        process = psutil.Process(self.process.pid)
+        wait_until(lambda: process.status() == psutil.STATUS_STOPPED, "the agent to stop")
+        try:
+            yield
+        finally:
+            os.kill(self.process.pid, signal.SIGCONT)
 
     def close(self) -> None:
         """Let it end by itself, and if it does not, end it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import time
 from typing import Any
 
 from harness import Program, Session
@@ -36,26 +35,8 @@ def list_spawn_events(session: Session) -> list[dict[str, Any]]:
 
 def wait_for_children(parent: Session, count: int = 1) -> list[Session]:
     """Wait until that many child sessions have come, in the order in which they came."""
-    found: list[dict[str, Any]] = []
-    since = 0
-    deadline = time.monotonic() + PATIENCE
-    while len(found) < count and time.monotonic() < deadline:
-        page = parent.get(f"/events?since={since}&wait=5&limit=1000")
-        since = page["events"][-1]["seq"] if page["events"] else since
-        found += [each for each in page["events"] if each["event"] == "child_session"]
-    return [Session(parent.server, each["session_id"]) for each in found]
-
-
-def wait_for_event(session: Session, kind: str) -> dict[str, Any]:
-    """Wait for the first event of this kind."""
-    since = 0
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        for each in session.get(f"/events?since={since}&wait=5")["events"]:
-            since = each["seq"]
-            if each["event"] == kind:
-                return dict(each)
-    raise AssertionError(f"no {kind} came")
+    events = parent.wait_for_events("child_session", count)
+    return [Session(parent.server, event["session_id"]) for event in events]
 
 
 def is_gone(pid: int) -> bool:

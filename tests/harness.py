@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 
 from fork_server import start_python
+from polling import wait_until
 
 PROGRAMS = Path(__file__).parent / "programs"
 _MARKER = re.compile(r"#\s*@(\w+)\s*$")
@@ -64,7 +65,7 @@ class Server:
                 raise RuntimeError(f"the server did not start: {''.join(self.log)}")
             self.log.append(line)
         self.url: str = json.loads(self.ready_file.read_text())["url"]
-        self.http = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
+        self.http = httpx.Client(base_url=self.url, timeout=100, trust_env=False)
 
     def wait_for_log(self, word: str) -> str:
         """The next line of its log that has this word in it."""
@@ -150,6 +151,21 @@ class Session:
     def delete(self, rest: str = "", **options: Any) -> Any:
         return self.server.delete(self.path(rest), **options)
 
+    def wait_for_events(self, kind: str, count: int = 1, since: int = 0) -> list[Any]:
+        """The first events of this kind, as soon as there are so many."""
+        events: list[Any] = []
+        last = since
+
+        def look() -> bool:
+            nonlocal last
+            page = self.get(f"/events?since={last}&wait=5&limit=1000")["events"]
+            last = page[-1]["seq"] if page else last
+            events.extend(event for event in page if event["event"] == kind)
+            return len(events) >= count
+
+        wait_until(look, f"{count} of {kind}")
+        return events
+
     def break_at(self, program: Program, *markers: str, **more: Any) -> list[str]:
         """Breakpoints at marked lines; their ids."""
         return [
@@ -159,11 +175,11 @@ class Session:
             for m in markers
         ]
 
-    def launch(self, program: Program | str, *, wait: float | bool = 20, **options: Any) -> Any:
+    def launch(self, program: Program | str, *, wait: float | bool = 60, **options: Any) -> Any:
         path = program.path if isinstance(program, Program) else program
         return self.post("/launch", {"script": path, "wait": wait, **options})
 
-    def resume(self, *, wait: float | bool = 20, **options: Any) -> Any:
+    def resume(self, *, wait: float | bool = 60, **options: Any) -> Any:
         return self.post("/continue", {"wait": wait, **options})
 
     def evaluate(self, expression: str, **options: Any) -> str:

@@ -33,7 +33,7 @@ class Hasty:
         else:
             self.stops.append(self.control.stop_at_tool(TOOL, {}, "tool-1"))
 
-    def emit(self, event: Event, **_more: object) -> int | None:
+    def emit(self, event: Event, /, **_more: object) -> int | None:
         if event[0] == COMMAND_EXECUTED:
             self.thread.start()
             self.thread.join(0.1)  # it gets through now, if it gets through at all

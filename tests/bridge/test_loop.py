@@ -277,6 +277,15 @@ def test_ones_own_patterns_are_redacted_and_redaction_can_be_off(tmp_path: Path)
         assert '"open"' in files(dbg).home.events.read_text()
 
 
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_an_error_may_have_fields_of_any_name(dbg: Bridge, size: int) -> None:
+    dbg.error("it failed", event="mine", kind="own", **{'a "quoted" näme': "x" * size})
+    event = files(dbg).data_of("error")[0]
+    assert (event["message"], event["context"]) == ("it failed", "agent")
+    assert (event["event"], event["kind"]) == ("mine", "own")
+    assert 'a "quoted" näme' in event
+
+
 def test_a_request_of_the_common_clients_needs_nothing_but_a_model_call(dbg: Bridge) -> None:
     call = ModelCall([{"role": "user", "content": "hi"}], model="m", settings={"temperature": 0})
     assert dbg.call_model(call, lambda given: f"{len(given.messages)} heard") == "1 heard"

@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from agent_process import AgentProcess, running_agent
 from holdfast.cli.agents import command_parser
 from holdfast.cli.agents.agent_screen import AgentScreen, PromptDialog
 from holdfast.recording import command_sender
-from polling import wait_until
+from polling import wait_until, wait_until_async
 from replayable_agent import read_data
 
 PATIENCE = 30.0
@@ -51,10 +50,7 @@ def on_screen(looper: AgentProcess, steps: Callable[[Watched], Awaitable[None]])
 
 
 async def until(pilot: Watched, so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not so():
-        assert time.monotonic() < deadline, shown(pilot)
-        await pilot.pause(0.01)
+    await wait_until_async(so, lambda: shown(pilot), pilot.pause)
     await pilot.pause()
 
 
@@ -402,9 +398,9 @@ def test_without_an_agent_it_says_how_to_have_one(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_is_a_command(line: str, kind: str, data: dict[str, Any]) -> None:
-    found = command_parser.parse_command(line)
-    found.data.pop("by", None)
-    assert (found.kind, found.data) == (kind, data)
+    parsed = command_parser.parse_command(line)
+    fields = {name: value for name, value in parsed.data.items() if name != "by"}
+    assert (parsed.kind, fields) == (kind, data)
 
 
 @pytest.mark.parametrize(

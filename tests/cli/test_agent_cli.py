@@ -177,11 +177,8 @@ def test_what_is_over_or_wrong_is_said_and_fails(looper: AgentProcess) -> None:
 
 
 def test_an_agent_that_does_not_answer_is_said_to(looper: AgentProcess) -> None:
-    os.kill(looper.process.pid, signal.SIGSTOP)
-    try:
+    with looper.frozen():
         said = typed(looper.data_dir, "pause", "--timeout", "0.3")
-    finally:
-        os.kill(looper.process.pid, signal.SIGCONT)
     assert (said.returncode, "no answer within 0.3 s" in said.stderr) == (1, True)
 
 

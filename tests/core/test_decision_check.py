@@ -11,7 +11,8 @@ import pytest
 import holdfast
 from holdfast.core.decision_check import check_allowed, check_fields
 from holdfast.errors import InvalidDecision, WrongState
-from holdfast.model.decision import ACTIONS_AT, Moment, Shape, action_at, names_at
+from holdfast.model import decision
+from holdfast.model.decision import ACTIONS_AT, Action, Field, Moment, Shape, action_at, names_at
 from holdfast.model.hold import Hold
 from holdfast.model.session_state import Kind
 
@@ -136,6 +137,20 @@ def test_values_of_calls_are_explained_in_the_hint() -> None:
         check_fields(Moment.BEFORE, "skip", {})
     assert "literal" in caught.value.hint
     assert any(field.shape is Shape.VALUE for field in ACTIONS_AT[Moment.BEFORE][1].fields)
+
+
+def test_a_new_action_in_the_table_is_offered_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = (Field("seconds", Shape.TEXT, "How long to wait."),)
+    delay = Action("delay", "Run the call later.", fields, needs=("seconds",))
+    table = {**ACTIONS_AT, Moment.BEFORE: (*ACTIONS_AT[Moment.BEFORE], delay)}
+    monkeypatch.setattr(decision, "ACTIONS_AT", table)
+
+    check_allowed(hold_at(Moment.BEFORE), "delay")
+    assert check_fields(Moment.BEFORE, "delay", {"seconds": "5"}) == {"seconds": "5"}
+    with pytest.raises(InvalidDecision, match="delay needs it"):
+        check_fields(Moment.BEFORE, "delay", {})
+    with pytest.raises(WrongState, match="cannot delay"):
+        check_allowed(hold_at(Moment.AFTER), "delay")
 
 
 def test_no_other_file_lists_the_actions() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from child_processes import CHILD_STARTER, PATIENCE, is_gone, run_undebugged, wait_for_event
+from child_processes import CHILD_STARTER, PATIENCE, is_gone, run_undebugged
 from harness import Program, Server, Session
 
 LOOP = Program("loop.py")
@@ -115,6 +115,6 @@ def test_nothing_is_left_of_an_adapter(server: Server, victim: str) -> None:
         members = {"adapter": adapter, "launcher": launcher, "program": program}
         if victim in members:
             members[victim].kill()
-            wait_for_event(session, "terminated")
+            session.wait_for_events("terminated")[0]
 
     assert [each.pid for each in members.values() if not is_gone(each.pid)] == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -140,14 +138,11 @@ def test_a_decision_by_file_settles_the_hold_too(looper: AgentView, held: Any) -
 
 
 def test_an_agent_that_does_not_answer_stays_held(looper: AgentView, held: Any) -> None:
-    os.kill(looper.agent.process.pid, signal.SIGSTOP)
-    try:
+    with looper.agent.frozen():
         error = looper.decide(held, "continue", expect=504, timeout=0.3)
         assert error["error_code"] == "agent_timeout"
         assert "stays held" in error["error"]["hint"]
         assert looper.server.get(f"/api/holds/{held['hold_id']}")["open"]
-    finally:
-        os.kill(looper.agent.process.pid, signal.SIGCONT)
     assert looper.agent.read_reply() == "it is 2"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -353,12 +352,9 @@ def test_recordings_are_there_after_their_agents_and_their_server(tmp_path: Path
 
 
 def test_an_agent_that_stands_still_is_not_dead(looper: AgentView) -> None:
-    os.kill(looper.agent.process.pid, signal.SIGSTOP)
-    try:
+    with looper.agent.frozen():
         looper.server.get("/api/events?types=no_such_type&wait=0.6")  # two looks
         assert looper.get()["status"] == "running"
-    finally:
-        os.kill(looper.agent.process.pid, signal.SIGCONT)
 
 
 # -- agents whose directory is elsewhere ----------------------------------------------------------

@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -180,9 +179,8 @@ def test_a_process_outlives_the_server_that_was_attached_to_it(
     finally:
         server.close()
 
-    deadline = time.monotonic() + PATIENCE  # it hears of it when its connection breaks
-    while program.observed() != ["False", "False"] and time.monotonic() < deadline:
-        pass
+    # It hears of it when its connection breaks.
+    wait_until(lambda: program.observed() == ["False", "False"], "the program to be free")
     assert program.is_free()
 
 

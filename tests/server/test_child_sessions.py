@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from typing import Any
 
 import psutil
@@ -23,9 +22,9 @@ from child_processes import (
     mask_pids,
     run_undebugged,
     wait_for_children,
-    wait_for_event,
 )
 from harness import Server, Session
+from polling import wait_until
 
 
 def stopped(child: Session) -> dict[str, Any]:
@@ -136,7 +135,7 @@ def test_a_child_that_is_killed_is_terminated_and_its_parent_goes_on(
 
     os.kill(pid, signal.SIGKILL)
 
-    assert wait_for_event(child, "terminated")["reason"] == "target_exited"
+    assert child.wait_for_events("terminated")[0]["reason"] == "target_exited"
     shown = child.get("/status")
     assert (shown["status"], shown["reason"]) == ("terminated", "target_exited")
     child.post("/evaluate", {"expression": "1"}, expect=409)
@@ -164,14 +163,13 @@ def test_a_program_that_becomes_a_daemon_is_followed_and_ends_with_its_session(
 def both_below(session: Session) -> list[Session]:
     """The first child, and the second: its child, or nobody's if it was over by then."""
     [middle] = wait_for_children(session)
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        middle.get("/events?since=1000&wait=0.1")
-        for parent in (middle, session):
-            others = [each for each in parent.get("")["children"] if each != middle.id]
-            if others:
-                return [middle, Session(session.server, others[0])]
-    raise AssertionError("no second child came")
+
+    def look() -> list[str]:
+        children = middle.get("")["children"] + session.get("")["children"]
+        return [child for child in children if child != middle.id]
+
+    second, *_ = wait_until(look, "the second child")
+    return [middle, Session(session.server, second)]
 
 
 def test_a_child_has_the_options_of_its_parents_launch(session: Session) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from harness import Program, Server, Session
+from polling import wait_until
 from session_states import check_error
 
 LOOP = Program("loop.py")
@@ -57,15 +58,8 @@ def behind(server: Server) -> dict[str, Any]:
 
 def caught_up(server: Server, session: Session) -> None:
     """Wait until it says that it has written everything."""
-    since = 0
-    while True:
-        page = session.get(f"/events?since={since}&wait=20")
-        assert page["events"], "it was never written"
-        since = page["last_seq"]
-        if any(each["event"] == "saved" for each in page["events"]):
-            break
-    while server.get("/health")["status"] != "ok":
-        session.get(f"/events?since={since}&wait=0.1")
+    session.wait_for_events("saved")
+    wait_until(lambda: server.get("/health")["status"] == "ok", "the server to be healthy")
 
 
 def test_what_must_be_kept_is_refused_and_leaves_nothing(own: Server) -> None:

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from harness import Program, Server, Session
+from polling import wait_until
 from process_trees import TIMEOUT, is_running
 from server_processes import (
     PendingRequest,
@@ -71,10 +72,7 @@ def continued(session: Session, **body: Any) -> PendingRequest:
     asking = PendingRequest(
         session.server, "POST", session.path("/continue"), {"wait": True, **body}
     )
-    while not any(
-        e["event"] == "continued" for e in session.get(f"/events?since={seen}")["events"]
-    ):
-        session.get(f"/events?since={seen}&wait=1")
+    session.wait_for_events("continued", since=seen)
     return asking
 
 
@@ -307,8 +305,7 @@ def test_a_killed_warden_is_replaced_and_its_successor_does_its_work(
     first = Pidfd(find_warden(own))
     os.kill(first.pid, signal.SIGKILL)
     first.wait_until_gone()
-    while not (found := wardens(own)):
-        own.get("/health")
+    found = wait_until(lambda: wardens(own), "another warden")
 
     own.process.kill()
 

@@ -32,7 +32,6 @@ def fill(directory: Directory) -> None:
 async def check_filled(directory: Directory) -> None:
     assert await directory.settings() == {"port": 5679, "theme": None}
     assert await directory.sessions() == [SESSION]
-    assert await directory.session("s1") == SESSION
     assert await directory.breakpoints() == {"/p": BREAKPOINTS}
     assert await directory.profiles() == {"web": {"breakpoints": []}}
 
@@ -40,7 +39,6 @@ async def check_filled(directory: Directory) -> None:
 async def test_a_new_directory_is_empty(directory: Directory) -> None:
     assert await directory.settings() == {}
     assert await directory.sessions() == []
-    assert await directory.session("s1") is None
     assert await directory.breakpoints() == {}
     assert await directory.call_breakpoints() == []
     assert await directory.profiles() == {}
@@ -57,7 +55,7 @@ async def test_a_later_write_replaces_the_earlier(directory: Directory) -> None:
     directory.put_session(later)
     directory.put_settings({"port": 1})
     directory.put_profile("web", {})
-    assert await directory.session("s1") == later
+    assert await directory.sessions() == [later]
     assert (await directory.settings())["port"] == 1
     assert await directory.profiles() == {"web": {}}
 

@@ -269,7 +269,7 @@ class Bridge:
 
     # -- events ----------------------------------------------------------------------------------
 
-    def emit(self, event: Event, **more: object) -> int | None:
+    def emit(self, event: Event, /, **more: object) -> int | None:
         """Write an event, without secrets; `more` are fields that its type does not list."""
         if self._journal is None:
             return None
@@ -277,8 +277,13 @@ class Bridge:
         data = {**fields, **more}
         text = self.values.encode(data)
         if len(text) > agent_lines.MAX_INLINE_CHARS:
-            bodies = {name: self.values.encode_body(value) for name, value in data.items()}
-            text = agent_lines.encode_fields(bodies)
+            text = agent_lines.encode_fields(
+                # A loop names its own fields as it likes.
+                {
+                    json.dumps(name)[1:-1]: self.values.encode_body(value)
+                    for name, value in data.items()
+                }
+            )
         return self._journal.append(kind, text)
 
     def record(self, kind: EventType[Fields], fields: Fields) -> None:
@@ -290,10 +295,6 @@ class Bridge:
         """Call `listener(seq, type, time, data as JSON)` for every event from now on."""
         if self._journal is not None:
             self._journal.listen(listener)
-
-    @property
-    def lost_events(self) -> int:
-        return 0 if self._journal is None else self._journal.lost
 
     def error(self, message: str, **more: Any) -> None:
         """Record that something went wrong; `more` are fields of your own."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.bridge.answer_summary import copy_message, describe_answer
+from holdfast.bridge.answer_summary import AnswerSummary, copy_message, describe_answer
 from holdfast.model.agent_commands import AT_MODEL, AT_TOOL
 from holdfast.model.agent_events import MAIN
 
@@ -39,7 +39,7 @@ class ModelCall:
     """One message as JSON."""
     make: Callable[[dict[str, Any]], Any] = copy_message
     """One message of `{"role", "content"}`."""
-    describe: Callable[[Any], dict[str, Any]] = describe_answer
+    describe: Callable[[Any], AnswerSummary] = describe_answer
     """A result's `stopReason`, `content`, `toolCalls`, `usage` (`inputTokens`, `outputTokens`)."""
     dump: Callable[[Any], Any] | None = None
     """A result as JSON, and back; without these, JSON where that is exact, and pickle elsewhere."""

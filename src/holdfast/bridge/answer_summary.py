@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict, cast
+
+
+class TokenUsage(TypedDict, total=False):
+    inputTokens: int
+    outputTokens: int
+
+
+class AnswerSummary(TypedDict, total=False):
+    """What an `api_response` event says of an answer."""
+
+    stopReason: object
+    usage: TokenUsage
+    content: object
+    toolCalls: list[dict[str, object]]
+    """The `id` and `name` of each tool that the model asks for."""
+
+
+def drop_empty(fields: Mapping[str, object]) -> AnswerSummary:
+    """A summary without the fields that say nothing."""
+    kept = {name: value for name, value in fields.items() if value not in (None, {}, [])}
+    return cast(AnswerSummary, kept)
 
 
 def copy_message(message: dict[str, Any]) -> Any:
     return dict(message)
 
 
-def describe_answer(result: Any) -> dict[str, Any]:
+def describe_answer(result: Any) -> AnswerSummary:
     """Of the shapes of the common clients, as objects or as dicts; empty for anything else."""
     if isinstance(result, str):
         return {"content": result}
@@ -18,18 +39,18 @@ def describe_answer(result: Any) -> dict[str, Any]:
         return _describe_chunks(result)
     choice = _first(_get(result, "choices"))
     message = _get(choice, "message") if choice is not None else result
-    found = {
+    summary = {
         "stopReason": _get(choice, "finish_reason") or _get(result, "stop_reason"),
         "usage": _usage(_get(result, "usage")),
         "content": _get(message, "content"),
         "toolCalls": _tool_calls(_get(message, "tool_calls")),
     }
-    return {name: value for name, value in found.items() if value not in (None, {}, [])}
+    return drop_empty(summary)
 
 
-def _describe_chunks(chunks: list[Any]) -> dict[str, Any]:
+def _describe_chunks(chunks: list[Any]) -> AnswerSummary:
     """Of a stream: the last word on each."""
-    found: dict[str, Any] = {}
+    summary: AnswerSummary = {}
     text: list[str] = []
     for chunk in chunks:
         if isinstance(chunk, str):
@@ -46,16 +67,16 @@ def _describe_chunks(chunks: list[Any]) -> dict[str, Any]:
             or _get(chunk, "stop_reason")
         )
         if isinstance(stop, str):
-            found["stopReason"] = stop
+            summary["stopReason"] = stop
         if usage := _usage(_get(chunk, "usage") or _get(_get(chunk, "message"), "usage")):
-            found["usage"] = {**found.get("usage", {}), **usage}
+            summary["usage"] = {**summary.get("usage", {}), **usage}
     if text:
-        found["content"] = "".join(text)
-    return found
+        summary["content"] = "".join(text)
+    return summary
 
 
-def _usage(usage: Any) -> dict[str, int]:
-    found: dict[str, int] = {}
+def _usage(usage: Any) -> TokenUsage:
+    counts: dict[str, int] = {}
     names = {
         "inputTokens": ("input_tokens", "prompt_tokens", "inputTokens"),
         "outputTokens": ("output_tokens", "completion_tokens", "outputTokens"),
@@ -64,19 +85,19 @@ def _usage(usage: Any) -> dict[str, int]:
         for spelling in spellings:
             count = _get(usage, spelling)
             if isinstance(count, int) and not isinstance(count, bool):
-                found[name] = count
+                counts[name] = count
                 break
-    return found
+    return cast(TokenUsage, counts)
 
 
-def _tool_calls(calls: Any) -> list[dict[str, Any]]:
+def _tool_calls(calls: Any) -> list[dict[str, object]]:
     if not isinstance(calls, (list, tuple)):
         return []
-    found = []
+    summaries = []
     for call in calls:
         inner = _get(call, "function") or call
-        found.append({"id": _get(call, "id"), "name": _get(inner, "name")})
-    return found
+        summaries.append({"id": _get(call, "id"), "name": _get(inner, "name")})
+    return summaries
 
 
 def _first(items: Any) -> Any:

@@ -37,7 +37,7 @@ from holdfast.recording.recording_state import (
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
-VIEW, MODEL, FULL = "view", "model", "full"
+MODEL, FULL = "model", "full"
 NOT_DONE = ("skip", "raise", "cancel")
 """Decisions by which a tool did not run."""
 
@@ -364,27 +364,27 @@ def _count_equal(one: Any, other: dict[str, Any]) -> int:
     return sum(1 for name, value in other.items() if name in one and one[name] == value)
 
 
-def _describe_difference(expected: Any, found: Any, where: str = "") -> str:
+def _describe_difference(expected: Any, now: Any, where: str = "") -> str:
     """The first place in which they differ, for people."""
-    if type(expected) is type(found):
+    if type(expected) is type(now):
         if isinstance(expected, dict):
-            for name in [*expected, *(name for name in found if name not in expected)]:
+            for name in [*expected, *(name for name in now if name not in expected)]:
                 inside = f"{where}.{name}" if where else str(name)
-                if name not in found:
+                if name not in now:
                     return f"{inside} is missing; it was {_shorten(expected[name])}"
                 if name not in expected:
-                    return f"{inside} is new: {_shorten(found[name])}"
-                if expected[name] != found[name] and not agent_lines.is_random(name, found[name]):
-                    return _describe_difference(expected[name], found[name], inside)
+                    return f"{inside} is new: {_shorten(now[name])}"
+                if expected[name] != now[name] and not agent_lines.is_random(name, now[name]):
+                    return _describe_difference(expected[name], now[name], inside)
         if isinstance(expected, list):
-            for at, (one, other) in enumerate(zip(expected, found)):  # noqa: B905 - lengths differ
+            for at, (one, other) in enumerate(zip(expected, now)):  # noqa: B905 - lengths differ
                 if agent_lines.loose_key(one) != agent_lines.loose_key(other):
                     return _describe_difference(one, other, f"{where}[{at}]")
-            if len(expected) != len(found):
-                return f"{where or 'it'} has {len(found)} items, not {len(expected)}"
-    return f"{where or 'it'} was {_shorten(expected)} and is {_shorten(found)}"
+            if len(expected) != len(now):
+                return f"{where or 'it'} has {len(now)} items, not {len(expected)}"
+    return f"{where or 'it'} was {_shorten(expected)} and is {_shorten(now)}"
 
 
 def _shorten(value: Any) -> str:
-    shown = json.dumps(value, ensure_ascii=False, default=repr)
-    return shown if len(shown) <= 120 else f"{shown[:117]}…"
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= 120 else f"{text[:117]}…"

@@ -1,7 +1,7 @@
-"""Telling a server of a session that it would not find by itself.
+"""Registers a session with a server that would not find it by itself.
 
-A server follows the sessions in its own directory. One that is told to agents otherwise, with
-`HOLDFAST_SERVER_URL`, or whose directory is another, is told of this one.
+A server follows the sessions in its own directory. A server that `HOLDFAST_SERVER_URL` names, or
+whose directory is another, needs to be told where this one is.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Registration:
 
     @property
     def _url(self) -> str | None:
-        told = os.environ.get("HOLDFAST_SERVER_URL")
-        if told or self._is_usual:
-            return told
+        url = os.environ.get("HOLDFAST_SERVER_URL")
+        if url or self._is_usual:
+            return url
         return discovery.announced_url()
 
     def keep(self, is_over: Callable[[], bool]) -> None:

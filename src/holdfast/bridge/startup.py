@@ -1,4 +1,4 @@
-"""`start`: a session begun, gone on with, or played from a recording."""
+"""`start`: begins a session, goes on with one, or replays a recording."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def start(
         home = _home(directory, session)
     except OSError as problem:
         logger.warning("this agent is not recorded: %s", problem)
-    if home is not None and not _held(home):
+    if home is not None and not _acquire(home):
         if session is not None:
             raise ValueError(f"the agent of session {session} still runs")
         home = None
@@ -88,11 +88,11 @@ def _home(directory: str | os.PathLike[str] | None, session: str | None) -> Sess
     return home
 
 
-def _held(home: SessionDirectory) -> bool:
+def _acquire(home: SessionDirectory) -> bool:
     try:
         return liveness.acquire(home.lock)
     except OSError:
-        return True  # no lock to be had: it is recorded all the same
+        return True  # there are no locks here: it is recorded all the same
 
 
 def _tape(directory: str | os.PathLike[str] | None) -> ReplayTape | None:

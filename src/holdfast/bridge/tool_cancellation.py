@@ -162,8 +162,8 @@ def _waits_for_thread(future: Any, seen: set[int] | None = None) -> bool:
         if _is_in_worker(future):
             return True
         waits_for = (getattr(future, "_fut_waiter", None), *_futures_in(future))
-        return any(_waits_for_thread(each, seen) for each in waits_for)
-    if any(_waits_for_thread(each, seen) for each in getattr(future, "_children", None) or ()):
+        return any(_waits_for_thread(inner, seen) for inner in waits_for)
+    if any(_waits_for_thread(inner, seen) for inner in getattr(future, "_children", None) or ()):
         return True
     for callback, *_ in getattr(future, "_callbacks", None) or ():
         for cell in getattr(callback, "__closure__", None) or ():

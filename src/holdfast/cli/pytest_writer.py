@@ -37,7 +37,6 @@ class _File:
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=lambda: set(_RESERVED))
     modules: set[str] = field(default_factory=set)
-    needs: set[str] = field(default_factory=set)
 
     def name(self, module: str, qualname: str) -> str:
         """The name of an object in the file. It is imported under that name."""

@@ -13,7 +13,7 @@ A condition is a filter (`core.filters`) over the names in `NAMES`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -120,18 +120,18 @@ class AgentBreakpoint:
             main = self.regex.pattern
         elif self.on == "condition" and self.condition is not None:
             main = self.condition.text
-        shown = {"id": self.id, "on": self.on, "type": self.on, _MAIN_FIELD[self.on]: main}
-        shown["hits"] = self.hits
+        fields = {"id": self.id, "on": self.on, "type": self.on, _MAIN_FIELD[self.on]: main}
+        fields["hits"] = self.hits
         if self.condition is not None and self.on != "condition":
-            shown["if"] = self.condition.text
+            fields["if"] = self.condition.text
         elif main is not None:
-            shown["condition"] = main
+            fields["condition"] = main
         if self.hit_condition is not None:
-            shown["hitCondition"] = str(self.hit_condition)
-        return shown
+            fields["hitCondition"] = str(self.hit_condition)
+        return fields
 
 
-def parse_breakpoint(data: dict[str, Any], breakpoint_id: str) -> AgentBreakpoint:
+def parse_breakpoint(data: Mapping[str, Any], breakpoint_id: str) -> AgentBreakpoint:
     """The breakpoint that `data` describes, in either shape; InvalidInput says what is wrong."""
     on = data.get("on", data.get("type"))
     if on not in KINDS:
@@ -143,28 +143,28 @@ def parse_breakpoint(data: dict[str, Any], breakpoint_id: str) -> AgentBreakpoin
         given = data.get("condition")
     elif main != "condition" and condition is None:
         condition = data.get("condition")
-    found = AgentBreakpoint(breakpoint_id, on)
+    point = AgentBreakpoint(breakpoint_id, on)
     match main:
         case "name":
-            found.name = _text(given, main) if given is not None else None
-            if on == "tool" and found.name is None:
+            point.name = _text(given, main) if given is not None else None
+            if on == "tool" and point.name is None:
                 raise _invalid("a breakpoint on a tool names it, or a pattern like `write_*`", main)
         case "count":
             if not isinstance(given, int) or isinstance(given, bool) or given < 1:
                 raise _invalid(f"count is a whole number from 1 on, not {given!r:.100}", main)
-            found.count = given
+            point.count = given
         case "regex":
-            found.regex = _regex(_text(given, main))
+            point.regex = _regex(_text(given, main))
         case _:
             condition = given
             if condition is None:
                 raise _invalid("a breakpoint on a condition has one", main)
     if condition is not None:
-        found.condition = filters.parse(_text(condition, "condition"), CONDITION_NAMES)
+        point.condition = filters.parse(_text(condition, "condition"), CONDITION_NAMES)
     wanted = data.get("hitCondition", data.get("hit_condition"))
     if wanted is not None:
-        found.hit_condition = hit_conditions.parse(wanted)
-    return found
+        point.hit_condition = hit_conditions.parse(wanted)
+    return point
 
 
 def _text(given: Any, name: str) -> str:
@@ -177,7 +177,7 @@ def _regex(pattern: str) -> re.Pattern[str]:
     if len(pattern) > _MAX_REGEX:
         raise _invalid(f"a regex has at most {_MAX_REGEX} characters", "regex")
     try:
-        found = re.compile(pattern)
+        regex = re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as problem:
         raise _invalid(f"not a regular expression: {pattern[:100]!r}: {problem}", "regex") from None
     if _repeats_repeats(pattern):
@@ -186,7 +186,7 @@ def _regex(pattern: str) -> re.Pattern[str]:
             "take for ever; write it without",
             "regex",
         )
-    return found
+    return regex
 
 
 def _repeats_repeats(pattern: str) -> bool:
@@ -213,7 +213,7 @@ def _has_repeats(parsed: Any, inside: bool) -> bool:
             if _has_repeats(body, inside or is_unbounded):
                 return True
         elif name == "BRANCH":
-            if inside or any(_has_repeats(each, inside) for each in given[1]):
+            if inside or any(_has_repeats(branch, inside) for branch in given[1]):
                 return True
         elif name == "SUBPATTERN" or name == "ATOMIC_GROUP":
             if _has_repeats(given[-1] if name == "SUBPATTERN" else given, inside):

@@ -14,7 +14,6 @@ from holdfast.errors import InvalidDecision, WrongState
 from holdfast.model.decision import ROLES, Action, Field, Moment, Shape, action_at, names_at
 from holdfast.model.hold import Hold
 
-_ALL_NAMES = frozenset(names_at())
 _PYTHON_TYPES: Mapping[Shape, type | tuple[type, ...]] = {
     Shape.TEXT: str,
     Shape.NAME: str,
@@ -31,7 +30,7 @@ def check_allowed(hold: Hold, action: str) -> None:
     if action in hold.actions:
         return
     possible = list(hold.actions)
-    if action not in _ALL_NAMES:
+    if action not in names_at():
         raise InvalidDecision(
             f"no action {action!r:.{_MAX_NAME}}",
             hint=f"This hold allows: {', '.join(possible)}.",

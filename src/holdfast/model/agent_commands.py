@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,8 +28,12 @@ EXPIRED = "expired"
 """What it meant is over."""
 
 
+CommandData = Mapping[str, Any]
+"""The options of a command. Only the agent checks them."""
+
+
 @dataclass(frozen=True)
 class Command:
     type: str
     id: str
-    data: dict[str, Any] = field(default_factory=dict)
+    data: CommandData = field(default_factory=dict)

@@ -4,10 +4,11 @@ The bridge in the agent's process writes events and reads commands; the command 
 read events and append commands. `docs/decisions/0010` draws the directory and names every field.
 Everything here needs the standard library alone, because it runs in the user's process too.
 
-- `layout`: where things are, and how a session is called
-- `journal`: appending events; `tail`: reading what others append
-- `contents`: bodies that are too large for a line
-- `liveness`: whether a session's agent still runs; `index`: which ones do
+- `directories`: where things are, and how a session is called
+- `event_writer`: appends events; `tail`: reads what others append
+- `recording_state`: reduces events to the state of a session; `agent_spans`: to OpenTelemetry spans
+- `content_files`: bodies that are too large for a line
+- `liveness`: whether a session's agent still runs; `session_index`: which ones do
 - `retention`: which recordings are kept
-- `bell`: waking whoever reads; `sending`: a command, and what became of it
+- `wakeup_fifo`: wakes whoever reads; `command_sender`: sends a command and collects its answers
 """

@@ -63,16 +63,16 @@ def collect_answers(
     `tail` is from before the command was sent.
     """
     deadline = time.monotonic() + patience
-    found: list[RecordedEvent] = []
+    events: list[RecordedEvent] = []
     while True:
         is_alive = liveness.is_alive(home)
         for _, line in tail.lines():
             event = agent_lines.parse_event(line)
             if event is None or event["data"].get("commandId") != command_id:
                 continue
-            found.append(event)
+            events.append(event)
             if want(event):
-                return found
+                return events
         if not is_alive or time.monotonic() > deadline:
-            return found
+            return events
         time.sleep(_LOOK)

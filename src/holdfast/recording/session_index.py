@@ -37,67 +37,70 @@ def register(home: SessionDirectory, about: SessionMetadata) -> None:
     """Enter a session. Those whose agents are gone leave."""
     others = [home.id]
     _rewrite(
-        home.agents, lambda found: [*_alive(home.agents, found, others), build_entry(home, about)]
+        home.agents,
+        lambda entries: [*_keep_alive(home.agents, entries, others), build_entry(home, about)],
     )
 
 
 def unregister(home: SessionDirectory) -> None:
-    _rewrite(home.agents, lambda found: _alive(home.agents, found, [home.id]))
+    _rewrite(home.agents, lambda entries: _keep_alive(home.agents, entries, [home.id]))
 
 
 def remove_dead(agents: AgentsDirectory) -> None:
     """Strike out the sessions whose agents are gone."""
     if len(list_active(agents)) != len(_read(agents) or []):
-        _rewrite(agents, lambda found: _alive(agents, found, []))
+        _rewrite(agents, lambda entries: _keep_alive(agents, entries, []))
 
 
 def list_active(agents: AgentsDirectory) -> list[Entry]:
     """The sessions that run now, oldest first; the index is not believed, it is looked after."""
-    found = _read(agents)
-    if found is None:
+    entries = _read(agents)
+    if entries is None:
         homes = [home for home in agents.list_sessions() if liveness.is_alive(home)]
         return [build_entry(home, home.read_metadata()) for home in homes]
-    return _alive(agents, found, [])
+    return _keep_alive(agents, entries, [])
 
 
-def _alive(agents: AgentsDirectory, found: list[Entry], without: list[str]) -> list[Entry]:
+def _keep_alive(agents: AgentsDirectory, entries: list[Entry], without: list[str]) -> list[Entry]:
     kept = []
-    for each in found:
-        if each["id"] in without:
+    for entry in entries:
+        if entry["id"] in without:
             continue
         with contextlib.suppress(ValueError):
-            if liveness.is_alive(agents.home(each["id"])):
-                kept.append(each)
+            if liveness.is_alive(agents.home(entry["id"])):
+                kept.append(entry)
     return kept
 
 
 def _read(agents: AgentsDirectory) -> list[Entry] | None:
     """What it says; None if it cannot be understood."""
     try:
-        found = json.loads(agents.index.read_bytes())["sessions"]
+        entries = json.loads(agents.index.read_bytes())["sessions"]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    if not isinstance(found, list):
+    if not isinstance(entries, list):
         return None
-    return [each for each in found if isinstance(each, dict) and isinstance(each.get("id"), str)]
+    return [
+        entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+    ]
 
 
 def _rewrite(agents: AgentsDirectory, change: Callable[[list[Entry]], list[Entry]]) -> None:
-    with _locked(agents):
-        found = _read(agents)
-        if found is None:
+    with _lock(agents):
+        entries = _read(agents)
+        if entries is None:
             aside = agents.index.with_name("index.json.corrupt")
             with contextlib.suppress(OSError):
                 os.replace(agents.index, aside)
-            found = [build_entry(home, home.read_metadata()) for home in agents.list_sessions()]
-        document = {"sessions": change(found)}
+            entries = [build_entry(home, home.read_metadata()) for home in agents.list_sessions()]
+        document = {"sessions": change(entries)}
         write_atomically(agents.index, json.dumps(document, indent=2).encode() + b"\n")
 
 
 @contextlib.contextmanager
-def _locked(agents: AgentsDirectory) -> Iterator[None]:
+def _lock(agents: AgentsDirectory) -> Iterator[None]:
     handle = os.open(agents.index_lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         deadline = time.monotonic() + _PATIENCE

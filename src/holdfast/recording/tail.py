@@ -33,28 +33,28 @@ class Tail:
 
     def all(self) -> Iterator[tuple[int, bytes]]:
         """Everything there is now; `lines` reads a bounded piece at a time."""
-        while found := self.lines():
-            yield from found
+        while lines := self.lines():
+            yield from lines
 
     def has_more(self) -> bool:
         """Whether the file is longer than what was read, or another one."""
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except OSError:
             return False
-        is_other = self._file is not None and self._file != (found.st_dev, found.st_ino)
-        return is_other or found.st_size != self.offset
+        is_other = self._file is not None and self._file != (status.st_dev, status.st_ino)
+        return is_other or status.st_size != self.offset
 
     def _new(self, handle: int) -> list[tuple[int, bytes]]:
-        found = os.fstat(handle)
-        same = (found.st_dev, found.st_ino)
-        if found.st_size < self.offset or (self._file is not None and self._file != same):
+        status = os.fstat(handle)
+        same = (status.st_dev, status.st_ino)
+        if status.st_size < self.offset or (self._file is not None and self._file != same):
             self.offset = 0  # cut short, or another file in its place
         self._file = same
-        data = os.pread(handle, min(self._most, found.st_size - self.offset), self.offset)
+        data = os.pread(handle, min(self._most, status.st_size - self.offset), self.offset)
         end = data.rfind(b"\n") + 1
-        if end == 0 and len(data) == min(self._most, found.st_size - self.offset) >= self._most:
-            return self._long(handle, found.st_size)
+        if end == 0 and len(data) == min(self._most, status.st_size - self.offset) >= self._most:
+            return self._long(handle, status.st_size)
         lines, place = [], self.offset
         for line in data[:end].split(b"\n")[:-1]:
             lines.append((place, line))

@@ -129,7 +129,10 @@ class CallLog(Protocol):
         ...
 
     async def drop_oldest(self, limit: int) -> DroppedCalls | None:
-        """Delete up to `limit` of the oldest calls that are over. None: it cannot be done now."""
+        """Delete up to `limit` of the oldest calls that are over and committed.
+
+        None: it cannot be done now.
+        """
         ...
 
     async def unused_stacks(self) -> set[int]:
@@ -227,8 +230,6 @@ class Directory(Protocol):
     async def sessions(self) -> list[SessionRecord]:
         """Every session, the oldest first."""
         ...
-
-    async def session(self, session_id: str) -> SessionRecord | None: ...
 
     def put_session(self, record: SessionRecord) -> PendingWrite: ...
 

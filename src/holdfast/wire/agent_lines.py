@@ -60,7 +60,7 @@ class RawJson(str):
 
 
 def encode_fields(fields: Mapping[str, object]) -> str:
-    """The fields of an event as a JSON object. Their names are plain ASCII.
+    """The fields of an event as a JSON object. Their names are words: they need no escapes.
 
     A loop, because the C encoder takes no part that is encoded, and is no quicker for so few.
     """
@@ -125,11 +125,11 @@ def parse_timestamp(text: object) -> float:
 def parse_event(line: bytes) -> RecordedEvent | None:
     """The event in a line; None for one that was torn or is no event."""
     try:
-        found = json.loads(line)
+        event = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    is_event = isinstance(found, dict) and isinstance(found.get("data"), dict)
-    return found if is_event and isinstance(found.get("type"), str) else None
+    is_event = isinstance(event, dict) and isinstance(event.get("data"), dict)
+    return event if is_event and isinstance(event.get("type"), str) else None
 
 
 class BadCommand(ValueError):
@@ -154,44 +154,44 @@ def parse_commands(line: bytes, place: int) -> Iterator[Command | BadCommand]:
         count += 1
         known_as = f"{known_by}-{count}" if count > 1 else known_by
         try:
-            found, end = _DECODER.raw_decode(rest)
+            value, end = _DECODER.raw_decode(rest)
         except (ValueError, RecursionError) as problem:
             yield BadCommand(f"not JSON: {problem}: {rest[:100]}", known_as)
             return
         rest = rest[end:].lstrip()
-        yield _command(found, known_as)
+        yield _build_command(value, known_as)
 
 
-def _command(found: Any, fallback: str) -> Command | BadCommand:
-    if not isinstance(found, dict):
+def _build_command(value: Any, fallback: str) -> Command | BadCommand:
+    if not isinstance(value, dict):
         return BadCommand(
-            f"a command is an object with a type, not {encode_json(found)[:100]}", fallback
+            f"a command is an object with a type, not {encode_json(value)[:100]}", fallback
         )
-    given = found.get("id")
+    given = value.get("id")
     if given is not None and (isinstance(given, bool) or not isinstance(given, (str, int))):
         return BadCommand(f"an id is text, not {encode_json(given)[:100]}", fallback)
     command_id = fallback if given is None else str(given)
-    kind, data = found.get("type"), found.get("data")
+    kind, data = value.get("type"), value.get("data")
     if not isinstance(kind, str):
         return BadCommand("a command has a type", command_id)
     if data is None:
         data = {}
     if not isinstance(data, dict):
         return BadCommand(f"data is an object, not {encode_json(data)[:100]}", command_id)
-    if "stop" in found and "stop" not in data:
-        data = {**data, "stop": found["stop"]}
+    if "stop" in value and "stop" not in data:
+        data = {**data, "stop": value["stop"]}
     return Command(kind, command_id, data)
 
 
 def encode_command(kind: str, command_id: str, data: Mapping[str, Any], moment: float) -> bytes:
     """One line."""
-    found = {
+    command = {
         "type": kind,
         "id": command_id,
         "data": data,
         "timestamp": format_timestamp(moment),
     }
-    return f"{encode_json(found)}\n".encode()
+    return f"{encode_json(command)}\n".encode()
 
 
 def content_id(body: bytes) -> str:
@@ -227,10 +227,10 @@ def is_random(name: Any, value: Any) -> bool:
 def _without_random(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            str(name): _without_random(each)
-            for name, each in value.items()
-            if not is_random(name, each)
+            str(name): _without_random(item)
+            for name, item in value.items()
+            if not is_random(name, item)
         }
     if isinstance(value, (list, tuple)):
-        return [_without_random(each) for each in value]
+        return [_without_random(item) for item in value]
     return value

@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from holdfast.bridge import Bridge
 from holdfast.bridge.agent_calls import ModelCall
+from holdfast.bridge.answer_summary import AnswerSummary
 from holdfast.bridge.integrations._message_history import Histories
 from holdfast.model.agent_commands import AT_MODEL
 
@@ -28,7 +29,7 @@ ClientT = TypeVar("ClientT")
 _raw: ContextVar[bool] = ContextVar("holdfast_raw", default=False)
 
 # Its events have too many parts to be written by hand.
-_ALLOWED_OF_A_STREAM = tuple(each for each in AT_MODEL if each != "skip")
+_ALLOWED_OF_A_STREAM = tuple(action for action in AT_MODEL if action != "skip")
 
 _KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
 _NO_LONGER_TRUE = ("content-encoding", "content-length", "transfer-encoding")
@@ -47,9 +48,9 @@ class Dialect(Protocol):
     def with_messages(self, url: str, body: dict[str, Any], messages: list[Any]) -> dict[str, Any]:
         """The body with these messages instead."""
 
-    def describe(self, url: str, body: Any) -> dict[str, Any]: ...
+    def describe(self, url: str, body: Any) -> AnswerSummary: ...
 
-    def describe_events(self, url: str, events: list[Any]) -> dict[str, Any]: ...
+    def describe_events(self, url: str, events: list[Any]) -> AnswerSummary: ...
 
     def answer(self, url: str, text: str, model: str | None) -> dict[str, Any]:
         """A body that says just this text."""
@@ -85,7 +86,7 @@ class _Request:
         self._watch = watch
         self._options = options
         self._url = str(options.url)
-        self._body = {n: each for n, each in options.json_data.items() if not _is_left_out(each)}
+        self._body = {n: value for n, value in options.json_data.items() if not _is_left_out(value)}
         body, dialect = self._body, watch.dialect
         self._messages = dialect.messages(self._url, body)
         self._given = watch.histories.restore(self._messages)
@@ -95,7 +96,7 @@ class _Request:
             if name not in ("model", "messages", "input", "stream")
         }
         if isinstance(settings.get("tools"), list):
-            settings["tools"] = [_tool_name(each) for each in settings["tools"]]
+            settings["tools"] = [_tool_name(tool) for tool in settings["tools"]]
         model = body.get("model")
         self.call = ModelCall(
             messages=list(self._given),
@@ -117,10 +118,10 @@ class _Request:
     def note(self) -> None:
         self._watch.histories.note(self._messages, self._given, self.call.messages)
 
-    def _describe(self, answer: dict[str, Any]) -> dict[str, Any]:
+    def _describe(self, answer: dict[str, Any]) -> AnswerSummary:
         return self._watch.dialect.describe(self._url, answer["body"])
 
-    def _describe_events(self, chunks: list[Any]) -> dict[str, Any]:
+    def _describe_events(self, chunks: list[Any]) -> AnswerSummary:
         events = [data for chunk in chunks[1:] if (data := _data(chunk)) is not None]
         return self._watch.dialect.describe_events(self._url, events)
 
@@ -378,7 +379,7 @@ class Events:
 
 def _cut(text: str) -> list[str]:
     pieces = text.replace("\r\n", "\n").split("\n\n") if "\r\n\r\n" in text else text.split("\n\n")
-    return [*(f"{each}\n\n" for each in pieces[:-1]), pieces[-1]]
+    return [*(f"{piece}\n\n" for piece in pieces[:-1]), pieces[-1]]
 
 
 def _data(event: Any) -> Any:

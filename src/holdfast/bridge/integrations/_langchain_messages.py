@@ -15,49 +15,50 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
+from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
 from holdfast.bridge.recorded_values import is_plain
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
 
 def show(message: BaseMessage) -> dict[str, Any]:
-    found: dict[str, Any] = {"role": _ROLES.get(message.type, message.type)}
-    found["content"] = message.content
+    fields: dict[str, Any] = {"role": _ROLES.get(message.type, message.type)}
+    fields["content"] = message.content
     if message.name:
-        found["name"] = message.name
+        fields["name"] = message.name
     if isinstance(message, AIMessage) and message.tool_calls:
-        found["tool_calls"] = [
-            {"name": each["name"], "args": each["args"], "id": each["id"]}
-            for each in message.tool_calls
+        fields["tool_calls"] = [
+            {"name": call["name"], "args": call["args"], "id": call["id"]}
+            for call in message.tool_calls
         ]
     if isinstance(message, ToolMessage):
-        found["tool_call_id"] = message.tool_call_id
+        fields["tool_call_id"] = message.tool_call_id
         if message.status != "success":
-            found["status"] = message.status
-    return found
+            fields["status"] = message.status
+    return fields
 
 
 def make(message: dict[str, Any]) -> BaseMessage:
     return convert_to_messages([message])[0]
 
 
-def describe(messages: Sequence[BaseMessage]) -> dict[str, Any]:
+def describe(messages: Sequence[BaseMessage]) -> AnswerSummary:
     """Of what a model answered."""
-    answer = next((each for each in messages if isinstance(each, AIMessage)), None)
+    answer = next((message for message in messages if isinstance(message, AIMessage)), None)
     if answer is None:
         return {}
     about = answer.response_metadata
-    found: dict[str, Any] = {
-        "content": answer.content,
+    summary: AnswerSummary = {
+        "content": answer.content or None,
         "stopReason": about.get("finish_reason") or about.get("stop_reason"),
-        "toolCalls": [{"id": each["id"], "name": each["name"]} for each in answer.tool_calls],
+        "toolCalls": [{"id": call["id"], "name": call["name"]} for call in answer.tool_calls],
     }
     if answer.usage_metadata is not None:
-        found["usage"] = {
+        summary["usage"] = {
             "inputTokens": answer.usage_metadata["input_tokens"],
             "outputTokens": answer.usage_metadata["output_tokens"],
         }
-    return {name: value for name, value in found.items() if value}
+    return drop_empty(summary)
 
 
 def dump(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
@@ -68,10 +69,17 @@ def load(answer: Any) -> list[BaseMessage]:
     """Of a recording; or by decision: a text, a message, or several."""
     if isinstance(answer, str):
         return [AIMessage(answer)]
-    each = answer if isinstance(answer, list) else [answer]
-    if all(isinstance(one, dict) and "type" in one and "data" in one for one in each):
-        return messages_from_dict(each)
-    return list(convert_to_messages([one if "role" in one else _add_role(one) for one in each]))
+    messages = answer if isinstance(answer, list) else [answer]
+    if all(
+        isinstance(message, dict) and "type" in message and "data" in message
+        for message in messages
+    ):
+        return messages_from_dict(messages)
+    return list(
+        convert_to_messages(
+            [message if "role" in message else _add_role(message) for message in messages]
+        )
+    )
 
 
 def _add_role(message: Any) -> dict[str, Any]:
@@ -80,14 +88,14 @@ def _add_role(message: Any) -> dict[str, Any]:
 
 def model_name(model: Any) -> str:
     for name in ("model_name", "model", "model_id"):
-        found = getattr(model, name, None)
-        if isinstance(found, str):
-            return found
+        value = getattr(model, name, None)
+        if isinstance(value, str):
+            return value
     return type(model).__name__
 
 
 def tool_names(tools: Sequence[Any]) -> list[str]:
-    return [_tool_name(each) for each in tools]
+    return [_tool_name(tool) for tool in tools]
 
 
 def _tool_name(tool: Any) -> str:
@@ -118,7 +126,7 @@ def message_of(result: Any, call: Any) -> Any:
 
 def _is_blocks(result: Any) -> bool:
     return isinstance(result, list) and all(
-        isinstance(each, str) or (isinstance(each, dict) and "type" in each) for each in result
+        isinstance(block, str) or (isinstance(block, dict) and "type" in block) for block in result
     )
 
 

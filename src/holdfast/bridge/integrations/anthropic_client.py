@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from anthropic import AsyncAnthropic
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.answer_summary import describe_answer
+from holdfast.bridge.answer_summary import AnswerSummary, describe_answer
 from holdfast.bridge.integrations import _http_clients
 
 ClientT = TypeVar("ClientT")
@@ -41,20 +41,20 @@ class AnthropicDialect:
             messages = messages[1:]
         return {**changed, "messages": messages}
 
-    def describe(self, url: str, body: Any) -> dict[str, Any]:
+    def describe(self, url: str, body: Any) -> AnswerSummary:
         blocks = body.get("content") or []
-        calls = [_tool_call(each) for each in blocks if each.get("type") == "tool_use"]
-        found = {
-            **describe_answer(body),
-            "content": "".join(each.get("text", "") for each in blocks),
-        }
-        return {**found, "toolCalls": calls} if calls else found
+        calls = [_tool_call(block) for block in blocks if block.get("type") == "tool_use"]
+        summary = describe_answer(body)
+        summary["content"] = "".join(block.get("text", "") for block in blocks)
+        if calls:
+            summary["toolCalls"] = calls
+        return summary
 
-    def describe_events(self, url: str, events: list[Any]) -> dict[str, Any]:
-        begun = [each["content_block"] for each in events if "content_block" in each]
-        calls = [_tool_call(each) for each in begun if each.get("type") == "tool_use"]
-        found = describe_answer(events)
-        return {**found, "toolCalls": calls} if calls else found
+    def describe_events(self, url: str, events: list[Any]) -> AnswerSummary:
+        blocks = [event["content_block"] for event in events if "content_block" in event]
+        calls = [_tool_call(block) for block in blocks if block.get("type") == "tool_use"]
+        summary = describe_answer(events)
+        return {**summary, "toolCalls": calls} if calls else summary
 
     def answer(self, url: str, text: str, model: str | None) -> dict[str, Any]:
         return {

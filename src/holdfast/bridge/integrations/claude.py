@@ -109,13 +109,13 @@ async def _refuse(split: SplitCall, nothing: asyncio.Future[Any]) -> Any:
 
 
 def _build_decision(decision: str, **more: Any) -> dict[str, Any]:
-    said = {"hookEventName": "PreToolUse", "permissionDecision": decision, **more}
-    return {"hookSpecificOutput": said}
+    output = {"hookEventName": "PreToolUse", "permissionDecision": decision, **more}
+    return {"hookSpecificOutput": output}
 
 
 def _build_output(result: Any) -> dict[str, Any]:
-    said = {"hookEventName": "PostToolUse", "updatedToolOutput": result}
-    return {"hookSpecificOutput": said}
+    output = {"hookEventName": "PostToolUse", "updatedToolOutput": result}
+    return {"hookSpecificOutput": output}
 
 
 def _tool_id(given: Any, tool_use_id: str | None) -> str:

@@ -19,6 +19,7 @@ from langgraph.pregel import Pregel
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall
+from holdfast.bridge.answer_summary import AnswerSummary
 from holdfast.bridge.integrations import _langchain_messages, _nested_models
 from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 from holdfast.bridge.integrations.langchain import acall_tool, call_tool
@@ -36,8 +37,8 @@ def watch(
 ) -> GraphT:
     """Record and steer the tools of a compiled graph, and these models; returns the graph."""
     dbg = dbg or active()
-    for each in [graph, *(inner for _, inner in graph.get_subgraphs(recurse=True))]:
-        for node in each.nodes.values():
+    for part in [graph, *(inner for _, inner in graph.get_subgraphs(recurse=True))]:
+        for node in part.nodes.values():
             if isinstance(node.bound, ToolNode):
                 _watch_tools(node.bound, dbg, lane)
     for model in models:
@@ -187,13 +188,13 @@ class _WatchedModel:
         return call, lambda: self._histories.note(messages, given, call.messages)
 
 
-def _describe(result: ChatResult) -> dict[str, Any]:
-    return _langchain_messages.describe([each.message for each in result.generations])
+def _describe(result: ChatResult) -> AnswerSummary:
+    return _langchain_messages.describe([generation.message for generation in result.generations])
 
 
 def _dump(result: ChatResult) -> Any:
-    messages = _langchain_messages.dump([each.message for each in result.generations])
-    about = [each.generation_info for each in result.generations]
+    messages = _langchain_messages.dump([generation.message for generation in result.generations])
+    about = [generation.generation_info for generation in result.generations]
     return {"messages": messages, "about": about, "output": result.llm_output}
 
 
@@ -209,7 +210,7 @@ def _load(answer: Any) -> ChatResult:
     return ChatResult(generations=generations, llm_output=answer["output"])
 
 
-def _describe_chunks(chunks: list[ChatGenerationChunk]) -> dict[str, Any]:
+def _describe_chunks(chunks: list[ChatGenerationChunk]) -> AnswerSummary:
     if not chunks:
         return {}
     whole = chunks[0].message
@@ -219,7 +220,7 @@ def _describe_chunks(chunks: list[ChatGenerationChunk]) -> dict[str, Any]:
 
 
 def _dump_chunks(chunks: list[ChatGenerationChunk]) -> Any:
-    messages = _langchain_messages.dump([each.message for each in chunks])
+    messages = _langchain_messages.dump([chunk.message for chunk in chunks])
     return [
         {"message": message, "about": chunk.generation_info}
         for message, chunk in zip(messages, chunks, strict=True)
@@ -231,8 +232,8 @@ def _load_chunks(answer: Any) -> list[ChatGenerationChunk]:
         answer = [{"message": {"type": "AIMessageChunk", "data": {"content": answer}}}]
     return [
         ChatGenerationChunk(
-            message=_langchain_messages.load([each["message"]])[0],
-            generation_info=each.get("about"),
+            message=_langchain_messages.load([chunk["message"]])[0],
+            generation_info=chunk.get("about"),
         )
-        for each in answer
+        for chunk in answer
     ]

@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
 from holdfast.bridge.integrations import _nested_models
 from holdfast.bridge.integrations._agent_runs import is_nested, open_run
 from holdfast.bridge.integrations._message_history import Histories
@@ -178,10 +179,10 @@ _pending: dict[int, tuple[Any, SplitCall, dict[int, SplitCall]]] = {}
 
 def _arguments(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text or "{}")
+        arguments = json.loads(text or "{}")
     except ValueError:
         return {"input": text}
-    return found if isinstance(found, dict) else {"input": found}
+    return arguments if isinstance(arguments, dict) else {"input": arguments}
 
 
 def _watch_tool(tool: Any) -> None:
@@ -259,10 +260,10 @@ def _watch_model(model: Model) -> Model:
             async for event in events:
                 request.note()
                 # Nobody reads on after this one: so the rest is read first.
-                rest = [each async for each in events] if event.type in _LAST else []
+                rest = [later async for later in events] if event.type in _LAST else []
                 yield event
-                for each in rest:
-                    yield each
+                for later in rest:
+                    yield later
         finally:
             request.note()
 
@@ -304,8 +305,8 @@ class _ModelRequest:
             lane=current.lane,
             settings={
                 **({} if settings is None else settings.to_json_dict()),
-                "tools": [str(each.name) for each in given.get("tools") or []],
-                "handoffs": [str(each.agent_name) for each in given.get("handoffs") or []],
+                "tools": [str(tool.name) for tool in given.get("tools") or []],
+                "handoffs": [str(handoff.agent_name) for handoff in given.get("handoffs") or []],
             },
         )
 
@@ -321,11 +322,11 @@ class _ModelRequest:
             self._histories.note(self._messages, self._given, self.call.messages)
 
 
-def _describe(response: ModelResponse) -> dict[str, Any]:
+def _describe(response: ModelResponse) -> AnswerSummary:
     return _describe_items(response.output, response.usage)
 
 
-def _describe_items(items: list[Any], usage: Any) -> dict[str, Any]:
+def _describe_items(items: list[Any], usage: Any) -> AnswerSummary:
     texts = [
         getattr(part, "text", "")
         for item in items
@@ -335,17 +336,17 @@ def _describe_items(items: list[Any], usage: Any) -> dict[str, Any]:
     calls = [
         {"id": item.call_id, "name": item.name} for item in items if item.type == "function_call"
     ]
-    found: dict[str, Any] = {"content": "".join(texts) or None, "toolCalls": calls or None}
+    summary: AnswerSummary = {"content": "".join(texts) or None, "toolCalls": calls}
     if usage is not None:
-        found["usage"] = {
+        summary["usage"] = {
             "inputTokens": usage.input_tokens,
             "outputTokens": usage.output_tokens,
         }
-    return found
+    return drop_empty(summary)
 
 
-def _describe_events(events: list[Any]) -> dict[str, Any]:
-    ended = [each.response for each in events if each.type == "response.completed"]
+def _describe_events(events: list[Any]) -> AnswerSummary:
+    ended = [event.response for event in events if event.type == "response.completed"]
     return _describe_items(ended[-1].output, ended[-1].usage) if ended else {}
 
 
@@ -361,9 +362,9 @@ def _dump(response: ModelResponse) -> dict[str, Any]:
 def _load(answer: Any) -> ModelResponse:
     """Of a recording; or by decision: a text."""
     if isinstance(answer, str):
-        said = {"type": "output_text", "text": answer, "annotations": []}
+        part = {"type": "output_text", "text": answer, "annotations": []}
         item = {"type": "message", "id": "holdfast", "role": "assistant", "status": "completed"}
-        answer = {"output": [{**item, "content": [said]}], "response_id": None}
+        answer = {"output": [{**item, "content": [part]}], "response_id": None}
     return ModelResponse(
         output=_OUTPUT.validate_python(answer["output"]),
         usage=_USAGE.validate_python(answer["usage"]) if answer.get("usage") else Usage(),

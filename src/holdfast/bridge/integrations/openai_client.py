@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from openai import AsyncOpenAI
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.answer_summary import describe_answer
+from holdfast.bridge.answer_summary import AnswerSummary, describe_answer, drop_empty
 from holdfast.bridge.integrations import _http_clients
 
 ClientT = TypeVar("ClientT")
@@ -45,12 +45,12 @@ class OpenAIDialect:
             messages = messages[1:]
         return {**changed, "input": messages}
 
-    def describe(self, url: str, body: Any) -> dict[str, Any]:
+    def describe(self, url: str, body: Any) -> AnswerSummary:
         return describe_answer(body) if url == "/chat/completions" else _describe_response(body)
 
-    def describe_events(self, url: str, events: list[Any]) -> dict[str, Any]:
+    def describe_events(self, url: str, events: list[Any]) -> AnswerSummary:
         if url == "/responses":
-            ended = [each["response"] for each in events if "response" in each]
+            ended = [event["response"] for event in events if "response" in event]
             return _describe_response(ended[-1]) if ended else {}
         calls: dict[int, dict[str, Any]] = {}
         for event in events:
@@ -60,8 +60,8 @@ class OpenAIDialect:
                     name = (piece.get("function") or {}).get("name")
                     call |= {"id": piece["id"]} if piece.get("id") else {}
                     call |= {"name": name} if name else {}
-        found = describe_answer(events)
-        return {**found, "toolCalls": list(calls.values())} if calls else found
+        summary = describe_answer(events)
+        return {**summary, "toolCalls": list(calls.values())} if calls else summary
 
     def answer(self, url: str, text: str, model: str | None) -> dict[str, Any]:
         about: dict[str, Any] = {"id": "holdfast", "model": model or ""}
@@ -69,14 +69,14 @@ class OpenAIDialect:
             message = {"role": "assistant", "content": text}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             return {**about, "object": "chat.completion", "created": 0, "choices": [choice]}
-        said = {"type": "output_text", "text": text, "annotations": []}
+        part = {"type": "output_text", "text": text, "annotations": []}
         item = {"type": "message", "id": "holdfast", "role": "assistant", "status": "completed"}
         about |= {"object": "response", "created_at": 0, "status": "completed", "tools": []}
         about |= {"parallel_tool_calls": False, "tool_choice": "auto"}
-        return {**about, "output": [{**item, "content": [said]}]}
+        return {**about, "output": [{**item, "content": [part]}]}
 
 
-def _describe_response(body: Any) -> dict[str, Any]:
+def _describe_response(body: Any) -> AnswerSummary:
     """Of the responses API."""
     items = body.get("output") or []
     texts = [
@@ -90,10 +90,10 @@ def _describe_response(body: Any) -> dict[str, Any]:
         for item in items
         if item.get("type") == "function_call"
     ]
-    found = {
+    summary = {
         "stopReason": body.get("status"),
         "usage": describe_answer({"usage": body.get("usage")}).get("usage"),
         "content": "".join(texts) or None,
         "toolCalls": calls or None,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return drop_empty(summary)

@@ -23,6 +23,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
 from holdfast.bridge.integrations._agent_runs import open_run
 from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 
@@ -50,7 +51,7 @@ class HoldfastCapability(AbstractCapability[Any]):
         given = self._histories.restore(messages)
         settings = cast("dict[str, Any]", dict(request_context.model_settings or {}))
         parameters = request_context.model_request_parameters
-        tools = [each.name for each in [*parameters.function_tools, *parameters.output_tools]]
+        tools = [tool.name for tool in [*parameters.function_tools, *parameters.output_tools]]
         call = ModelCall(
             messages=list(given),
             model=request_context.model.model_name,
@@ -65,7 +66,7 @@ class HoldfastCapability(AbstractCapability[Any]):
         )
 
         async def send(call: ModelCall) -> ModelResponse:
-            wanted: Any = {k: each for k, each in call.settings.items() if k != "tools"}
+            wanted: Any = {k: value for k, value in call.settings.items() if k != "tools"}
             changed = replace(
                 request_context,
                 messages=list(call.messages),
@@ -128,24 +129,26 @@ def _validate(ctx: RunContext[Any], call: ToolCallPart, given: dict[str, Any]) -
 def show(message: ModelMessage) -> dict[str, Any]:
     """A message of one text is `{"role", "content"}`; others have their parts."""
     role = "user" if isinstance(message, ModelRequest) else "assistant"
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     match message.parts:
         case [UserPromptPart(content=str() as text)]:
-            found = {"role": "user", "content": text}
+            fields = {"role": "user", "content": text}
         case [SystemPromptPart(content=text)]:
-            found = {"role": "system", "content": text}
+            fields = {"role": "system", "content": text}
         case [TextPart(content=text)]:
-            found = {"role": "assistant", "content": text}
+            fields = {"role": "assistant", "content": text}
         case _:
             parts = _MESSAGE.dump_python(message, mode="json")["parts"]
-            found = {"role": role, "parts": [_drop_volatile(each) for each in parts]}
+            fields = {"role": role, "parts": [_drop_volatile(part) for part in parts]}
     if isinstance(message, ModelRequest) and message.instructions:
-        found["instructions"] = message.instructions
-    return found
+        fields["instructions"] = message.instructions
+    return fields
 
 
 def _drop_volatile(part: dict[str, Any]) -> dict[str, Any]:
-    return {name: each for name, each in part.items() if each is not None and name not in _VOLATILE}
+    return {
+        name: value for name, value in part.items() if value is not None and name not in _VOLATILE
+    }
 
 
 def make(message: dict[str, Any]) -> ModelMessage:
@@ -159,19 +162,18 @@ def make(message: dict[str, Any]) -> ModelMessage:
     return ModelRequest(parts=[part], instructions=message.get("instructions"))
 
 
-def describe(response: ModelResponse) -> dict[str, Any]:
-    return {
+def describe(response: ModelResponse) -> AnswerSummary:
+    calls = response.tool_calls
+    summary: AnswerSummary = {
         "stopReason": response.finish_reason,
         "usage": {
             "inputTokens": response.usage.input_tokens,
             "outputTokens": response.usage.output_tokens,
         },
         "content": response.text,
-        "toolCalls": [
-            {"id": each.tool_call_id, "name": each.tool_name} for each in response.tool_calls
-        ]
-        or None,
+        "toolCalls": [{"id": call.tool_call_id, "name": call.tool_name} for call in calls],
     }
+    return drop_empty(summary)
 
 
 def _load(answer: Any) -> ModelResponse:

@@ -28,6 +28,7 @@ from smolagents.models import (
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.answer_summary import AnswerSummary
 from holdfast.bridge.integrations import _nested_models
 from holdfast.bridge.integrations._agent_runs import open_run
 from holdfast.bridge.integrations._message_history import Histories, reuse_messages
@@ -87,10 +88,10 @@ class _AgentWatch:
 
     def run(self, original: Callable[..., Any], agent: Any, *args: Any, **more: Any) -> Any:
         with open_run(self._dbg, self._lane_given):
-            found = original(*args, **more)
-        if not isinstance(found, GeneratorType):
-            return found
-        return self._steps(found)
+            result = original(*args, **more)
+        if not isinstance(result, GeneratorType):
+            return result
+        return self._steps(result)
 
     def _steps(self, steps: Iterator[Any]) -> Iterator[Any]:
         with open_run(self._dbg, self._lane_given):
@@ -167,7 +168,7 @@ class _AgentWatch:
             settings["args"] = list(args)
         tools = more.get("tools_to_call_from")
         if tools:
-            settings["tools"] = [each.name for each in tools]
+            settings["tools"] = [tool.name for tool in tools]
         call = ModelCall(
             messages=list(given),
             model=model.model_id or type(model).__name__,
@@ -191,20 +192,20 @@ def _bind_arguments(
         bound = inspect.signature(function).bind(*args, **more)
     except (TypeError, ValueError):
         return dict(more)
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, value in bound.arguments.items():
         kind = bound.signature.parameters[name].kind
-        found |= value if kind is inspect.Parameter.VAR_KEYWORD else {name: value}
-    return found
+        arguments |= value if kind is inspect.Parameter.VAR_KEYWORD else {name: value}
+    return arguments
 
 
 def show(message: Any) -> dict[str, Any]:
     if isinstance(message, dict):
         return message
-    found: dict[str, Any] = {"role": _role(message.role), "content": message.content}
+    fields: dict[str, Any] = {"role": _role(message.role), "content": message.content}
     if message.tool_calls:
-        found["tool_calls"] = [_dump_call(each) for each in message.tool_calls]
-    return found
+        fields["tool_calls"] = [_dump_call(call) for call in message.tool_calls]
+    return fields
 
 
 def make(message: dict[str, Any]) -> ChatMessage:
@@ -214,18 +215,18 @@ def make(message: dict[str, Any]) -> ChatMessage:
     return ChatMessage.from_dict({**message, "content": content})
 
 
-def describe(message: ChatMessage) -> dict[str, Any]:
-    found: dict[str, Any] = {"content": message.content}
+def describe(message: ChatMessage) -> AnswerSummary:
+    summary: AnswerSummary = {"content": message.content}
     if message.tool_calls:
-        found["toolCalls"] = [
-            {"id": each.id, "name": each.function.name} for each in message.tool_calls
+        summary["toolCalls"] = [
+            {"id": call.id, "name": call.function.name} for call in message.tool_calls
         ]
     if message.token_usage is not None:
-        found["usage"] = {
+        summary["usage"] = {
             "inputTokens": message.token_usage.input_tokens,
             "outputTokens": message.token_usage.output_tokens,
         }
-    return found
+    return summary
 
 
 def _role(role: Any) -> str:
@@ -263,7 +264,7 @@ def _load(answer: Any) -> ChatMessage:
 def _dump_deltas(deltas: list[ChatMessageStreamDelta]) -> list[dict[str, Any]]:
     return [
         {
-            "content": each.content,
+            "content": delta.content,
             "tool_calls": [
                 {
                     "index": call.index,
@@ -273,11 +274,11 @@ def _dump_deltas(deltas: list[ChatMessageStreamDelta]) -> list[dict[str, Any]]:
                     if call.function is None
                     else {"name": call.function.name, "arguments": call.function.arguments},
                 }
-                for call in each.tool_calls or []
+                for call in delta.tool_calls or []
             ],
-            "token_usage": _dump_usage(each.token_usage),
+            "token_usage": _dump_usage(delta.token_usage),
         }
-        for each in deltas
+        for delta in deltas
     ]
 
 
@@ -286,7 +287,7 @@ def _load_deltas(answer: Any) -> list[ChatMessageStreamDelta]:
         answer = [{"content": answer}]
     return [
         ChatMessageStreamDelta(
-            content=each.get("content"),
+            content=delta.get("content"),
             tool_calls=[
                 ChatMessageToolCallStreamDelta(
                     index=call["index"],
@@ -296,10 +297,10 @@ def _load_deltas(answer: Any) -> list[ChatMessageStreamDelta]:
                     if call["function"] is None
                     else ChatMessageToolCallFunction(**call["function"]),
                 )
-                for call in each.get("tool_calls") or []
+                for call in delta.get("tool_calls") or []
             ]
             or None,
-            token_usage=_load_usage(each.get("token_usage")),
+            token_usage=_load_usage(delta.get("token_usage")),
         )
-        for each in answer
+        for delta in answer
     ]

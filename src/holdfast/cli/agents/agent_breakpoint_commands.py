@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from holdfast.cli.agents.control_commands import run_command
+from holdfast.cli.agents.control_commands import read_response, run_command
+from holdfast.cli.agents.event_lines import format_point
 from holdfast.cli.agents.session_selection import SessionOption
 from holdfast.cli.server_access import AsJson, console
+from holdfast.model.agent_events import EventData
 
-Json = dict[str, Any]
 breakpoints = typer.Typer(help="Where it is to stop.", no_args_is_help=True)
 add = typer.Typer(help="Stop on a tool, an iteration, a pattern, …", no_args_is_help=True)
 breakpoints.add_typer(add, name="add")
@@ -25,14 +26,14 @@ Condition = Annotated[
 def _add(
     session: str | None, as_json: bool, hits: str | None, only_if: str | None, **point: Any
 ) -> None:
-    data: Json = {"action": "add", **{name: value for name, value in point.items() if value}}
+    data = {"action": "add", **{name: value for name, value in point.items() if value}}
     if hits is not None:
         data["hitCondition"] = hits
     if only_if is not None:
         data["if"] = only_if
-    told = run_command(session, "breakpoint", data, as_json)
+    report = run_command(session, "breakpoint", data, as_json)
     if not as_json:
-        _show(((told.get("response") or {}).get("data") or {}).get("breakpoint") or {})
+        _print_point(read_response(report).get("breakpoint") or {})
 
 
 @add.command("tool")
@@ -119,13 +120,13 @@ def on_condition(
 @breakpoints.command("list")
 def list_breakpoints(session: SessionOption = None, as_json: AsJson = False) -> None:
     """The breakpoints there are, and how often each was hit."""
-    told = run_command(session, "breakpoint", {"action": "list"}, as_json)
+    report = run_command(session, "breakpoint", {"action": "list"}, as_json)
     if as_json:
         return
-    found = ((told.get("response") or {}).get("data") or {}).get("breakpoints") or []
-    for each in found:
-        _show(each)
-    if not found:
+    points = read_response(report).get("breakpoints") or []
+    for point in points:
+        _print_point(point)
+    if not points:
         console.print("no breakpoints")
 
 
@@ -145,9 +146,8 @@ def clear_all(session: SessionOption = None, as_json: AsJson = False) -> None:
     run_command(session, "breakpoint", {"action": "clear-all"}, as_json)
 
 
-def _show(point: Json) -> None:
-    main = next((point[n] for n in ("name", "count", "regex", "condition") if point.get(n)), "")
+def _print_point(point: EventData) -> None:
     extra = f" if {point['if']}" if point.get("if") else ""
     extra += f" at hits {point['hitCondition']}" if point.get("hitCondition") else ""
-    text = f"{point.get('id')}: {point.get('on')} {main}{extra} ({point.get('hits', 0)} hits)"
+    text = f"{point.get('id')}: {format_point(point)}{extra} ({point.get('hits', 0)} hits)"
     console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Running an agent again from its recording, and finding out what came of it."""
+"""Runs an agent again from its recording, and reports what came of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from holdfast.cli.agents.recording_file import Recording
 from holdfast.cli.agents.session_selection import agents_directory
@@ -17,7 +17,39 @@ from holdfast.cli.server_access import complain
 from holdfast.model.agent_events import EventData
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired  # in `typing` from Python 3.11 on
+
+_OWN_VARIABLES = ("HOLDFAST_FORK_AT", "HOLDFAST_FORK_EDITS", "HOLDFAST_AGENT_PARENT")
+
+
+class Message(TypedDict):
+    role: str
+    content: object
+
+
+class ForkEdits(TypedDict, total=False):
+    """What a fork changes."""
+
+    message: Message
+    """Added before the first live model call."""
+    results: dict[str, object]
+    """Given instead of the recorded ones, by tool id."""
+
+
+class RerunReport(TypedDict):
+    """What came of it, as `--json` prints it."""
+
+    session: str
+    newSession: str
+    mode: str
+    forkAt: int | None
+    iterations: int
+    exitCode: int
+    outcome: str
+    """`same`, `forked`, `incomplete` or `diverged`."""
+    message: str | None
+    divergence: NotRequired[EventData]
 
 
 @dataclass(frozen=True)
@@ -27,27 +59,27 @@ class Rerun:
     home: SessionDirectory
     mode: str
     fork_at: int | None = None
-    edits: Json = field(default_factory=dict)
+    edits: ForkEdits = field(default_factory=lambda: ForkEdits())
 
     def environment(self, run: str) -> dict[str, str]:
         # By its path: the agent may keep its sessions in a directory of its own.
-        found = {
+        variables = {
             "HOLDFAST_REPLAY": str(self.home.path),
             "HOLDFAST_REPLAY_MODE": self.mode,
             "HOLDFAST_REPLAY_RUN": run,
         }
         if self.fork_at is not None:
-            found["HOLDFAST_FORK_AT"] = str(self.fork_at)
+            variables["HOLDFAST_FORK_AT"] = str(self.fork_at)
         if self.edits:
-            found["HOLDFAST_FORK_EDITS"] = json.dumps(self.edits)
-        return found
+            variables["HOLDFAST_FORK_EDITS"] = json.dumps(self.edits)
+        return variables
 
 
-def run_again(again: Rerun, command: list[str], as_json: bool) -> Json:
+def run_again(again: Rerun, command: list[str], as_json: bool) -> RerunReport:
     """Run it to its end, its output where ours goes, and report."""
     run_id = secrets.token_hex(8)
-    known = {name: value for name, value in os.environ.items() if name not in _OURS}
-    argv, directory = _command(again.home, command)
+    known = {name: value for name, value in os.environ.items() if name not in _OWN_VARIABLES}
+    argv, directory = _choose_command(again.home, command)
     try:
         process = subprocess.Popen(
             argv,
@@ -58,20 +90,17 @@ def run_again(again: Rerun, command: list[str], as_json: bool) -> Json:
         )
     except OSError as problem:
         complain(f"{argv[0]} cannot be started: {problem}", "Name the agent's command after --.")
-    code = _awaited(process)
-    found = _new_session(again, run_id)
-    if found is None:
+    code = _wait(process)
+    new = _find_session(again, run_id)
+    if new is None:
         complain(
             f"{' '.join(argv)[:200]} ended with {code} and started no session.",
             "The agent has to call `holdfast.bridge.start`.",
         )
-    return _report(again, found, code)
+    return _build_report(again, new, code)
 
 
-_OURS = ("HOLDFAST_FORK_AT", "HOLDFAST_FORK_EDITS", "HOLDFAST_AGENT_PARENT")
-
-
-def _command(home: SessionDirectory, command: list[str]) -> tuple[list[str], str | None]:
+def _choose_command(home: SessionDirectory, command: list[str]) -> tuple[list[str], str | None]:
     if command:
         return command, None
     about = home.read_metadata()
@@ -83,11 +112,11 @@ def _command(home: SessionDirectory, command: list[str]) -> tuple[list[str], str
             f"{home.id} ran in {directory}, which is not there any more.",
             "Name its command after --, from the directory it is to run in.",
         )
-    return [str(each) for each in argv], directory
+    return [str(word) for word in argv], directory
 
 
-def _awaited(process: subprocess.Popen[bytes]) -> int:
-    """Ctrl+C is for the agent, which gets it as well: how it ends is what we tell."""
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Ctrl+C is for the agent, which gets it as well: the report says how it ended."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return process.wait()
@@ -95,7 +124,7 @@ def _awaited(process: subprocess.Popen[bytes]) -> int:
         signal.signal(signal.SIGINT, before)
 
 
-def _new_session(again: Rerun, run_id: str) -> SessionDirectory | None:
+def _find_session(again: Rerun, run_id: str) -> SessionDirectory | None:
     for root in dict.fromkeys((again.home.agents.root, agents_directory().root)):
         for home in reversed(AgentsDirectory(root).list_sessions()):
             if home.read_metadata().get("replayRun") == run_id:
@@ -103,7 +132,7 @@ def _new_session(again: Rerun, run_id: str) -> SessionDirectory | None:
     return None
 
 
-def _report(again: Rerun, new: SessionDirectory, code: int) -> Json:
+def _build_report(again: Rerun, new: SessionDirectory, code: int) -> RerunReport:
     diverged: EventData | None = None
     iterations, last = 0, ""
     for event in Recording(new.events, new).events():
@@ -111,7 +140,7 @@ def _report(again: Rerun, new: SessionDirectory, code: int) -> Json:
         if last == "replay_diverged":
             diverged = diverged or event["data"]
         iterations += last == "api_request"
-    report: Json = {
+    report: RerunReport = {
         "session": again.home.id,
         "newSession": new.id,
         "mode": again.mode,

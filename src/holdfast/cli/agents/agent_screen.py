@@ -1,4 +1,4 @@
-"""The full-screen view of an agent: what happens, what is held, what was said, and the keys."""
+"""The full-screen view of an agent: events, the held call, messages, and the keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label, RichLog, Static, TextArea
 
 from holdfast.cli.agents import command_parser
-from holdfast.cli.agents.event_lines import format_event, shorten
+from holdfast.cli.agents.event_lines import format_event, format_point, shorten
 from holdfast.cli.agents.message_text import format_message
 from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.recording import command_sender, liveness
@@ -29,11 +29,11 @@ from holdfast.wire import agent_lines
 
 Check = Callable[[str], object]
 
-_LOOK = 0.05
+_POLL_SECONDS = 0.05
 _MAX_EVENTS = 5_000
 _MAX_MESSAGES = 200
-_QUIET = ("state_snapshot",)
-"""Said twice a second while something is held: shown to those who ask for it."""
+_HIDDEN_TYPES = ("state_snapshot",)
+"""Written twice a second while something is held: shown only through the filter."""
 _ROLES = {"user": "bold cyan", "assistant": "bold green", "system": "bold yellow"}
 
 # The key, what it is called, what it does, and the decision that a held call must allow for it.
@@ -155,11 +155,11 @@ class AgentScreen(App[str]):
         self.title = f"holdfast {self._home.id}"
         self._stream.border_title, self._conversation.border_title = "events", "messages"
         self._stream.focus()
-        self._look()
-        self.set_interval(_LOOK, self._look)
+        self._poll()
+        self.set_interval(_POLL_SECONDS, self._poll)
 
-    def _look(self) -> None:
-        """Whatever is new."""
+    def _poll(self) -> None:
+        """Read and show what is new."""
         if not self._bar.is_attached:  # it is being closed
             return
         is_alive = liveness.is_alive(self._home)
@@ -178,7 +178,7 @@ class AgentScreen(App[str]):
     def _is_wanted(self, event: RecordedEvent) -> bool:
         kind = str(event["type"])
         if not self._filter:
-            return kind not in _QUIET
+            return kind not in _HIDDEN_TYPES
         text = agent_lines.encode_json(event)
         return any(fnmatchcase(kind, word) or word in text for word in self._filter)
 
@@ -257,7 +257,7 @@ class AgentScreen(App[str]):
         """Every key and its name, never apart; those that do nothing now are dim."""
         line, width = Text(), 0
         for key, name, action, _ in _KEYS:
-            can = bool(self.check_action(action, ())) and (not is_over or action in _ALWAYS)
+            can = bool(self.check_action(action, ())) and (not is_over or action in _ALWAYS_ACTIVE)
             width += len(key) + len(name) + 3
             if width > self.size.width:
                 line.append("\n")
@@ -275,7 +275,7 @@ class AgentScreen(App[str]):
         if action == "next":
             return len(self._recorded.stops) > 1
         if action == "cancel":
-            return bool(self._cancellable())
+            return bool(self._list_cancellable())
         if action == "clear":
             return bool(self._recorded.breakpoints)
         if needed is None:
@@ -369,7 +369,7 @@ class AgentScreen(App[str]):
             lambda text: self._decide(stop, **command_parser.parse_exception(text)),
         )
 
-    def _cancellable(self) -> dict[str, str]:
+    def _list_cancellable(self) -> dict[str, str]:
         """Tools by their ids, the held one first."""
         stop = self.stop
         tools = {tool_id: call.name for tool_id, call in self._recorded.tools.items()}
@@ -378,7 +378,7 @@ class AgentScreen(App[str]):
         return {str(stop.data["toolId"]): str(stop.data.get("name")), **tools}
 
     def action_cancel(self) -> None:
-        tools = self._cancellable()
+        tools = self._list_cancellable()
         if len(tools) == 1:
             self._send("cancel_tool", {"toolId": next(iter(tools)), "by": command_parser.BY})
             return
@@ -424,7 +424,7 @@ class AgentScreen(App[str]):
 
     def action_clear(self) -> None:
         breakpoints = self._recorded.breakpoints
-        points = [f"{name}: {_format_point(point)}" for name, point in breakpoints.items()]
+        points = [f"{name}: {format_point(point)}" for name, point in breakpoints.items()]
         self._ask(
             "clear a breakpoint",
             "\n".join([*points, "ID, or all"]),
@@ -466,7 +466,7 @@ class AgentScreen(App[str]):
 
 
 _ACTIONS = frozenset(action for _, _, action, _ in _KEYS)
-_ALWAYS = ("filter", "quit")
+_ALWAYS_ACTIVE = ("filter", "quit")
 
 
 def _select_changes(before: Any, text: str) -> EventData:
@@ -482,8 +482,3 @@ def _select_changes(before: Any, text: str) -> EventData:
 def _format_reason(stop: EventData) -> str:
     point = stop.get("breakpoint")
     return f"breakpoint {point.get('id')}" if isinstance(point, dict) else str(stop["reason"])
-
-
-def _format_point(point: EventData) -> str:
-    main = next((point[n] for n in ("name", "count", "regex", "condition") if point.get(n)), "")
-    return f"{point.get('on')} {main}".rstrip()

@@ -1,4 +1,4 @@
-"""`holdfast agent attach`: watching and steering at once, on a screen or from a pipe."""
+"""`holdfast agent attach`: watches and steers an agent, on a screen or from a pipe."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from holdfast.recording.recording_state import RecordingState, read_events
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
-_LOOK = 0.02
-PATIENCE = 10.0
+_POLL_SECONDS = 0.02
+ANSWER_SECONDS = 10.0
 
 
 def attach(session: SessionOption = None, as_json: AsJson = False) -> None:
@@ -52,11 +52,11 @@ class PipeSession:
             self._state.take(event)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._waiting: dict[str, tuple[str, float]] = {}
-        """What the commands were that have no answer yet, and until when that is waited for."""
+        """Commands without an answer: their types, and until when to wait."""
         self._until: str | None = None
         """The type of event that the next line waits for."""
-        self._let_go: set[str] = set()
-        """Stops that are over as soon as the agent says so."""
+        self._released: set[str] = set()
+        """Stops that a command has released, and the agent has not confirmed."""
         self._is_good = True
         self._is_last = False
         self._last = ""
@@ -64,52 +64,52 @@ class PipeSession:
     def run(self, lines: Iterable[str]) -> bool:
         """Whether every line was understood, and every command taken."""
         # A thread, because a read cannot be given up when the agent ends.
-        threading.Thread(target=self._read, args=(lines,), daemon=True).start()
+        threading.Thread(target=self._read_lines, args=(lines,), daemon=True).start()
         if not self._as_json:
-            said = f"Attached to {self._home.id}. Lines are commands; `help` lists them."
-            complaints.print(said, style="dim", highlight=False)
+            text = f"Attached to {self._home.id}. Lines are commands; `help` lists them."
+            complaints.print(text, style="dim", highlight=False)
             for stop in self._state.stops.values():
-                self._say(f"held: {stop.id} before {stop.title}")
+                self._print(f"held: {stop.id} before {stop.title}")
         try:
-            while self._goes_on():
+            while self._advance():
                 pass
         except KeyboardInterrupt:
             pass
         return self._is_good
 
-    def _read(self, lines: Iterable[str]) -> None:
+    def _read_lines(self, lines: Iterable[str]) -> None:
         for line in lines:
             self._lines.put(line)
         self._lines.put(None)
 
-    def _goes_on(self) -> bool:
+    def _advance(self) -> bool:
         is_alive = liveness.is_alive(self._home)
-        found = self._tail.lines()
-        for _, line in found:
+        lines = self._tail.lines()
+        for _, line in lines:
             event = agent_lines.parse_event(line)
             if event is not None:
                 self._show(event)
-        if not is_alive and not found:
+        if not is_alive and not lines:
             if self._last != "session_end":
                 self._complain("The agent is gone: it did not end in order.")
             return False
-        self._give_up()
+        self._drop_unanswered()
         # One command after the other: what the next one means may depend on this one.
         if not self._waiting and self._until is None:
             if self._is_last:
                 return False
-            self._next_line(0.0 if found else _LOOK)
-        elif not found:
-            time.sleep(_LOOK)
+            self._handle_line(0.0 if lines else _POLL_SECONDS)
+        elif not lines:
+            time.sleep(_POLL_SECONDS)
         return True
 
-    def _give_up(self) -> None:
+    def _drop_unanswered(self) -> None:
         for command_id, (kind, deadline) in list(self._waiting.items()):
             if time.monotonic() > deadline:
                 del self._waiting[command_id]
-                self._complain(f"{kind}: no answer within {PATIENCE:g} s")
+                self._complain(f"{kind}: no answer within {ANSWER_SECONDS:g} s")
 
-    def _next_line(self, patience: float) -> None:
+    def _handle_line(self, patience: float) -> None:
         try:
             line = self._lines.get(timeout=patience) if patience else self._lines.get_nowait()
         except queue.Empty:
@@ -117,10 +117,10 @@ class PipeSession:
         if line is None or line.strip() in ("quit", "exit"):
             self._is_last = True
         elif line.strip() == "help":
-            self._say(command_parser.HELP)
+            self._print(command_parser.HELP)
         elif line.split()[:1] == ["wait"]:
             wanted = line.split()[1:] or ["paused"]
-            is_held = bool(self._state.stops.keys() - self._let_go)
+            is_held = bool(self._state.stops.keys() - self._released)
             self._until = None if wanted == ["paused"] and is_held else wanted[0]
         elif line.strip() and not line.startswith("#"):
             self._send(line)
@@ -132,20 +132,20 @@ class PipeSession:
         except (command_parser.CommandSyntaxError, OSError) as problem:
             self._complain(str(problem))
             return
-        self._waiting[command_id] = (kind, time.monotonic() + PATIENCE)
+        self._waiting[command_id] = (kind, time.monotonic() + ANSWER_SECONDS)
         if kind in ("resume", "step"):
-            self._let_go |= {data["stop"]} if "stop" in data else set(self._state.stops)
+            self._released |= {data["stop"]} if "stop" in data else set(self._state.stops)
 
     def _show(self, event: RecordedEvent) -> None:
         self._state.take(event)
         kind, data = event["type"], event["data"]
-        is_old_news = kind == self._last == "state_snapshot"
+        is_repeated = kind == self._last == "state_snapshot"
         self._last = kind
         if kind == self._until:
             self._until = None
         if self._as_json:
             print(json.dumps(event), flush=True)
-        elif not is_old_news:
+        elif not is_repeated:
             console.print(format_event(event), highlight=False, soft_wrap=True)
             if kind == "command_response":
                 self._print_response(data)
@@ -153,18 +153,18 @@ class PipeSession:
         if sent is not None and command_sender.is_final_answer(sent[0], event):
             del self._waiting[str(data["commandId"])]
             if kind == "error":
-                self._let_go.clear()
+                self._released.clear()
             self._is_good &= kind != "error" and data.get("status") != "expired"
 
     def _print_response(self, data: EventData) -> None:
         response = self._state.read_body(data.get("data"))
         if data.get("type") == "inspect" and isinstance(response, dict):
             for line in format_state(response):
-                self._say(f"  {line}")
+                self._print(f"  {line}")
         elif response:
-            self._say(f"  {agent_lines.encode_json(response)}")
+            self._print(f"  {agent_lines.encode_json(response)}")
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         (complaints if self._as_json else console).print(
             text, markup=False, highlight=False, soft_wrap=True
         )

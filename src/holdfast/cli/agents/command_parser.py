@@ -1,4 +1,4 @@
-"""What a person types to steer an agent, and the command that it means."""
+"""Parses the lines that people type to steer an agent."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from holdfast.model.agent_commands import INSPECTABLE
+from holdfast.model.agent_commands import INSPECTABLE, CommandData
 from holdfast.model.decision import ROLES
 
-Json = dict[str, Any]
 BY = "attach"
 
 HELP = """\
@@ -34,7 +33,7 @@ _STOP = re.compile(r"stop-\d+")
 
 class ParsedCommand(NamedTuple):
     kind: str
-    data: Json
+    data: CommandData
 
 
 class CommandSyntaxError(ValueError):
@@ -49,17 +48,17 @@ def parse_command(line: str) -> ParsedCommand:
         case "pause":
             return ParsedCommand("pause", {})
         case "resume" | "continue":
-            return ParsedCommand("resume", {"by": BY, **_stop(rest)[0]})
+            return ParsedCommand("resume", {"by": BY, **_split_stop(rest)[0]})
         case "step":
-            return ParsedCommand("step", {"by": BY, **_stop(rest)[0]})
+            return ParsedCommand("step", {"by": BY, **_split_stop(rest)[0]})
         case "edit":
-            return _edited(rest)
+            return _parse_edit(rest)
         case "result":
-            stop, text = _stop(rest)
+            stop, text = _split_stop(rest)
             data = {"action": "skip", "result": parse_json(text, "the result")}
             return ParsedCommand("resume", {"by": BY, **stop, **data})
         case "raise":
-            stop, text = _stop(rest)
+            stop, text = _split_stop(rest)
             return ParsedCommand("resume", {"by": BY, **stop, **parse_exception(text)})
         case "inspect":
             if rest and rest not in INSPECTABLE:
@@ -89,18 +88,18 @@ def parse_command(line: str) -> ParsedCommand:
             raise CommandSyntaxError(f"there is no command {word[:40]!r}; `help` lists them")
 
 
-def _stop(rest: str) -> tuple[Json, str]:
+def _split_stop(rest: str) -> tuple[CommandData, str]:
     """The stop that is named first, if one is, and what is left."""
     first, _, more = rest.partition(" ")
     return ({"stop": first}, more.strip()) if _STOP.fullmatch(first) else ({}, rest)
 
 
-def _edited(rest: str) -> ParsedCommand:
-    stop, text = _stop(rest)
-    found = parse_json(text, "the input")
-    if not isinstance(found, dict):
+def _parse_edit(rest: str) -> ParsedCommand:
+    stop, text = _split_stop(rest)
+    changes = parse_json(text, "the input")
+    if not isinstance(changes, dict):
         raise CommandSyntaxError("an input is an object, with the names of what changes")
-    return ParsedCommand("resume", {"by": BY, **stop, "action": "modify", "input": found})
+    return ParsedCommand("resume", {"by": BY, **stop, "action": "modify", "input": changes})
 
 
 def parse_json(text: str, name: str) -> Any:
@@ -110,16 +109,15 @@ def parse_json(text: str, name: str) -> Any:
         raise CommandSyntaxError(f"{name} is not JSON: {problem}; text needs quotes") from None
 
 
-def parse_exception(text: str) -> Json:
+def parse_exception(text: str) -> CommandData:
     """`ValueError no such file`, or `ValueError: no such file`."""
-    found = re.match(r"([A-Za-z_][\w.]*)\s*:?\s*(.*)", text.strip(), re.DOTALL)
-    if found is None:
+    match = re.match(r"([A-Za-z_][\w.]*)\s*:?\s*(.*)", text.strip(), re.DOTALL)
+    if match is None:
         raise CommandSyntaxError("raise what? An exception's name, and its message")
-    data = {"exception_type": found[1], "exception_message": found[2]}
-    return {"action": "raise", **data}
+    return {"action": "raise", "exception_type": match[1], "exception_message": match[2]}
 
 
-def parse_message(text: str) -> Json:
+def parse_message(text: str) -> CommandData:
     """`user be brief`, or `user: be brief`, or just `be brief`."""
     first, _, more = text.strip().partition(" ")
     role = first.rstrip(":").lower()
@@ -130,15 +128,15 @@ def parse_message(text: str) -> Json:
     return {"role": role, "content": more.strip()}
 
 
-def parse_variable(text: str) -> Json:
+def parse_variable(text: str) -> CommandData:
     """`depth 7`, or `depth = 7`."""
-    found = re.match(r"([^\s=]+)\s*=?\s*(.+)", text.strip(), re.DOTALL)
-    if found is None:
+    match = re.match(r"([^\s=]+)\s*=?\s*(.+)", text.strip(), re.DOTALL)
+    if match is None:
         raise CommandSyntaxError("set what? KEY JSON")
-    return {"key": found[1], "value": parse_json(found[2], "the value")}
+    return {"key": match[1], "value": parse_json(match[2], "the value")}
 
 
-def parse_breakpoint(text: str) -> Json:
+def parse_breakpoint(text: str) -> CommandData:
     on, _, rest = text.strip().partition(" ")
     rest = rest.strip()
     match on:

@@ -1,26 +1,43 @@
-"""Commands to an agent: sent, and what became of them said."""
+"""Sends commands to an agent, and prints what became of them."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
 from holdfast.cli.agents.event_lines import shorten
 from holdfast.cli.agents.session_selection import SessionOption, select_running
 from holdfast.cli.server_access import AsJson, complain, console
-from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED
-from holdfast.model.agent_events import RecordedEvent
+from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED, CommandData
+from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.model.decision import ROLES
 from holdfast.recording import command_sender, liveness
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from typing_extensions import Required  # in `typing` from Python 3.11 on
+
 TimeoutOption = Annotated[
     float, typer.Option("--timeout", min=0.1, help="Seconds to wait for the agent's answer.")
 ]
-PATIENCE = 10.0
+DEFAULT_TIMEOUT = 10.0
 _BY = "cli"
+
+
+class CommandReport(TypedDict, total=False):
+    """What became of a command, as `--json` prints it."""
+
+    session: Required[str]
+    type: Required[str]
+    command_id: Required[str]
+    status: Required[str]
+    """`applied`, `accepted`, `rejected`, `expired`, `gone` or `unanswered`."""
+    note: str
+    message: str
+    response: EventData
+
+
 _LATER = {
     "pause": "it stops before its next model call",
     "step": "it stops after its next iteration",
@@ -31,9 +48,13 @@ _LATER = {
 
 
 def run_command(
-    session: str | None, kind: str, data: Json, as_json: bool, timeout: float = PATIENCE
-) -> Json:
-    """Send it, say what became of it, and end with 1 if that is not what was wanted."""
+    session: str | None,
+    kind: str,
+    data: CommandData,
+    as_json: bool,
+    timeout: float = DEFAULT_TIMEOUT,
+) -> CommandReport:
+    """Send it, print what became of it, and end with 1 if that is not what was wanted."""
     home = select_running(session)
     tail = command_sender.tail_from_end(home)
     try:
@@ -43,47 +64,59 @@ def run_command(
     events = command_sender.collect_answers(
         tail, home, command_id, timeout, lambda event: command_sender.is_final_answer(kind, event)
     )
-    told: Json = {"session": home.id, "type": kind, "command_id": command_id}
-    told |= _outcome(kind, events)
-    if "status" not in told:
-        gone = not liveness.is_alive(home)
-        told["status"] = "gone" if gone else "unanswered"
-        told["message"] = "the agent is gone" if gone else f"no answer within {timeout:g} s"
-    good = told["status"] not in (REJECTED, EXPIRED, "gone", "unanswered")
+    report: CommandReport = {
+        "session": home.id,
+        "type": kind,
+        "command_id": command_id,
+        "status": "unanswered",
+    }
+    if any(command_sender.is_final_answer(kind, event) for event in events):
+        _add_outcome(report, events)
+    elif liveness.is_alive(home):
+        report["message"] = f"no answer within {timeout:g} s"
+    else:
+        report["status"], report["message"] = "gone", "the agent is gone"
+    status = report["status"]
+    is_good = status not in (REJECTED, EXPIRED, "gone", "unanswered")
     if as_json:
-        print(json.dumps(told))
+        print(json.dumps(report))
     else:
         console.print(f"Sent {kind} command", highlight=False)
-        if good:
-            later = _LATER.get(kind) if told["status"] == ACCEPTED else None
-            parts = [told["status"], told.get("note") or later]
-            _say(": ".join(str(each) for each in parts if each))
-    if not good:
+        if is_good:
+            later = _LATER.get(kind) if status == ACCEPTED else None
+            _print(": ".join(part for part in (status, report.get("note") or later) if part))
+    if not is_good:
         if as_json:
             raise typer.Exit(1)
-        complain(f"{told['status']}: {told.get('message') or told.get('note')}", _hint(told))
-    return told
+        complain(f"{status}: {report.get('message') or report.get('note')}", _hint(status))
+    return report
 
 
-def _outcome(kind: str, events: list[RecordedEvent]) -> Json:
-    found: Json = {}
+def _add_outcome(report: CommandReport, events: list[RecordedEvent]) -> None:
     for event in events:
         data = event["data"]
         match event["type"]:
             case "error":
-                return {"status": REJECTED, "message": data.get("message")}
+                report["status"] = REJECTED
+                report["message"] = str(data.get("message"))
             case "command_executed":
-                found = {"status": data.get("status"), "note": data.get("note")}
+                report["status"] = str(data.get("status"))
+                if data.get("note") is not None:
+                    report["note"] = str(data["note"])
             case "command_response":
-                found["response"] = {
+                report["response"] = {
                     name: value for name, value in data.items() if name not in ("commandId", "type")
                 }
-    is_whole = any(command_sender.is_final_answer(kind, event) for event in events)
-    return {name: value for name, value in found.items() if value is not None} if is_whole else {}
 
 
-def _hint(told: Json) -> str:
-    match told["status"]:
+def read_response(report: CommandReport) -> EventData:
+    """The data of a response; nothing if it has none."""
+    data = report.get("response", {}).get("data")
+    return data if isinstance(data, dict) else {}
+
+
+def _hint(status: str) -> str:
+    match status:
         case "unanswered":
             return "It is written and takes effect when the agent reads it; is its process stopped?"
         case "expired":
@@ -94,7 +127,7 @@ def _hint(told: Json) -> str:
             return "Correct it and send it again."
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -109,7 +142,7 @@ def parse_json(text: str, name: str) -> Any:
 
 
 def pause(
-    session: SessionOption = None, as_json: AsJson = False, timeout: TimeoutOption = PATIENCE
+    session: SessionOption = None, as_json: AsJson = False, timeout: TimeoutOption = DEFAULT_TIMEOUT
 ) -> None:
     """Stop it before its next model call."""
     run_command(session, "pause", {}, as_json, timeout)
@@ -119,35 +152,36 @@ def resume(
     stop: Annotated[
         str | None, typer.Argument(help="Which stop; all that is held if left out.")
     ] = None,
-    changed: Annotated[
+    changed_input: Annotated[
         str | None, typer.Option("--input", help="Run it with this input, a JSON object.")
     ] = None,
     result: Annotated[
         str | None, typer.Option(help="Do not run it: this is its result, as JSON.")
     ] = None,
-    thrown: Annotated[
+    exception: Annotated[
         tuple[str, str] | None,
         typer.Option("--raise", help="Do not run it: raise this exception, with this message."),
     ] = None,
-    cancel_it: Annotated[bool, typer.Option("--cancel", help="Cancel the held tool.")] = False,
+    is_cancelled: Annotated[bool, typer.Option("--cancel", help="Cancel the held tool.")] = False,
     session: SessionOption = None,
     as_json: AsJson = False,
-    timeout: TimeoutOption = PATIENCE,
+    timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
     """Let it go on: as it is, or with something changed."""
-    given = [changed is not None, result is not None, thrown is not None, cancel_it]
-    if sum(given) > 1:
+    options = [changed_input is not None, result is not None, exception is not None, is_cancelled]
+    if sum(options) > 1:
         complain("--input, --result, --raise and --cancel exclude each other.")
-    data: Json = {"by": _BY, "action": "continue"}
+    data: dict[str, object] = {"by": _BY, "action": "continue"}
     if stop is not None:
         data["stop"] = stop
-    if changed is not None:
-        data |= {"action": "modify", "input": parse_json(changed, "--input")}
+    if changed_input is not None:
+        data |= {"action": "modify", "input": parse_json(changed_input, "--input")}
     elif result is not None:
         data |= {"action": "skip", "result": parse_json(result, "--result")}
-    elif thrown is not None:
-        data |= {"action": "raise", "exception_type": thrown[0], "exception_message": thrown[1]}
-    elif cancel_it:
+    elif exception is not None:
+        kind, message = exception
+        data |= {"action": "raise", "exception_type": kind, "exception_message": message}
+    elif is_cancelled:
         data["action"] = "cancel"
     run_command(session, "resume", data, as_json, timeout)
 
@@ -156,12 +190,10 @@ def step(
     stop: Annotated[str | None, typer.Argument(help="From which stop.")] = None,
     session: SessionOption = None,
     as_json: AsJson = False,
-    timeout: TimeoutOption = PATIENCE,
+    timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
     """One iteration, then stop."""
-    data: Json = {"by": _BY}
-    if stop is not None:
-        data["stop"] = stop
+    data = {"by": _BY} if stop is None else {"by": _BY, "stop": stop}
     run_command(session, "step", data, as_json, timeout)
 
 
@@ -169,13 +201,13 @@ def inspect(
     what: Annotated[str, typer.Argument(help=f"{', '.join(INSPECTABLE)}.")] = "all",
     session: SessionOption = None,
     as_json: AsJson = False,
-    timeout: TimeoutOption = PATIENCE,
+    timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
     """Its messages, context, tools and variables, as they are now."""
-    told = run_command(session, "inspect", {"what": what}, as_json, timeout)
+    report = run_command(session, "inspect", {"what": what}, as_json, timeout)
     if not as_json:
-        for line in format_state((told.get("response") or {}).get("data") or {}):
-            _say(line)
+        for line in format_state(read_response(report)):
+            _print(line)
 
 
 def inject(
@@ -183,7 +215,7 @@ def inject(
     content: str,
     session: SessionOption = None,
     as_json: AsJson = False,
-    timeout: TimeoutOption = PATIENCE,
+    timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
     """Add a message to the conversation."""
     data = {"role": role, "content": content}
@@ -195,7 +227,7 @@ def set_variable(
     value: Annotated[str, typer.Argument(help="As JSON: text needs quotes.")],
     session: SessionOption = None,
     as_json: AsJson = False,
-    timeout: TimeoutOption = PATIENCE,
+    timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
     """Set a variable of the loop."""
     data = {"key": key, "value": parse_json(value, "the value")}
@@ -206,7 +238,7 @@ def cancel(
     tool_id: str,
     session: SessionOption = None,
     as_json: AsJson = False,
-    timeout: TimeoutOption = PATIENCE,
+    timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
     """Cancel a tool call that runs or is held."""
     run_command(session, "cancel_tool", {"toolId": tool_id, "by": _BY}, as_json, timeout)
@@ -215,37 +247,38 @@ def cancel(
 # -- a snapshot, for people -----------------------------------------------------------------------
 
 
-def format_state(found: Json) -> list[str]:
+def format_state(state: EventData) -> list[str]:
     """What `inspect` answered."""
-    lines = [f"iteration  {found.get('iteration')}{' (paused)' if found.get('paused') else ''}"]
-    provider = found.get("provider") or {}
-    named = [str(provider[each]) for each in ("name", "model") if provider.get(each)]
-    if named:
-        lines.append(f"model      {'/'.join(named)}")
-    if "tokens" in found:
-        lines.append(f"tokens     {found['tokens']}")
-    messages = found.get("messages")
+    lines = [f"iteration  {state.get('iteration')}{' (paused)' if state.get('paused') else ''}"]
+    provider = state.get("provider") or {}
+    names = [str(provider[field]) for field in ("name", "model") if provider.get(field)]
+    if names:
+        lines.append(f"model      {'/'.join(names)}")
+    if "tokens" in state:
+        lines.append(f"tokens     {state['tokens']}")
+    messages = state.get("messages")
     if messages:
         roles = ", ".join(f"{count} {role}" for role, count in messages["roles"].items())
         lines.append(f"messages   {messages['count']}" + (f": {roles}" if roles else ""))
         lines += [
-            f"  {each.get('role')}: {shorten(each.get('preview'))}" for each in messages["recent"]
+            f"  {message.get('role')}: {shorten(message.get('preview'))}"
+            for message in messages["recent"]
         ]
-    context = found.get("context")
+    context = state.get("context")
     if context:
-        most = f" of {context['maxTokens']}" if context.get("maxTokens") else ""
-        lines.append(f"context    about {context['tokenEstimate']} tokens{most}")
+        limit = f" of {context['maxTokens']}" if context.get("maxTokens") else ""
+        lines.append(f"context    about {context['tokenEstimate']} tokens{limit}")
         if context.get("hasSummary"):
             lines.append(f"  summary: {shorten(context.get('summaryPreview'))}")
-    tools = found.get("tools")
+    tools = state.get("tools")
     if tools:
         lines.append(f"tools      {tools['count']}: {', '.join(tools['enabled'])}")
-    if found.get("workingSet"):
-        lines.append(f"files      {', '.join(map(str, found['workingSet']))}")
-    if found.get("variables"):
+    if state.get("workingSet"):
+        lines.append(f"files      {', '.join(map(str, state['workingSet']))}")
+    if state.get("variables"):
         lines.append("variables")
-        lines += [f"  {key} = {shorten(each)}" for key, each in found["variables"].items()]
-    for each in found.get("stops") or []:
-        held = f"{each.get('at')} {each.get('name') or ''}".rstrip()
-        lines.append(f"held       {each.get('stop')} before {held} {shorten(each.get('input'))}")
+        lines += [f"  {key} = {shorten(value)}" for key, value in state["variables"].items()]
+    for stop in state.get("stops") or []:
+        held = f"{stop.get('at')} {stop.get('name') or ''}".rstrip()
+        lines.append(f"held       {stop.get('stop')} before {held} {shorten(stop.get('input'))}")
     return lines

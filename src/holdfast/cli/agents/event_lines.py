@@ -1,4 +1,4 @@
-"""How an event reads in one line: when, what, and the one thing that matters about it."""
+"""Formats an event in one line: when, what, and the one thing that matters about it."""
 
 from __future__ import annotations
 
@@ -38,35 +38,35 @@ def format_event(event: RecordedEvent) -> Text:
     clock = datetime.datetime.fromtimestamp(moment).strftime("%H:%M:%S") if moment else "??:??:??"
     line = Text(f"[{clock}] {kind:<20}", style=_COLOURS.get(kind, "dim"))
     data = event.get("data")
-    about = _about(kind, data) if isinstance(data, dict) else ""
-    if about:
-        line.append(" ").append(about if isinstance(about, Text) else Text(about))
+    summary = _summarize(kind, data) if isinstance(data, dict) else ""
+    if summary:
+        line.append(" ").append(summary if isinstance(summary, Text) else Text(summary))
     return line
 
 
-def _about(kind: str, data: EventData) -> str | Text:
+def _summarize(kind: str, data: EventData) -> str | Text:
     match kind:
         case "session_start":
-            names = [str(data[each]) for each in ("provider", "model") if data.get(each)]
+            names = [str(data[field]) for field in ("provider", "model") if data.get(field)]
             return "/".join(names) or str(data.get("name") or "")
         case "session_end":
             return str(data.get("reason") or "")
         case "user_input":
             return shorten(data.get("content"))
         case "api_request":
-            return f"{data.get('messageCount')} messages" + _lane(data)
+            return f"{data.get('messageCount')} messages" + _format_lane(data)
         case "api_response":
-            return _answered(data)
+            return _format_response(data)
         case "tool_call_start":
-            return f"{data.get('name')} {shorten(data.get('input'))}".rstrip() + _lane(data)
+            return f"{data.get('name')} {shorten(data.get('input'))}".rstrip() + _format_lane(data)
         case "tool_result":
             faked = " (made up)" if data.get("faked") else ""
             return f"{data.get('name')} → {shorten(data.get('result'))}{faked}"
         case "tool_call_end":
-            return _ended(data)
+            return _format_end(data)
         case "paused":
-            named = " ".join(str(data[each]) for each in ("at", "name") if data.get(each))
-            return f"Agent paused before {named} ({data.get('reason')}, {data.get('stop')})"
+            held = " ".join(str(data[field]) for field in ("at", "name") if data.get(field))
+            return f"Agent paused before {held} ({data.get('reason')}, {data.get('stop')})"
         case "resumed":
             return f"Agent resumed: {data.get('action')}, by {data.get('by')} ({data.get('stop')})"
         case "breakpoint_hit":
@@ -92,38 +92,46 @@ def _about(kind: str, data: EventData) -> str | Text:
             return ""
 
 
-def _answered(data: EventData) -> str | Text:
-    took = f"({_milliseconds(data.get('durationMs'))})"
+def _format_response(data: EventData) -> str | Text:
+    took = f"({_format_duration(data.get('durationMs'))})"
     if data.get("isError"):
-        return Text(f"✗ {_problem(data)} {took}", style="red")
+        return Text(f"✗ {_format_error(data)} {took}", style="red")
     return f"{data.get('stopReason') or 'answered'} {took}"
 
 
-def _ended(data: EventData) -> Text:
+def _format_end(data: EventData) -> Text:
     failed = bool(data.get("isError"))
     mark = Text("✗" if failed else "✓", style="red" if failed else "green")
-    mark.append(f" {data.get('name')} ({_milliseconds(data.get('durationMs'))})", style="default")
+    mark.append(
+        f" {data.get('name')} ({_format_duration(data.get('durationMs'))})", style="default"
+    )
     for word in ("cancelled", "abandoned"):
         if data.get(word):
             mark.append(f" {word}", style="red")
     if failed and data.get("error"):
-        mark.append(f" {_problem(data)}", style="red")
+        mark.append(f" {_format_error(data)}", style="red")
     return mark
 
 
-def _problem(data: EventData) -> str:
+def _format_error(data: EventData) -> str:
     error = data.get("error")
     if isinstance(error, dict):
         return shorten(f"{error.get('type')}: {error.get('message')}")
     return shorten(error)
 
 
-def _milliseconds(given: Any) -> str:
-    return f"{given:.0f}ms" if isinstance(given, (int, float)) else "?ms"
+def _format_duration(milliseconds: Any) -> str:
+    return f"{milliseconds:.0f}ms" if isinstance(milliseconds, (int, float)) else "?ms"
 
 
-def _lane(data: EventData) -> str:
+def _format_lane(data: EventData) -> str:
     return f" [{data['lane']}]" if data.get("lane") else ""
+
+
+def format_point(point: EventData) -> str:
+    """A breakpoint: `tool write_*`."""
+    main = next((point[n] for n in ("name", "count", "regex", "condition") if point.get(n)), "")
+    return f"{point.get('on')} {main}".rstrip()
 
 
 def shorten(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""`holdfast agent export`: a recording in a form that other tools read."""
+"""`holdfast agent export`: writes a recording in a form that other tools read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.cli.agents.recording_file import Recording, open_recording
 from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.recording import agent_spans
 
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 
 
 def export(
@@ -30,37 +30,37 @@ def export(
         complain("Say what to make of it.", "There is --otlp.")
     recording = open_recording(session)
     document = agent_spans.build_document(
-        recording.events(), recording.id, _about(recording), __version__
+        recording.events(), recording.id, _describe_process(recording), __version__
     )
     count = len(document["resourceSpans"][0]["scopeSpans"][0]["spans"])
-    said: dict[str, Any] = {"session": recording.id, "spans": count}
+    report: dict[str, object] = {"session": recording.id, "spans": count}
     if target == "-":
         print(json.dumps(document))
         return
     if target.startswith(("http://", "https://")):
-        target = _address(target)
-        said["rejected"] = _post(target, document)
+        target = _add_path(target)
+        report["rejected"] = _post(target, document)
     else:
         try:
             Path(target).write_text(json.dumps(document) + "\n", encoding="utf-8")
         except OSError as problem:
             complain(f"It cannot be written: {problem}")
-    said["target"] = target
+    report["target"] = target
     if as_json:
-        print(json.dumps(said))
+        print(json.dumps(report))
     else:
         text = f"{count} spans of {recording.id} to {target}"
         console.print(text, markup=False, highlight=False, soft_wrap=True)
-    if said.get("rejected"):
-        complain(f"The collector refused {said['rejected']} of them.")
+    if report.get("rejected"):
+        complain(f"The collector refused {report['rejected']} of them.")
 
 
-def _about(recording: Recording) -> dict[str, agent_spans.Value]:
+def _describe_process(recording: Recording) -> dict[str, agent_spans.Value]:
     pid = recording.about.get("pid")
     return {"process.pid": pid} if isinstance(pid, int) else {}
 
 
-def _address(url: str) -> str:
+def _add_path(url: str) -> str:
     """A collector's address without a path means where traces go."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(path="/v1/traces")) if parts.path in ("", "/") else url
@@ -74,15 +74,15 @@ def _post(url: str, document: dict[str, Any]) -> int:
     body = json.dumps(document).encode()
     request = Request(url, body, {"Content-Type": "application/json"})
     try:
-        with urlopen(request, timeout=_PATIENCE) as answer:
-            told = answer.read()
+        with urlopen(request, timeout=_TIMEOUT) as answer:
+            body = answer.read()
     except HTTPError as problem:
-        said = problem.read(500).decode(errors="replace").strip()
-        complain(f"{url} answered {problem.code}: {said or problem.reason}", _hint(problem.code))
+        text = problem.read(500).decode(errors="replace").strip()
+        complain(f"{url} answered {problem.code}: {text or problem.reason}", _hint(problem.code))
     except (URLError, OSError) as problem:
         complain(f"{url} cannot be reached: {problem}", "Is a collector there? It must speak HTTP.")
     try:
-        return int(json.loads(told or b"{}").get("partialSuccess", {}).get("rejectedSpans", 0))
+        return int(json.loads(body or b"{}").get("partialSuccess", {}).get("rejectedSpans", 0))
     except (ValueError, AttributeError, TypeError):
         return 0
 

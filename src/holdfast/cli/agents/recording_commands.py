@@ -1,4 +1,4 @@
-"""`holdfast agent replay` and `fork`: a recording shown again, or the agent run again from it."""
+"""`holdfast agent replay` and `fork`: shows a recording, or runs the agent again from it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from holdfast.cli.agents import agent_rerun
+from holdfast.cli.agents.agent_rerun import ForkEdits, Message, RerunReport
 from holdfast.cli.agents.event_lines import format_event
 from holdfast.cli.agents.recording_file import Recording, open_recording
 from holdfast.cli.server_access import AsJson, complain, complaints, console
@@ -22,9 +23,8 @@ from holdfast.wire import agent_lines
 if TYPE_CHECKING:
     from holdfast.bridge.replay_tape import ReplayTape
 
-Json = dict[str, Any]
 _SPEED = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x?")
-_LONGEST = 3600.0
+_MAX_PAUSE = 3600.0
 
 
 class Mode(str, Enum):
@@ -63,20 +63,20 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Show a recording; with a mode or CMD, run the agent again and see whether it is the same."""
-    words = [each for each in (named, *(command or [])) if each is not None]
+    words = [word for word in (named, *(command or [])) if word is not None]
     if session is None and words:
         session, words = words[0], words[1:]
     recording = open_recording(session)
     if mode is Mode.view or (mode is None and not words):
         if words:
             complain("Mode view runs nothing.", "Leave CMD out, or take --mode full or model.")
-        _view(recording, _factor(speed, timed), as_json)
+        _print_events(recording, _parse_speed(speed, timed), as_json)
         return
     if timed or speed is not None:
         complain("--timed and --speed are for showing a recording, not for running it.")
-    again = agent_rerun.Rerun(_home(recording), (mode or Mode.full).value)
+    again = agent_rerun.Rerun(_require_home(recording), (mode or Mode.full).value)
     report = agent_rerun.run_again(again, words, as_json)
-    _tell(report, as_json)
+    _print_report(report, as_json)
     raise typer.Exit(0 if report["outcome"] in ("same", "incomplete") else 1)
 
 
@@ -102,32 +102,32 @@ def fork(
     """Take N iterations from a recording, then go on live, with something changed if you like."""
     from holdfast.bridge.replay_tape import ReplayTape
 
-    home = _home(open_recording(named))
+    home = _require_home(open_recording(named))
     tape = ReplayTape(home, mode.value, at)
     if at > tape.iterations:
         complain(
             f"{home.id} has {tape.iterations} iterations, so it cannot be forked at {at}.",
             f"--at is from 0 (all live) to {tape.iterations} (all of it, then live).",
         )
-    edits: Json = {}
+    edits: ForkEdits = {}
     if message is not None:
-        edits["message"] = _message(message)
+        edits["message"] = _parse_message(message)
     if results:
-        edits["results"] = _results(results, tape, at)
+        edits["results"] = _parse_results(results, tape, at)
     if tools := tape.side_effects():
         what = "is not done again" if mode is Live.full else "is done once more"
-        said = f"Warning: this forks past side effects: what {', '.join(tools)} did {what}."
-        complaints.print(said, style="yellow", markup=False, highlight=False, soft_wrap=True)
+        text = f"Warning: this forks past side effects: what {', '.join(tools)} did {what}."
+        complaints.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
     again = agent_rerun.Rerun(home, mode.value, at, edits)
     report = agent_rerun.run_again(again, command or [], as_json)
-    _tell(report, as_json)
+    _print_report(report, as_json)
     raise typer.Exit(report["exitCode"] if report["outcome"] == "forked" else 1)
 
 
 # -- showing ------------------------------------------------------------------------------------
 
 
-def _view(recording: Recording, factor: float | None, as_json: bool) -> None:
+def _print_events(recording: Recording, factor: float | None, as_json: bool) -> None:
     last = ""
     is_whole = recording.path.read_bytes()[-1:] in (b"\n", b"")
     try:
@@ -142,12 +142,12 @@ def _view(recording: Recording, factor: float | None, as_json: bool) -> None:
         return
     if last != "session_end":
         torn = "" if is_whole else ", in half a line"
-        said = f"The recording ends here{torn}: its agent runs still, or did not end in order."
-        complaints.print(said, style="yellow", highlight=False, soft_wrap=True)
+        text = f"The recording ends here{torn}: its agent runs still, or did not end in order."
+        complaints.print(text, style="yellow", highlight=False, soft_wrap=True)
 
 
 def pace(events: Iterable[RecordedEvent], factor: float | None) -> Iterator[RecordedEvent]:
-    """The events, each so long after the one before as it was, divided by the factor."""
+    """The events, at the pace of the recording times the factor."""
     before = 0.0
     for event in events:
         now = agent_lines.parse_timestamp(event.get("timestamp"))
@@ -158,23 +158,23 @@ def pace(events: Iterable[RecordedEvent], factor: float | None) -> Iterator[Reco
 
 
 def pause(before: float, now: float, factor: float) -> float:
-    """A clock that was set back, or ahead by a day, holds nobody up."""
-    return min(max(0.0, now - before), _LONGEST) / factor
+    """Seconds between two events. A clock that was set does not hold anybody up."""
+    return min(max(0.0, now - before), _MAX_PAUSE) / factor
 
 
-def _factor(speed: str | None, timed: bool) -> float | None:
+def _parse_speed(speed: str | None, timed: bool) -> float | None:
     if speed is None:
         return 1.0 if timed else None
-    found = _SPEED.fullmatch(speed.strip().lower())
-    if found is None or float(found[1]) <= 0:
+    match = _SPEED.fullmatch(speed.strip().lower())
+    if match is None or float(match[1]) <= 0:
         complain(f"--speed is a number such as 4x or 0.5, not {speed[:40]!r}.")
-    return float(found[1])
+    return float(match[1])
 
 
 # -- running ------------------------------------------------------------------------------------
 
 
-def _home(recording: Recording) -> SessionDirectory:
+def _require_home(recording: Recording) -> SessionDirectory:
     if recording.home is None:
         complain(
             f"{recording.path} can be shown, but not run.",
@@ -183,71 +183,71 @@ def _home(recording: Recording) -> SessionDirectory:
     return recording.home
 
 
-def _message(given: str) -> Json:
+def _parse_message(text: str) -> Message:
     try:
-        found = json.loads(given)
+        message = json.loads(text)
     except ValueError:
-        found = given
-    if isinstance(found, dict):
-        if "content" not in found:
+        message = text
+    if isinstance(message, dict):
+        if "content" not in message:
             complain("--message has no content.", '{"role": "user", "content": "…"}, or just text.')
-        return {"role": found.get("role", "user"), "content": found["content"]}
-    return {"role": "user", "content": found if isinstance(found, list) else given}
+        return {"role": message.get("role", "user"), "content": message["content"]}
+    return {"role": "user", "content": message if isinstance(message, list) else text}
 
 
-def _results(given: list[str], tape: ReplayTape, at: int) -> Json:
-    there = {
-        str(each.tool_id): each.name
-        for each in tape.calls
-        if each.kind == "tool" and each.iteration == at
+def _parse_results(options: list[str], tape: ReplayTape, at: int) -> dict[str, object]:
+    calls = {
+        str(call.tool_id): call.name
+        for call in tape.calls
+        if call.kind == "tool" and call.iteration == at
     }
-    found: Json = {}
-    for each in given:
-        tool_id, sign, value = each.partition("=")
+    results: dict[str, object] = {}
+    for option in options:
+        tool_id, sign, value = option.partition("=")
         if not sign:
-            complain(f"--result is TOOL_ID=JSON, not {each[:60]!r}.")
-        if tool_id not in there:
-            listed = ", ".join(f"{known} ({name})" for known, name in there.items())
+            complain(f"--result is TOOL_ID=JSON, not {option[:60]!r}.")
+        if tool_id not in calls:
+            names = ", ".join(f"{known} ({name})" for known, name in calls.items())
             complain(
                 f"Iteration {at} has no tool call {tool_id}.",
-                f"It has {listed}." if listed else "It has none at all.",
+                f"It has {names}." if names else "It has none at all.",
             )
         try:
-            found[tool_id] = json.loads(value)
+            results[tool_id] = json.loads(value)
         except ValueError as problem:
             complain(f"The result of {tool_id} is not JSON: {problem}", "Text needs quotes.")
-    return found
+    return results
 
 
-def _tell(report: Json, as_json: bool) -> None:
+def _print_report(report: RerunReport, as_json: bool) -> None:
     if as_json:
         print(json.dumps(report))
         return
     new, old = report["newSession"], report["session"]
     match report["outcome"]:
         case "same":
-            said = f"The same as {old}: {_many(report)}, no difference. Recorded as {new}."
+            text = f"The same as {old}: {_count(report)}, no difference. Recorded as {new}."
         case "forked":
-            said = f"Forked from {old} at {report['forkAt']}, {_many(report)}. Recorded as {new}."
+            text = f"Forked from {old} at {report['forkAt']}, {_count(report)}. Recorded as {new}."
         case "incomplete":
-            said = (
+            text = (
                 f"The same as {old}, as far as that goes: it has no end. {report['message']}. "
                 f"Recorded as {new}."
             )
         case _:
-            _complain_of(report)
+            _print_divergence(report)
             return
-    console.print(said, style="green", markup=False, highlight=False, soft_wrap=True)
+    console.print(text, style="green", markup=False, highlight=False, soft_wrap=True)
 
 
-def _many(report: Json) -> str:
+def _count(report: RerunReport) -> str:
     count = report["iterations"]
     return f"{count} iteration" if count == 1 else f"{count} iterations"
 
 
-def _complain_of(report: Json) -> None:
+def _print_divergence(report: RerunReport) -> None:
     lines = [f"Diverged from {report['session']}. {report['message']}."]
-    details = report.get("divergence") or {}
+    details = report.get("divergence", {})
     for name in ("expected", "found"):
         if details.get(name) is not None:
             lines.append(f"  {name:<9} {agent_lines.encode_json(details[name])[:500]}")

@@ -11,7 +11,8 @@ from holdfast.cli.agents.session_selection import select_recording
 from holdfast.cli.server_access import complain
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
-from holdfast.wire import agent_lines
+from holdfast.recording.recording_state import read_events
+from holdfast.recording.tail import Tail
 
 
 @dataclass(frozen=True)
@@ -34,26 +35,22 @@ class Recording:
 
     def events(self) -> Iterator[RecordedEvent]:
         """Every whole line."""
-        with open(self.path, "rb") as file:
-            for line in file:
-                event = agent_lines.parse_event(line) if line.endswith(b"\n") else None
-                if event is not None:
-                    yield event
+        return read_events(Tail(self.path))
 
 
 def open_recording(named: str | None) -> Recording:
     """An id, the path of a session or of its events, or whatever is current."""
     if named is None or not (os.sep in named or named.endswith(".jsonl")):
         home = select_recording(named)
-        return _checked(home.events, home)
+        return _check_file(home.events, home)
     path = Path(os.path.abspath(os.path.expanduser(named)))
     if path.is_dir():
-        return _checked(path / "events.jsonl", SessionDirectory(path))
+        return _check_file(path / "events.jsonl", SessionDirectory(path))
     is_at_home = path.name == "events.jsonl" and (path.parent / "session.json").is_file()
-    return _checked(path, SessionDirectory(path.parent) if is_at_home else None)
+    return _check_file(path, SessionDirectory(path.parent) if is_at_home else None)
 
 
-def _checked(path: Path, home: SessionDirectory | None) -> Recording:
+def _check_file(path: Path, home: SessionDirectory | None) -> Recording:
     if not path.is_file():
         complain(
             f"There is no recording at {path}.",

@@ -28,41 +28,41 @@ def select_recording(session: str | None) -> SessionDirectory:
     """The session that is meant, whether or not its agent still runs."""
     agents = agents_directory()
     if session is not None:
-        return _named(agents, session)
-    found = _running(agents) or agents.current_session()
-    if found is None or not found.path.is_dir():
+        return _find_named(agents, session)
+    home = _find_running(agents) or agents.current_session()
+    if home is None or not home.path.is_dir():
         complain("No active agent session.", _START)
-    return found
+    return home
 
 
 def select_running(session: str | None) -> SessionDirectory:
     """The session that is meant, whose agent runs."""
     agents = agents_directory()
     if session is None:
-        found = _running(agents)
-        if found is None:
+        home = _find_running(agents)
+        if home is None:
             complain("No active agent session.", _START)
-        return found
-    found = _named(agents, session)
-    if not liveness.is_alive(found):
+        return home
+    home = _find_named(agents, session)
+    if not liveness.is_alive(home):
         complain(f"The agent of session {session} is gone.", _START)
-    return found
+    return home
 
 
-def _named(agents: AgentsDirectory, session: str) -> SessionDirectory:
+def _find_named(agents: AgentsDirectory, session: str) -> SessionDirectory:
     try:
-        found = agents.home(session)
+        home = agents.home(session)
     except ValueError as problem:
         complain(str(problem), "`holdfast agent sessions --all` lists the ids there are.")
-    if not found.path.is_dir():
+    if not home.path.is_dir():
         complain(
             f"No agent session {session}.",
             "`holdfast agent sessions --all` lists the ids there are.",
         )
-    return found
+    return home
 
 
-def _running(agents: AgentsDirectory) -> SessionDirectory | None:
+def _find_running(agents: AgentsDirectory) -> SessionDirectory | None:
     current = agents.current_session()
     if current is not None and liveness.is_alive(current):
         return current

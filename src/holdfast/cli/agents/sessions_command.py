@@ -1,9 +1,9 @@
-"""`holdfast agent sessions`: which agents run, and which recordings there are."""
+"""`holdfast agent sessions`: lists the agents that run, and the recordings there are."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 from rich.console import Console
@@ -17,8 +17,26 @@ from holdfast.service.agents.recording_scan import RecordingScan, scan_recording
 from holdfast.wire.agent_lines import parse_timestamp
 from holdfast.wire.rest import timestamp
 
-Json = dict[str, Any]
-_WIDE = 1000
+if TYPE_CHECKING:
+    from typing_extensions import Required  # in `typing` from Python 3.11 on
+
+_PIPE_WIDTH = 1000
+
+
+class SessionRow(TypedDict, total=False):
+    """A session, as `--json` prints it."""
+
+    id: Required[str]
+    name: Required[str | None]
+    pid: Required[int | None]
+    cwd: Required[str | None]
+    startTime: Required[str | None]
+    state: Required[str]
+    iteration: Required[int]
+    held: Required[list[EventData]]
+    current: Required[bool]
+    reason: str
+    """How it ended."""
 
 
 def sessions(
@@ -30,61 +48,61 @@ def sessions(
     """The agents that run: id, name, pid, since when, where, and what they do."""
     agents = agents_directory()
     current = agents.current_session()
-    found = []
+    rows = []
     for home in agents.list_sessions():
-        seen = scan_recording(home, look_back=True)
-        if seen is not None and (everything or (seen.is_alive and not seen.is_over)):
-            is_current = current is not None and current.id == home.id
-            found.append({**_shown(home, seen), "current": is_current})
+        scan = scan_recording(home, look_back=True)
+        if scan is not None and (everything or (scan.is_alive and not scan.is_over)):
+            rows.append(_build_row(home, scan, current is not None and current.id == home.id))
     if as_json:
-        print(json.dumps({"sessions": found, "total": len(found)}))
+        print(json.dumps({"sessions": rows, "total": len(rows)}))
         return
-    if not found:
+    if not rows:
         console.print("No agent sessions found")
         return
-    whole = Column("id", no_wrap=True, min_width=max(len(each["id"]) for each in found) + 2)
-    table = Table(whole, "name", "pid", "started", "cwd", "state", box=None)
-    for each in found:
-        named = f"{each['id']} *" if each["current"] else each["id"]
-        cells = [each["name"], each["pid"], _short(each["startTime"]), each["cwd"], _told(each)]
-        table.add_row(named, *(str("" if cell is None else cell) for cell in cells))
+    ids = Column("id", no_wrap=True, min_width=max(len(row["id"]) for row in rows) + 2)
+    table = Table(ids, "name", "pid", "started", "cwd", "state", box=None)
+    for row in rows:
+        name = f"{row['id']} *" if row["current"] else row["id"]
+        started = _format_time(row["startTime"])
+        cells = [row["name"], row["pid"], started, row["cwd"], _format_state(row)]
+        table.add_row(name, *(str("" if cell is None else cell) for cell in cells))
     # A pipe has no width that a row would have to fit into.
-    (console if console.is_terminal else Console(width=_WIDE)).print(table)
+    (console if console.is_terminal else Console(width=_PIPE_WIDTH)).print(table)
 
 
-def _shown(home: SessionDirectory, seen: RecordingScan) -> Json:
-    about = seen.about
-    began = about.get("startTime")
-    shown: Json = {
+def _build_row(home: SessionDirectory, scan: RecordingScan, is_current: bool) -> SessionRow:
+    began = scan.about.get("startTime")
+    fields = ("stop", "reason", "at", "name", "iteration")
+    stops = scan.recorded.stops.values()
+    row: SessionRow = {
         "id": home.id,
-        **{name: about.get(name) for name in ("name", "pid", "cwd")},
+        "name": scan.about.get("name"),
+        "pid": scan.about.get("pid"),
+        "cwd": scan.about.get("cwd"),
         "startTime": began if isinstance(began, str) else None,
-        "state": seen.state.value,
-        "iteration": seen.recorded.iteration,
-        "held": [_held(stop.data) for stop in seen.recorded.stops.values()],
+        "state": scan.state.value,
+        "iteration": scan.recorded.iteration,
+        "held": [{name: stop.data.get(name) for name in fields} for stop in stops],
+        "current": is_current,
     }
-    if seen.reason is not None:
-        shown["reason"] = seen.reason
-    return shown
+    if scan.reason is not None:
+        row["reason"] = scan.reason
+    return row
 
 
-def _held(stop: EventData) -> Json:
-    return {name: stop.get(name) for name in ("stop", "reason", "at", "name", "iteration")}
-
-
-def _told(session: Json) -> str:
-    if session["state"] == "paused":
+def _format_state(row: SessionRow) -> str:
+    if row["state"] == "paused":
         places = [
-            f"{each['stop']} before {each['at']} {each['name'] or ''}".strip()
-            for each in session["held"]
+            f"{stop['stop']} before {stop['at']} {stop['name'] or ''}".strip()
+            for stop in row["held"]
         ]
         return f"held: {', '.join(places)}"
-    reason = session.get("reason")
+    reason = row.get("reason")
     if reason == "crashed":
         return "crashed"
-    return f"ended ({reason})" if reason else f"running, iteration {session['iteration']}"
+    return f"ended ({reason})" if reason else f"running, iteration {row['iteration']}"
 
 
-def _short(began: Any) -> str:
+def _format_time(began: str | None) -> str:
     moment = parse_timestamp(began)
     return timestamp(moment)[:19].replace("T", " ") if moment else ""

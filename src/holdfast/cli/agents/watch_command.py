@@ -1,4 +1,4 @@
-"""`holdfast agent watch`: what an agent does, line by line, as it does it."""
+"""`holdfast agent watch`: prints events as they are written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
-_LOOK = 0.02
+_POLL_SECONDS = 0.02
 
 
 def watch(
@@ -31,7 +31,7 @@ def watch(
 ) -> None:
     """Print what happens, until the session ends or Ctrl+C; with --json one event a line."""
     home = select_recording(session)
-    wanted = _types(types)
+    wanted = _parse_types(types)
     tail = Tail(home.events) if everything else command_sender.tail_from_end(home)
     if not everything and not liveness.is_alive(home):
         complain(f"The agent of session {home.id} is gone.", "--all shows its recording.")
@@ -40,13 +40,13 @@ def watch(
     try:
         for event in follow(home, tail):
             kind = event["type"]
-            is_old_news = kind == last == "state_snapshot"  # twice a second while it is held
+            is_repeated = kind == last == "state_snapshot"  # twice a second while it is held
             last = kind
             if wanted is not None and kind not in wanted:
                 continue
             if as_json:
                 print(json.dumps(event), flush=True)
-            elif not is_old_news or wanted is not None:
+            elif not is_repeated or wanted is not None:
                 console.print(format_event(event), highlight=False, soft_wrap=True)
     except KeyboardInterrupt:
         return
@@ -55,25 +55,25 @@ def watch(
 
 
 def follow(
-    home: SessionDirectory, tail: Tail, rest: Callable[[float], None] = time.sleep
+    home: SessionDirectory, tail: Tail, pause: Callable[[float], None] = time.sleep
 ) -> Iterator[RecordedEvent]:
     """Events as they are written, until the session is over."""
     while True:
         is_alive = liveness.is_alive(home)
-        found = tail.lines()
+        lines = tail.lines()
         is_over = False
-        for _, line in found:
+        for _, line in lines:
             event = agent_lines.parse_event(line)
             if event is not None:
                 is_over = event["type"] == "session_end"
                 yield event
-        if (is_over and not tail.has_more()) or (not is_alive and not found):
+        if (is_over and not tail.has_more()) or (not is_alive and not lines):
             return
-        if not found:
-            rest(_LOOK)
+        if not lines:
+            pause(_POLL_SECONDS)
 
 
-def _types(given: str | None) -> frozenset[str] | None:
+def _parse_types(given: str | None) -> frozenset[str] | None:
     if given is None:
         return None
     names = frozenset(name.strip() for name in given.split(",")) - {""}

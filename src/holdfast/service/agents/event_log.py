@@ -38,9 +38,9 @@ class EventPage:
 
 def parse_head(line: bytes) -> tuple[int, str] | None:
     """The number and type of the event in a line; None if it holds none."""
-    found = _HEAD.match(line)
-    if found:
-        return int(found[1]), found[2].decode()
+    match = _HEAD.match(line)
+    if match:
+        return int(match[1]), match[2].decode()
     event = parse_event(line)
     return None if event is None else (event["seq"], event["type"])
 
@@ -143,11 +143,11 @@ class EventRange:
         low, high = self.low, self.high
         while high - low > _NEAR:
             middle = (low + high) // 2
-            found = _first_event(handle, middle, high)
-            if found is None or found[1] > self.since:
+            first = _first_event(handle, middle, high)
+            if first is None or first[1] > self.since:
                 high = middle
             else:
-                low = found[0]
+                low = first[0]
         return low
 
 
@@ -163,9 +163,9 @@ def read_lines(handle: int, begin: int, end: int) -> Iterator[tuple[int, bytes]]
         if b"\n" not in data:
             rest += data
             continue
-        found = (rest + data).split(b"\n")
-        rest = found.pop()
-        for line in found:
+        lines = (rest + data).split(b"\n")
+        rest = lines.pop()
+        for line in lines:
             yield place, line
             place += len(line) + 1
 
@@ -181,10 +181,10 @@ def read_lines_backwards(handle: int, end: int, block: int = _BLOCK) -> Iterator
         if begin == 0 and end > 0:
             block = min(block * 2, 64 << 20)  # one long line
             continue
-        found = rest[begin:].split(b"\n")
-        found.pop()  # after the last end of a line, or half a line
-        place = end + begin + sum(len(line) + 1 for line in found)
-        for line in reversed(found):
+        lines = rest[begin:].split(b"\n")
+        lines.pop()  # after the last end of a line, or half a line
+        place = end + begin + sum(len(line) + 1 for line in lines)
+        for line in reversed(lines):
             place -= len(line) + 1
             yield place, line
         rest = rest[:begin]

@@ -124,7 +124,7 @@ class ActionBuilder:
         return call_items.parse_item({"cid": cid, "data": data}, name, limit)
 
     async def _store(self, item: Item) -> tuple[str, bytes]:
-        """The value's id and bytes; from now on it is in the store."""
+        """Store the value. Return its id and its bytes."""
         if item.data is None:
             return item.cid, await self._contents.require_data(item.cid)
         await self._contents.take([item])

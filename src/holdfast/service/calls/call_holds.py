@@ -117,7 +117,7 @@ class CallHolds:
         return held
 
     async def continue_all(self, session: CallSession, by: str) -> list[str]:
-        """Continue every held call of a session; the ids of their holds."""
+        """Continue every held call of a session. Return the ids of their holds."""
         hold_ids = [hold.id for hold in self._ledger.open_holds(session.id)]
         for hold_id in hold_ids:
             await self.decide(hold_id, CONTINUE.name, by, {})
@@ -126,7 +126,7 @@ class CallHolds:
     async def evaluate(
         self, held: HeldCall, expression: str, timeout: float | None
     ) -> CallEvaluation:
-        """Evaluate in the frame of whoever makes the call; the application does it."""
+        """Have the application evaluate an expression in the frame of the caller."""
         seconds = timeout or self._settings().evaluate_timeout
         answer = await held.evaluate(expression, seconds)
         if answer.result is None:

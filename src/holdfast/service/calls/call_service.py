@@ -70,7 +70,7 @@ class CallService:
         self._pruner = CallPruner(call_log, contents, stacks, self.batches, settings)
 
     async def start(self) -> list[errors.HoldfastError]:
-        """Load what the last server stored; what was wrong with its breakpoints."""
+        """Load what is stored. Return what is wrong with stored breakpoints."""
         await self.recorder.load()
         await self.functions.load()
         self._pruner.start()
@@ -85,7 +85,7 @@ class CallService:
         )
 
     async def wait_for_room(self) -> None:
-        """Wait while more is queued than the disk takes."""
+        """Wait while too much is queued."""
         if not self._call_log.has_room:
             await self._call_log.wait_for_room()
 

@@ -52,7 +52,7 @@ class LeaseBoard:
         self._words, self.path = words, str(path)
 
     def announce_change(self) -> None:
-        """From now on no application goes by the old rules."""
+        """Change the epoch: every application sees that the rules have changed."""
         self.epoch += 1
         if self._words is not None:
             self._words[board_layout.EPOCH_AT] = self.epoch
@@ -77,7 +77,7 @@ class LeaseBoard:
             await asyncio.sleep(board_layout.BEAT_SECONDS)
 
     def close(self) -> None:
-        """End all leases: nobody may go by the rules of a server that is gone."""
+        """End all leases, because the rules end with the server."""
         self._leases.clear()
         if self._heart is not None:
             self._heart.cancel()

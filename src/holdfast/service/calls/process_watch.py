@@ -15,7 +15,7 @@ _POLL_SECONDS = 1.0
 
 
 class ProcessWatch:
-    """Calls back once when a process is gone: the one meant, not one that got its pid later."""
+    """Calls back once when a process has ended. A later process with its pid does not count."""
 
     def __init__(self, process: psutil.Process, pidfd: int | None, on_end: Callable[[], None]):
         self.started = process.create_time()

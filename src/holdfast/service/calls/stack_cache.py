@@ -23,7 +23,7 @@ class StackCache:
         self._locations: OrderedDict[int, Location | None] = OrderedDict()
 
     def store(self, frames: list[Any]) -> int | None:
-        """The key of these frames, which are written unless they are known; None without any."""
+        """Store frames unless they are known. Return their key, or None without frames."""
         if not frames:
             return None
         text = rest.encode(frames)

@@ -193,7 +193,7 @@ class BreakpointSet:
         yield from (folder for folder in self.import_path if folder)
 
     def refresh(self, *, all_of_them: bool = False) -> list[Breakpoint]:
-        """Look again at those that waited for their file or function; the ones now verified.
+        """Check those again that wait for their file or function. Return the newly verified.
 
         Before a launch all of them are: the files may have been edited since they were set.
         """
@@ -248,7 +248,7 @@ class BreakpointSet:
         return [_build_document(point) for point in self]
 
     def restore(self, documents: Iterable[Mapping[str, Any]], *, strict: bool = False) -> None:
-        """Take back what was stored, verified anew; what is no breakpoint any more is left out.
+        """Restore stored breakpoints, and verify them again. Leave out those that are wrong.
 
         `strict` refuses it instead, for whoever sent it.
         """
@@ -266,7 +266,7 @@ class BreakpointSet:
 
 
 def check(wanted: Breakpoint) -> None:
-    """Refuse what can never work, wherever it is."""
+    """Refuse a breakpoint that can never work."""
     if wanted.condition is not None:
         conditions.check(wanted.condition)
     if wanted.hit_condition is not None:
@@ -276,7 +276,7 @@ def check(wanted: Breakpoint) -> None:
 
 
 def _build_document(point: Breakpoint) -> dict[str, Any]:
-    """What is worth keeping: what the user asked for, not what we found out."""
+    """The fields that the user gave, without what was found out about them."""
     kept = {name: getattr(point, name) for name in _STORED}
     if point.is_function:
         del kept["file"], kept["line"]

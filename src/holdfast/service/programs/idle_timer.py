@@ -1,4 +1,4 @@
-"""Ends sessions that nobody asks anything of: how long each has left."""
+"""How long a session may be idle before it expires."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class IdleTimer:
 
     @property
     def warning(self) -> str | None:
-        """That the session will end soon."""
+        """A text that says so if the session expires soon."""
         if self.expired:
             return None
         left = self.seconds_left / 60

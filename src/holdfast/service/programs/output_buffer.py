@@ -39,7 +39,7 @@ class Page:
     cursor: int
     has_more: bool
     dropped: int
-    """How many entries after the asked-for cursor were gone already."""
+    """How many entries after the requested cursor were dropped before."""
 
 
 class OutputBuffer:
@@ -57,7 +57,7 @@ class OutputBuffer:
 
     def add(self, kind: str, text: str, **place: Any) -> None:
         now = time.time()
-        # In parts that can go one by one: a single write may be longer than all that is kept.
+        # In parts that can be dropped one by one: a write may be longer than the limit.
         longest = max(1, min(_MAX_ENTRY, self.limit_bytes // 16))
         for start in range(0, len(text), longest):
             part = text[start : start + longest]
@@ -69,7 +69,7 @@ class OutputBuffer:
             self._bytes -= _size(self._entries.popleft().text)
 
     def _is_too_large(self) -> bool:
-        # An entry costs us more than the few characters that it may hold.
+        # An entry takes more memory than its text.
         max_entries = max(1000, self.limit_bytes // _ENTRY_COST)
         return self._bytes > self.limit_bytes or len(self._entries) > max_entries
 

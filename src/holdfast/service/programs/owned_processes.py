@@ -1,4 +1,4 @@
-"""The processes of a session: each run's, with all that it started, until the session ends them."""
+"""The processes of a session: its programs, and what they started."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from holdfast.targets.program.process_spawner import Spawned, Warden
 
 
 class OwnedProcesses:
-    """A program may be over and its children not: they are ended with the session, or a restart."""
+    """A program's children may outlive it. They end with the session, or at a restart."""
 
     def __init__(self) -> None:
         self._owned: dict[Spawned, Warden] = {}
@@ -18,13 +18,13 @@ class OwnedProcesses:
         warden.watch(process.pid)
 
     def release(self, process: Spawned) -> None:
-        """It is gone, or detached: no longer ours to end."""
+        """Forget a process that has ended, or is detached."""
         warden = self._owned.pop(process, None)
         if warden is not None:
             warden.forget(process.pid)
 
     async def end(self) -> None:
-        # Ours until they are gone: whoever waits here may be cancelled.
+        # They stay in the set until they have ended, because this may be cancelled.
         owned = list(self._owned)
         await asyncio.gather(*(process.kill_tree() for process in owned))
         for process in owned:

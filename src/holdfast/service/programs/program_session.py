@@ -48,6 +48,7 @@ from holdfast.wire.program_answers import (
     Variable,
 )
 from holdfast.wire.session_answers import ProgramHold
+from holdfast.wire.session_requests import EvaluateHold
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_service import Programs
@@ -240,7 +241,7 @@ class ProgramSession(StoredSession):
     # -- waiting ----------------------------------------------------------------------------
 
     async def wait_until_settled(self, seconds: float) -> bool:
-        """Wait for a stop, a wish for input, or the end."""
+        """Wait until the program stops, waits for input, or ends."""
         return await self.wait_until(lambda: lifecycle.is_settled(self.state), seconds)
 
     async def wait_for_output(self, since: int, seconds: float) -> bool:
@@ -283,7 +284,7 @@ class ProgramSession(StoredSession):
         await launch_program(self, launch, Signal.RESTART)
 
     async def _start_run(self, operation: str, work: Coroutine[Any, Any, None]) -> None:
-        """Start a program, in a way that the end of the session can cut short."""
+        """Start a program in a task that the end of the session can cancel."""
         async with self.busy:
             try:
                 lifecycle.require(self.state, operation)
@@ -390,7 +391,7 @@ class ProgramSession(StoredSession):
         return stop
 
     def _stepped_over_native(self, before: Stop) -> bool:
-        """A step into a call that stayed in its frame: the callee has no Python frame to enter."""
+        """Whether a step into a call stayed in its frame, because the callee is native code."""
         now = self.stops.current
         if self.state is not State.PAUSED or now is None or now.reason != "step":
             return False
@@ -424,9 +425,9 @@ class ProgramSession(StoredSession):
         seconds, include = self._seconds(options, 0.0), parse_include(options.include)
         target = self.live_target("continue")
         threads = await self.inspection.require_thread(thread)
-        lifecycle.require(self.state, "continue")  # all may have gone on while we asked
+        lifecycle.require(self.state, "continue")  # it may have been continued meanwhile
         held = [t for t in threads if t["status"] == "paused" and t["id"] != thread]
-        # Before it runs: it may stop again sooner than we hear that it went.
+        # Before it runs, because it may stop again before the debugger confirms.
         self.stops.release_thread(thread, held, options.by)
         await target.operate("resume_thread", thread=thread)
         if seconds:
@@ -438,17 +439,11 @@ class ProgramSession(StoredSession):
 
     # -- evaluate ---------------------------------------------------------------------------
 
-    async def evaluate(
-        self,
-        expression: str,
-        *,
-        hold_id: str | None = None,
-        frame_id: int = 0,
-        context: str | None = None,
-        timeout: float | None = None,
-    ) -> Variable:
+    async def evaluate(self, request: EvaluateHold, hold_id: str | None = None) -> Variable:
         """The value of an expression in a frame; in a REPL, a statement may be run."""
-        return await self.inspection.evaluate(expression, frame_id, context, timeout)
+        return await self.inspection.evaluate(
+            request.expression, request.frame_id, request.context, request.timeout
+        )
 
     # -- its target -------------------------------------------------------------------------
 
@@ -482,7 +477,7 @@ class ProgramSession(StoredSession):
         return True
 
     def begin_run(self, *, starting: bool = False) -> RunListener:
-        """A new run of a program: what the last one left behind goes, its listener too.
+        """Begin a new run of a program: forget what belongs to the last run, and its listener.
 
         `starting`: if it ends before it has started, the start itself raises the error.
         """
@@ -499,7 +494,7 @@ class ProgramSession(StoredSession):
         return run == self._run
 
     def note_started(self, target: Target) -> None:
-        """Its program has begun (and may have stopped, or even ended, by now)."""
+        """Note that its program has begun. It may have stopped, or ended, by now."""
         self.target = target
         points = self.breakpoints.points
         points.import_path = target.import_path or points.import_path
@@ -508,13 +503,13 @@ class ProgramSession(StoredSession):
             self.move(Signal.STARTED)
 
     def note_resumed(self, action: str, by: str) -> None:
-        """Somebody decided: it runs on."""
+        """Note that the program runs on, and who decided that."""
         self.output.mark()
         self.event("continued", action=action, by=by)
         self.move(Signal.RESUMED)
 
     def refuse_start(self, before: State, error: errors.HoldfastError) -> None:
-        """The program could not begin, through a mistake that can be corrected."""
+        """Note that the program could not begin, by a mistake that can be corrected."""
         self.target = None
         if before is State.CREATED:
             self.move(Signal.LAUNCH_REFUSED)
@@ -527,7 +522,7 @@ class ProgramSession(StoredSession):
         self.note_end(error.short, error.details.get("exit_code"), Signal.FAILED)
 
     def note_end(self, reason: str, code: int | None, signal: Signal = Signal.EXITED) -> None:
-        """Its program is over."""
+        """Note that its program has ended."""
         if lifecycle.absorb(self.state, signal) is None:
             return
         self.stops.withdraw(reason)
@@ -549,7 +544,7 @@ class ProgramSession(StoredSession):
         await self.programs.delete_children(self)
 
     async def end_target(self) -> None:
-        """End its program, what that started, and the following of its children."""
+        """End its program and what that started, and stop following its children."""
         self.children.stop_following()
         target = self.target
         if target is not None and target.process is None:

@@ -1,4 +1,4 @@
-"""Source files as they are on disk: their text and the lines that can stop, read once a change."""
+"""A cache of source files: their text, and the lines that a breakpoint can stop at."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class SourceFiles:
 
 
 def stamp_of(path: str) -> Stamp | None:
-    """What changes when the file does; None when it is not there."""
+    """The time and size of a file, which tell whether it changed. None when it is not there."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):

@@ -36,21 +36,21 @@ async def build_answer_after_run(
     if seconds > 0:
         await session.wait_until_settled(seconds)
         return await build_status(session, include)
-    # Not asked to wait: it was set running, whatever has become of it meanwhile.
+    # Without a wait the answer says that it runs, even if it has stopped again by now.
     if session.state in (State.PAUSED, State.WAITING_FOR_INPUT):
         return ProgramStatus(session_id=session.id, status=State.RUNNING.value)
     return build_state(session)
 
 
 def build_state(session: ProgramSession) -> ProgramStatus:
-    """Where the program is, without asking the target anything."""
+    """Where the program is, as far as the session knows."""
     status = ProgramStatus(session_id=session.id, status=session.state.value)
     fill_state(status, session)
     return status
 
 
 def fill_state(status: ProgramStatus, session: ProgramSession) -> None:
-    """What belongs to the state that the session is in."""
+    """Fill in the fields that belong to the session's state."""
     stop = session.stops.current
     if session.state is State.PAUSED and stop is not None:
         _fill_stop(status, stop)
@@ -102,7 +102,7 @@ async def build_status(session: ProgramSession, include: tuple[str, ...] = ()) -
         await fill_threads(status, session)
         await fill_extras(status, session, include)
     except errors.SessionCrashed:
-        # It died while it was looked at: that is its status, and known in a moment.
+        # It ended while it was inspected, and its session is about to learn that.
         await session.wait_until(lambda: session.over, _END_SECONDS)
     except (errors.WrongState, errors.NotFound):
         pass  # somebody let it run on meanwhile
@@ -212,7 +212,7 @@ def _fill_summary(summary: ProgramSummary, session: ProgramSession) -> None:
 
 
 async def build_detail(session: ProgramSession, include: tuple[str, ...] = ()) -> ProgramDetail:
-    """Everything about a session that is known without being asked."""
+    """All that is known of a session."""
     status = await build_status(session, include)
     target = session.target
     detail = ProgramDetail(

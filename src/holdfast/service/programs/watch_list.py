@@ -30,7 +30,7 @@ class WatchList:
         return watch
 
     async def add(self, expression: str) -> answers.Watch:
-        """Watch an expression; its value now."""
+        """Watch an expression. Return its value now."""
         try:
             compile(expression.strip(), "<watch>", "eval")
         except (SyntaxError, ValueError) as problem:
@@ -45,7 +45,7 @@ class WatchList:
         return answers.WatchList(watches, len(watches))
 
     async def clear(self) -> int:
-        """Forget all watches; how many there were."""
+        """Forget all watches. Return how many there were."""
         count = len(self._watches)
         self._watches.clear()
         await self._session.storage.save()
@@ -63,7 +63,7 @@ class WatchList:
         if self._session.state is not State.PAUSED:
             return answer
         try:
-            value = await self._session.evaluate(watch.expression, context="watch")
+            value = await self._session.inspection.evaluate(watch.expression, context="watch")
         except errors.HoldfastError as problem:
             answer["error"] = problem.message
             return answer

@@ -140,8 +140,11 @@ class SqliteCallLog:
         return dropped[-1]
 
     async def unused_stacks(self) -> set[int]:
-        rows = await self._database.run(self._database.rows, _UNUSED_STACKS)
-        return {row[0] for row in rows}
+        return await self._database.run(self._unused_stacks)
+
+    def _unused_stacks(self) -> set[int]:
+        self._buffer.settle()
+        return {row[0] for row in self._database.rows(_UNUSED_STACKS)}
 
     async def drop_stacks(self, stacks: Collection[int]) -> None:
         await self.submit_drop_stacks(stacks)

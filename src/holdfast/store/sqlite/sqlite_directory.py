@@ -58,10 +58,6 @@ class SqliteDirectory:
     async def sessions(self) -> list[SessionRecord]:
         return await self._read(SESSIONS, "ORDER BY created_at, id", _session)
 
-    async def session(self, session_id: str) -> SessionRecord | None:
-        sessions = await self._read(SESSIONS, "WHERE id = ?", _session, session_id)
-        return sessions[0] if sessions else None
-
     def put_session(self, record: SessionRecord) -> PendingWrite:
         document = encode_object(record.document)
         row = (record.id, record.kind, record.created_at, record.updated_at, document)

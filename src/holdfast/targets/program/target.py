@@ -70,7 +70,6 @@ class Target:
         """We started it, or it is the child of one that we started."""
         self.version: tuple[int, ...] = ()
         self.import_path: list[str] = []
-        self.patches: dict[str, bool] = {}
         self.hello: Reply | None = None
         """The answer to a `hello` that was posted when the process was started."""
         self.process: Spawned | None = None
@@ -185,8 +184,7 @@ class Target:
             reply = await asyncio.wait_for(asyncio.shield(self.hello), timeout)
             facts = cast(Hello, body_of(reply, "hello"))
         self.pid, self.parent_pid = facts["pid"], facts["ppid"]
-        self.version, self.patches = tuple(facts["version"]), facts["patches"]
-        self.import_path = list(facts["path"])
+        self.version, self.import_path = tuple(facts["version"]), list(facts["path"])
         return facts
 
     def own_process(self) -> Spawned:
