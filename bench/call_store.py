@@ -50,24 +50,26 @@ def build_batches(calls: int, session: int, first: int = 0) -> Iterator[bytes]:
         ).encode()
         for number in range(_FUNCTIONS)
     ]
-    site_table = b"".join(batch_format.site(number, text) for number, text in enumerate(sites))
-    target = batch_format.target(len(_TARGET), _TARGET)
+    site_table = b"".join(
+        batch_format.encode_site(number, text) for number, text in enumerate(sites)
+    )
+    target = batch_format.encode_target(len(_TARGET), _TARGET)
     start_ns = time.time_ns() // 1000 * 1000
     for offset in range(first, first + calls, _BATCH):
         count = min(_BATCH, first + calls - offset)
         numbers = range(offset, offset + count)
         yield b"".join(
             [
-                batch_format.head(session, offset + 1, _FUNCTIONS, 0, 0, 1, count),
+                batch_format.encode_head(session, offset + 1, _FUNCTIONS, 0, 0, 1, count),
                 site_table,
                 target,
-                batch_format.column("q", [start_ns + number * 9000 for number in numbers]),
-                batch_format.column("q", [500] * count),
-                batch_format.column("q", [0] * count),
-                batch_format.column("I", [number % _FUNCTIONS for number in numbers]),
-                batch_format.column("I", [0] * count),
-                batch_format.column("I", [2] * count),
-                batch_format.values(
+                batch_format.encode_column("q", [start_ns + number * 9000 for number in numbers]),
+                batch_format.encode_column("q", [500] * count),
+                batch_format.encode_column("q", [0] * count),
+                batch_format.encode_column("I", [number % _FUNCTIONS for number in numbers]),
+                batch_format.encode_column("I", [0] * count),
+                batch_format.encode_column("I", [2] * count),
+                batch_format.encode_values(
                     [(number, 2) for number in numbers], [number + 2 for number in numbers]
                 ),
             ]

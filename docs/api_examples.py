@@ -319,7 +319,7 @@ def _ask_about_calls(recorder: Recorder) -> None:
     ask("GET", "/api/diff", query=f"left={compute_cid(7)}&right={compute_cid(8)}")
     ask("GET", "/api/call/rules", query=f"session_id={session_id}")
     leased = recorder.server.post("/api/call/session", {**about, "mode": "leased"})["session_id"]
-    ask("POST", "/api/call/records", batch_format.head(int(leased[6:], 16), 1, 0, 0, 0))
+    ask("POST", "/api/call/records", batch_format.encode_head(int(leased[6:], 16), 1, 0, 0, 0))
     ask("DELETE", "/api/breakpoints/{breakpoint_id}", **ids)
     ask("DELETE", "/api/breakpoints")
     ask("POST", "/api/call/session/end", {"session_id": session_id})

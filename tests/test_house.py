@@ -212,3 +212,70 @@ def test_documents_use_words_that_the_code_has(document: Path) -> None:
     words = set(re.findall(r"`(\w+)`", document.read_text(encoding="utf-8"))) - _FOREIGN
     known = set(re.findall(r"\w+", code))
     assert sorted(words - known) == []
+
+
+# -- faces and kinds -----------------------------------------------------------------------------
+
+FACES = [path for face in ("server", "cli") for path in sorted((SOURCE / face).rglob("*.py"))]
+# Classes of one kind of session, and what only the model and the services may compare.
+KIND_CLASSES = {"Kind", "ProgramSession", "CallSession", "AgentSession", "ProgramHold", "CallHold"}
+KINDS = {"program", "calls", "agent"}
+
+
+def kind_tests(tree: ast.AST) -> list[int]:
+    """The lines that ask which kind a session, a hold or an answer is of."""
+    lines = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in KIND_CLASSES:
+                lines.append(node.lineno)
+            case ast.Compare(left=left, comparators=others):
+                sides = [left, *others]
+                if any(is_kind(side) for side in sides) and names_kind(*sides):
+                    lines.append(node.lineno)
+            case ast.Match(subject=subject, cases=cases) if is_kind(subject):
+                if names_kind(*(case.pattern for case in cases)):
+                    lines.append(node.lineno)
+    return lines
+
+
+def names_kind(*nodes: ast.AST) -> bool:
+    parts = (part for node in nodes for part in ast.walk(node))
+    return any(isinstance(part, ast.Constant) and part.value in KINDS for part in parts)
+
+
+def is_kind(node: ast.expr) -> bool:
+    """`session.kind`, `kind`, `answer["kind"]` or `answer.get("kind")`."""
+    match node:
+        case ast.Attribute(attr="kind") | ast.Name(id="kind"):
+            return True
+        case ast.Attribute(attr="value", value=inner):
+            return is_kind(inner)
+        case ast.Subscript(slice=ast.Constant(value="kind")):
+            return True
+        case ast.Call(args=[ast.Constant(value="kind"), *_]):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "session.kind.value == 'agent'",
+        "answer['kind'] in ('calls', 'agent')",
+        "answer.get('kind') != 'program'",
+        "isinstance(session, AgentSession)",
+        "hold.kind is Kind.CALLS",
+    ],
+)
+def test_a_question_for_the_kind_is_recognised(code: str) -> None:
+    assert kind_tests(ast.parse(code))
+
+
+def test_no_face_asks_which_kind_a_session_or_hold_is_of() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}:{line}"
+        for path in FACES
+        for line in kind_tests(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert found == []

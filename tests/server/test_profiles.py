@@ -43,6 +43,11 @@ def test_a_session_may_begin_with_a_profile(server: Server, profile: str) -> Non
         assert session.get("/breakpoints")["total"] == 3
 
 
+def test_an_empty_name_of_a_profile_means_none(server: Server) -> None:
+    made = server.post("/sessions", {"breakpoint_profile": ""}, expect=201)
+    server.http.delete(f"/sessions/{made['session_id']}")
+
+
 def test_a_profile_is_replaced_and_forgotten(server: Server, profile: str) -> None:
     server.post("/breakpoint-profiles", {"name": profile, "breakpoints": [CALL]})
     assert len(server.get(f"/breakpoint-profiles/{profile}")["breakpoints"]) == 1

@@ -12,7 +12,7 @@ from holdfast import errors
 from holdfast.server.app import build_table
 from holdfast.server.request_parser import BodyParser, QueryParser
 from holdfast.server.route_table import Route, RouteTable, build_route
-from holdfast.wire.program_requests import LaunchRequest, PageQuery
+from holdfast.wire.program_requests import LaunchRequest, PageQuery, SetVariable
 
 TABLE, LISTED = build_table()
 
@@ -80,6 +80,28 @@ def test_every_wrong_field_of_a_body_is_named_once() -> None:
     problems = [problem["field"] for problem in caught.value.details["problems"]]
     assert sorted(problems) == ["args.1", "code", "nmae", "script"]
     assert caught.value.details["field"] == problems[0]
+
+
+def test_problems_come_in_the_order_of_the_fields_and_unknown_ones_last() -> None:
+    with pytest.raises(errors.InvalidInput) as caught:
+        BodyParser(SetVariable).parse(b'{"nosuch": 1, "timeout": "soon"}')
+    problems = [problem["field"] for problem in caught.value.details["problems"]]
+    assert problems == ["name", "value", "timeout", "nosuch"]
+    assert caught.value.details["field"] == "name"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b'{"\\ud800": 1}', "body"),
+        (b'{"env": {"\\ud800": 1}}', "env"),
+        (b'{"args": ["a", "\\ud800"], "nosuch": 1}', "args.1"),
+    ],
+)
+def test_half_a_character_is_refused_in_keys_and_in_values(body: bytes, field: str) -> None:
+    with pytest.raises(errors.InvalidInput, match="not valid Unicode") as caught:
+        BodyParser(LaunchRequest).parse(body)
+    assert caught.value.details["field"] == field
 
 
 def test_an_unknown_field_is_told_what_there_is() -> None:

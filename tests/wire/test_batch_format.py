@@ -34,7 +34,7 @@ def call(
     if more is not None:
         flags |= batch_format.HAS_MORE
         data += json.dumps(more).encode()
-    body = batch_format.BODY.pack(flags, len(values), args) + batch_format.lengths(
+    body = batch_format.BODY.pack(flags, len(values), args) + batch_format.build_lengths(
         len(values)
     ).pack(*sizes)
     size = batch_format.CALL.size + len(body) + len(data)
@@ -43,9 +43,9 @@ def call(
 
 def batch(*calls: bytes, sites: dict[int, bytes] | None = None) -> bytes:
     known = {1: SITE} if sites is None else sites
-    head = batch_format.head(0x1A2B3C4D, 7, len(known), 1, len(calls))
-    written = [batch_format.site(number, text) for number, text in known.items()]
-    return b"".join([head, *written, batch_format.content(b"large", b"{}"), *calls])
+    head = batch_format.encode_head(0x1A2B3C4D, 7, len(known), 1, len(calls))
+    written = [batch_format.encode_site(number, text) for number, text in known.items()]
+    return b"".join([head, *written, batch_format.encode_content(b"large", b"{}"), *calls])
 
 
 TARGET, ONE, TWO = (pickle.dumps(each) for each in ("target", 1, 2))
@@ -68,18 +68,18 @@ def plain_batch(
     """Plain calls, each its arguments and its result."""
     args, results = [each[:-1] for each in calls], [each[-1] for each in calls]
     count = len(calls)
-    values = batch_format.values(args, results)
+    values = batch_format.encode_values(args, results)
     return b"".join(
         [
-            batch_format.head(0x1A2B3C4D, 7, 1, 0, 0, 1, count),
-            batch_format.site(1, SITE),
-            batch_format.target(len(TARGET), TARGET),
-            batch_format.column("q", [number + each for each in range(count)]),
-            batch_format.column("q", [1500] * count),
-            batch_format.column("q", [0] * count),
-            batch_format.column("I", [site] * count),
-            batch_format.column("I", [place] * count),
-            batch_format.column("I", sizes or [len(each) for each in args]),
+            batch_format.encode_head(0x1A2B3C4D, 7, 1, 0, 0, 1, count),
+            batch_format.encode_site(1, SITE),
+            batch_format.encode_target(len(TARGET), TARGET),
+            batch_format.encode_column("q", [number + each for each in range(count)]),
+            batch_format.encode_column("q", [1500] * count),
+            batch_format.encode_column("q", [0] * count),
+            batch_format.encode_column("I", [site] * count),
+            batch_format.encode_column("I", [place] * count),
+            batch_format.encode_column("I", sizes or [len(each) for each in args]),
             values if text is None else batch_format.LENGTH.pack(len(text)) + text,
         ]
     )

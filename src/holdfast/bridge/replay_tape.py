@@ -37,7 +37,7 @@ from holdfast.recording.recording_state import (
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
-VIEW, MODEL, FULL = "view", "model", "full"
+MODEL, FULL = "model", "full"
 NOT_DONE = ("skip", "raise", "cancel")
 """Decisions by which a tool did not run."""
 

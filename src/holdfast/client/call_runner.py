@@ -11,7 +11,7 @@ import inspect
 import sys
 import time
 import types
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from holdfast.client.call_hold import Hold
@@ -63,7 +63,7 @@ def run(steps: Steps, *, awaits: bool = False) -> Any:
                 finally:
                     current_call.set(parent)
                 if awaits and inspect.iscoroutine(value):
-                    return _await_outcome(steps, value, step.call_id)
+                    return run_async(steps, step.change(_return, (value,), {}))
             step = steps.send(reply)
     except StopIteration as end:
         outcome: Outcome = end.value
@@ -71,47 +71,44 @@ def run(steps: Steps, *, awaits: bool = False) -> Any:
     return outcome.deliver()
 
 
-async def run_async(steps: Steps, reply: Outcome | None = None) -> Any:
+async def run_async(steps: Steps, step: Hold | Invocation | None = None) -> Any:
     """Make the call; while it is held, everything else in its event loop goes on.
 
-    `reply` is the outcome that the steps wait for, if they have begun.
+    `step` is the next one, if the steps have begun.
     """
-    result: Any
+    reply: Any = None
     try:
-        step = steps.send(reply)
+        if step is None:
+            step = steps.send(None)
         while True:
             if isinstance(step, Hold):
                 try:
-                    result = await step.wait_async()
+                    reply = await step.wait_async()
                 except BaseException as problem:  # the call decides what becomes of it
                     step = steps.throw(problem)
                     continue
             else:
-                result = await _call_async(step.call, step.call_id)
-            step = steps.send(result)
+                parent = current_call.get()
+                current_call.set(step.call_id)
+                began = _now()
+                try:
+                    value = step.function(*step.args, **step.kwargs)
+                    if inspect.isawaitable(value):
+                        value = await value
+                    reply = Outcome(value, None, _now() - began)
+                except BaseException as error:  # the outcome is whatever the application raises
+                    reply = Outcome(None, error, _now() - began)
+                finally:
+                    current_call.set(parent)
+            step = steps.send(reply)
     except StopIteration as end:
         outcome: Outcome = end.value
-        reply = result = None  # an exception in them has a traceback that holds this frame
+        reply = None  # an exception in it has a traceback that holds this frame
     return outcome.deliver()
 
 
-async def _call_async(call: Callable[[], Any], call_id: str | int) -> Outcome:
-    parent = current_call.get()
-    current_call.set(call_id)
-    began = _now()
-    try:
-        value = call()
-        if inspect.isawaitable(value):
-            value = await value
-        return Outcome(value, None, _now() - began)
-    except BaseException as error:  # the outcome is whatever the application raises
-        return Outcome(None, error, _now() - began)
-    finally:
-        current_call.set(parent)
-
-
-async def _await_outcome(steps: Steps, coroutine: Any, call_id: str | int) -> Any:
-    return await run_async(steps, await _call_async(lambda: coroutine, call_id))
+def _return(value: Any) -> Any:
+    return value
 
 
 # -- calls that begin when their result is awaited -------------------------------------------------

@@ -194,14 +194,14 @@ class Outbox:
         for call in packed:
             for stored, preview in call[2] or ():
                 if stored.cid not in contents and stored.cid not in self._recorder.sent:
-                    contents[stored.cid] = batch_format.content(stored.data, preview)
+                    contents[stored.cid] = batch_format.encode_content(stored.data, preview)
         sent[:] = contents
         session = int((self._recorder.session_id or "_0").rpartition("_")[2], 16)
         counts = (len(sites), len(contents), len(packed), len(targets), len(plain))
         return b"".join(
             (
-                batch_format.head(session, self._sequence, *counts),
-                *(batch_format.site(site.number, site.text) for site in sites),
+                batch_format.encode_head(session, self._sequence, *counts),
+                *(batch_format.encode_site(site.number, site.text) for site in sites),
                 *contents.values(),
                 *(call[1] for call in packed),
                 *targets,
@@ -231,15 +231,17 @@ def _build_columns(plain: list[PlainCall]) -> tuple[list[bytes], list[bytes]]:
         return [], []
     sites, numbers, durations, parents, snapshots, args, results = zip(*plain, strict=True)
     places = {snapshot: place for place, snapshot in enumerate(dict.fromkeys(snapshots))}
-    targets = [batch_format.target(*place.packed) for place in places if place.packed is not None]
+    targets = [
+        batch_format.encode_target(*place.packed) for place in places if place.packed is not None
+    ]
     columns = [
-        batch_format.column("q", numbers),
-        batch_format.column("q", durations),
-        batch_format.column("q", map(parent_number, parents)),
-        batch_format.column("I", [site.number for site in sites]),
-        batch_format.column("I", map(places.__getitem__, snapshots)),
-        batch_format.column("I", map(len, args)),
-        batch_format.values(args, results),
+        batch_format.encode_column("q", numbers),
+        batch_format.encode_column("q", durations),
+        batch_format.encode_column("q", map(parent_number, parents)),
+        batch_format.encode_column("I", [site.number for site in sites]),
+        batch_format.encode_column("I", map(places.__getitem__, snapshots)),
+        batch_format.encode_column("I", map(len, args)),
+        batch_format.encode_values(args, results),
     ]
     return targets, columns
 

@@ -40,7 +40,7 @@ class Stacks:
     def _describe(self, key: tuple[int, ...], frame: types.FrameType | None) -> str:
         if len(self._known) >= _MAX_STACKS:
             self._known.clear()
-        text = json.dumps([_describe_frame(shown) for shown in _shown_frames(frame)])
+        text = json.dumps([_describe_frame(inner) for inner in _application_frames(frame)])
         self._known[key] = (text, codes(frame))
         return text
 
@@ -48,7 +48,10 @@ class Stacks:
 def with_locals(frame: types.FrameType | None) -> str:
     """The stack with the variables of every frame, as JSON; no two are the same."""
     return json.dumps(
-        [{**_describe_frame(shown), "locals": _locals(shown)} for shown in _shown_frames(frame)]
+        [
+            {**_describe_frame(inner), "locals": _locals(inner)}
+            for inner in _application_frames(frame)
+        ]
     )
 
 
@@ -67,7 +70,7 @@ def _walk(frame: types.FrameType | None) -> Iterator[types.FrameType]:
         frame = frame.f_back
 
 
-def _shown_frames(frame: types.FrameType | None) -> list[types.FrameType]:
+def _application_frames(frame: types.FrameType | None) -> list[types.FrameType]:
     """The frames from here outwards without our own."""
     frames = itertools.islice(_walk(frame), MAX_FRAMES)
     return [outer for outer in frames if not outer.f_code.co_filename.startswith(_OUR_FOLDER)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_origin
 from urllib.parse import parse_qsl
@@ -23,6 +23,7 @@ Place = tuple[str | int, ...]
 """The keys and indexes that lead to a value of a document."""
 
 _MAX_PROBLEMS = 20
+_MISSING = "it is missing"
 _WHERE = re.compile(r"(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$(?P<path>[^`]*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _NAMED = re.compile(r"Object (contains unknown|missing required) field `(.*)`", re.DOTALL)
@@ -84,14 +85,11 @@ def convert(document: Any, type_: type[T]) -> T:
     Numbers and booleans may be given as text, as they are in a query.
     """
     try:
-        value = msgspec.convert(document, type_, strict=False)
+        if get_origin(type_) is not dict:
+            _refuse_lone_surrogates(document)
+        return msgspec.convert(document, type_, strict=False)
     except (msgspec.ValidationError, RecursionError):
         raise invalid(_find_problems(document, type_)) from None
-    is_typed = get_origin(type_) is not dict
-    place = _find_lone_surrogate(document) if is_typed else None
-    if place is not None:
-        raise invalid([Problem(place, "the text is not valid Unicode")])
-    return value
 
 
 def invalid(problems: list[Problem]) -> errors.InvalidInput:
@@ -124,8 +122,11 @@ def _parse_json(data: bytes) -> Any:
 
 
 def _find_problems(document: Any, type_: Any) -> list[Problem]:
-    """Every field that is wrong: each one found is taken out, and the rest is tried again."""
-    problems: list[Problem] = []
+    """Every field that is wrong, in the order of the type's fields; unknown ones come last.
+
+    `msgspec` names one problem at a time. That field is taken out, and the rest is tried again.
+    """
+    problems = _find_missing(document, type_)
     while len(problems) < _MAX_PROBLEMS:
         message = _try(document, type_)
         if message is None:
@@ -140,7 +141,20 @@ def _find_problems(document: Any, type_: Any) -> list[Problem]:
         if not place:
             break
         document = _change(document, place[:-1], _without(place[-1]))
-    return problems
+    order = {name: at for at, name in enumerate(_list_names(type_))}
+    return sorted(problems, key=lambda problem: order.get(problem.field.split(".")[0], len(order)))
+
+
+def _find_missing(document: Any, type_: Any) -> list[Problem]:
+    if not (isinstance(document, dict) and _list_names(type_)):
+        return []
+    names = [field.encode_name for field in msgspec.structs.fields(type_) if field.required]
+    return [Problem((name,), _MISSING) for name in names if name not in document]
+
+
+def _list_names(type_: Any) -> tuple[str, ...]:
+    """The fields of a struct; none of any other type."""
+    return getattr(type_, "__struct_encode_fields__", ())
 
 
 def _try(document: Any, type_: Any) -> str | None:
@@ -171,7 +185,7 @@ def _locate(message: str, document: Any, type_: Any) -> Problem:
     if named:
         field = (*place, named[2])
         if "missing" in named[1]:
-            return Problem(field, "it is missing")
+            return Problem(field, _MISSING)
         return Problem(field, _describe_unknown(type_, place), is_unknown=True)
     pattern = _PATTERN.fullmatch(what)
     explanation = pattern and PATTERN_MEANINGS.get(pattern[2].replace("\\\\", "\\"))
@@ -179,7 +193,7 @@ def _locate(message: str, document: Any, type_: Any) -> Problem:
 
 
 def _describe_unknown(type_: Any, place: Place) -> str:
-    names = getattr(type_, "__struct_encode_fields__", ()) if not place else ()
+    names = _list_names(type_) if not place else ()
     return "there is no such field" + (f"; there are {', '.join(names)}" if names else "")
 
 
@@ -211,17 +225,15 @@ def _without(name: str | int) -> Callable[[Any], Any]:
     return lambda mapping: {key: value for key, value in mapping.items() if key != name}
 
 
-def _find_lone_surrogate(document: Any, place: Place = ()) -> Place | None:
-    """Where a text is that cannot be written as UTF-8."""
+def _refuse_lone_surrogates(document: Any, place: Place = ()) -> None:
+    """Refuse text that UTF-8 cannot write. A key of that kind is a problem of its object."""
     if isinstance(document, str):
-        return place if any("\ud800" <= character <= "\udfff" for character in document) else None
-    entries: Iterable[tuple[Any, Any]] = ()
-    if isinstance(document, dict):
-        entries = document.items()
+        if any("\ud800" <= character <= "\udfff" for character in document):
+            raise invalid([Problem(place, "the text is not valid Unicode")])
+    elif isinstance(document, dict):
+        for key, value in document.items():
+            _refuse_lone_surrogates(key, place)
+            _refuse_lone_surrogates(value, (*place, key))
     elif isinstance(document, list):
-        entries = enumerate(document)
-    for key, value in entries:
-        found = _find_lone_surrogate(value, (*place, key))
-        if found is not None:
-            return found
-    return None
+        for index, value in enumerate(document):
+            _refuse_lone_surrogates(value, (*place, index))

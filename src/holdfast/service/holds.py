@@ -11,6 +11,7 @@ from holdfast.core.ledger import Ledger, Withdrawal
 from holdfast.model.hold import Hold
 from holdfast.wire import rest
 from holdfast.wire.session_answers import ContinuedHolds, Location, SettledHold
+from holdfast.wire.session_requests import EvaluateHold
 from holdfast.wire.target_answers import (
     DecisionAnswer,
     EvaluationAnswer,
@@ -79,20 +80,10 @@ class Holds:
         check_allowed(hold, request.action)
         return await self._sessions.get(hold.session_id).decide(hold, request)
 
-    async def evaluate(
-        self,
-        hold_id: str,
-        expression: str,
-        *,
-        frame_id: int = 0,
-        context: str | None = None,
-        timeout: float | None = None,
-    ) -> EvaluationAnswer:
+    async def evaluate(self, hold_id: str, request: EvaluateHold) -> EvaluationAnswer:
         """The value of an expression where the target is held."""
         hold = self._ledger.get_open(hold_id)
-        return await self._sessions.get(hold.session_id).evaluate(
-            expression, hold_id=hold_id, frame_id=frame_id, context=context, timeout=timeout
-        )
+        return await self._sessions.get(hold.session_id).evaluate(request, hold_id)
 
     async def continue_all(self, session_id: str | None, by: str) -> ContinuedHolds:
         """Continue every held call and every held agent, of one session or of all."""

@@ -19,6 +19,7 @@ from holdfast.model.session_state import Kind, State
 from holdfast.service.run_options import RunOptions
 from holdfast.service.waitable import Waitable
 from holdfast.wire.session_answers import EventList
+from holdfast.wire.session_requests import EvaluateHold
 from holdfast.wire.target_answers import (
     DecisionAnswer,
     DetailAnswer,
@@ -156,15 +157,7 @@ class Session(Waitable, ABC):
 
     # -- inspect and evaluate ---------------------------------------------------------------
 
-    async def evaluate(
-        self,
-        expression: str,
-        *,
-        hold_id: str | None = None,
-        frame_id: int = 0,
-        context: str | None = None,
-        timeout: float | None = None,
-    ) -> EvaluationAnswer:
+    async def evaluate(self, request: EvaluateHold, hold_id: str | None = None) -> EvaluationAnswer:
         """The value of an expression where the target is held."""
         raise self.not_a_program()
 

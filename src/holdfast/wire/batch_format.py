@@ -1,4 +1,4 @@
-"""Calls of a leased application, many in one body, in a binary format that is cheap on both sides.
+"""The layout of a batch: many calls of a leased application in one body, cheap on both sides.
 
 All numbers are little-endian. A batch is complete in itself:
 
@@ -12,16 +12,16 @@ All numbers are little-endian. A batch is complete in itself:
               many arguments; then the length of a JSON text, and the text: the arguments of all,
               one after the other, and the results
 
-A plain call is what nearly all are: positional arguments and a result that are numbers, short
-texts, True, False or None, and a target that stays as it is. Such values are as good in JSON as in
-a pickle, and a column is written and read in a few steps for all calls together, where a call by
-itself takes dozens. The body of any other: flags, how many values, how many of them are arguments,
-the length of each, their bytes, and to the end JSON with what few calls have (`k` names of keyword
+Nearly all calls are plain: the positional arguments and the result are numbers, short texts, True,
+False or None, and the target does not change. JSON holds such values as well as a pickle does, and
+a column is encoded and parsed in a few steps for all calls together, where a single call takes
+dozens. The body of any other call has flags, the number of values, how many of them are arguments,
+the length of each, their bytes, and at the end JSON with what few calls have (`k` names of keyword
 arguments, `ch` what changed, `ta` task, `et` and `em` type and message of an exception, `m`
-marker). A small value is there with its bytes, another by its content id, which its length says.
-In order: the target, the arguments, the keyword arguments, the outcome, what changed.
+marker). A small value is there with its bytes, another by its content id; a bit of its length tells
+which. The order is: the target, the arguments, the keyword arguments, the outcome, what changed.
 
-Here is the layout, and what the application writes; `batch_parser` parses it.
+This module has the layout and the encoder; `batch_parser` parses it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CALL = struct.Struct("<IIqqq")
 BODY = struct.Struct("<BHH")
 LENGTH = struct.Struct("<I")
 
-BY_CID = 1 << 31  # in a length: not the bytes, but the id of the value
+BY_CID = 1 << 31  # in a length: the content id instead of the bytes
 CID_LENGTH = BY_CID | 32
 
 RAISED = 1
@@ -53,15 +53,15 @@ HAS_OUTCOME = 4
 HAS_MORE = 8
 
 
-def lengths(count: int) -> struct.Struct:
-    """How the lengths of so many values are written."""
+def build_lengths(count: int) -> struct.Struct:
+    """The layout of the lengths of so many values."""
     return struct.Struct(f"<{count}I")
 
 
-# -- writing -------------------------------------------------------------------------------------
+# -- encoding -------------------------------------------------------------------------------------
 
 
-def head(
+def encode_head(
     session: int,
     sequence: int,
     sites: int,
@@ -73,30 +73,30 @@ def head(
     return HEAD.pack(MAGIC, sequence, session, sites, contents, calls, targets, plain)
 
 
-def site(number: int, text: bytes) -> bytes:
+def encode_site(number: int, text: bytes) -> bytes:
     return SITE.pack(number, len(text)) + text
 
 
-def content(data: bytes, preview: bytes) -> bytes:
+def encode_content(data: bytes, preview: bytes) -> bytes:
     return CONTENT.pack(len(data), len(preview)) + data + preview
 
 
-def target(length: int, data: bytes) -> bytes:
+def encode_target(length: int, data: bytes) -> bytes:
     return LENGTH.pack(length) + data
 
 
-def column(kind: str, numbers: Iterable[int]) -> bytes:
+def encode_column(kind: str, numbers: Iterable[int]) -> bytes:
     """Numbers, each of eight bytes (`q`) or four (`I`)."""
-    made = array(kind, numbers)
+    encoded = array(kind, numbers)
     if sys.byteorder == "big":
-        made.byteswap()
-    return made.tobytes()
+        encoded.byteswap()
+    return encoded.tobytes()
 
 
 _encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
 
-def values(args: Iterable[tuple[object, ...]], results: Sequence[object]) -> bytes:
-    """ValueError: one of them is no plain value after all (an integer of thousands of digits)."""
+def encode_values(args: Iterable[tuple[object, ...]], results: Sequence[object]) -> bytes:
+    """ValueError: JSON cannot hold one of them (an integer of thousands of digits)."""
     text = _encode([list(chain.from_iterable(args)), results]).encode()
     return LENGTH.pack(len(text)) + text

@@ -40,12 +40,12 @@ from holdfast.wire.batch_format import (
     MAGIC,
     RAISED,
     SITE,
-    lengths,
+    build_lengths,
 )
 from holdfast.wire.call_requests import MAX_FRAMES
 
 _FLAGS = RAISED | HAS_TARGET | HAS_OUTCOME | HAS_MORE
-_LENGTHS = [lengths(count) for count in range(64)]
+_LENGTHS = [build_lengths(count) for count in range(64)]
 _USUAL = HAS_TARGET | HAS_OUTCOME
 _USUAL_OUTLINES = [CallOutline(argument_count=count) for count in range(64)]
 
@@ -225,7 +225,7 @@ def _parse_calls(
 
 def _parse_body(body: bytes, needed: set[str]) -> tuple[CallOutline, tuple[CallValue, ...]]:
     flags, count, argument_count = BODY.unpack_from(body)
-    sizes = _LENGTHS[count] if count < 64 else lengths(count)
+    sizes = _LENGTHS[count] if count < 64 else build_lengths(count)
     at = BODY.size + sizes.size
     values: list[CallValue] = []
     for size in sizes.unpack_from(body, BODY.size):

@@ -395,7 +395,7 @@ class HoverRequest(Body):
     column: Annotated[Annotated[int, Meta(ge=1)] | None, about("A column of that line.")] = None
 
     def __post_init__(self) -> None:
-        if self.expression is None and (self.line is None or self.column is None):
+        if not self.expression and (self.line is None or self.column is None):
             raise ValueError("give expression, or line and column (and file)")
 
 

@@ -55,10 +55,4 @@ async def decide(debugger: Debugger, hold_id: str, body: DecisionBody) -> Decisi
 @routes.post("/holds/{hold_id}/evaluate")
 async def evaluate(debugger: Debugger, hold_id: str, body: EvaluateHold) -> EvaluationAnswer:
     """Evaluate an expression in the frame of whoever makes a held call: there, never here."""
-    return await debugger.holds.evaluate(
-        hold_id,
-        body.expression,
-        frame_id=body.frame_id,
-        context=body.context,
-        timeout=body.timeout,
-    )
+    return await debugger.holds.evaluate(hold_id, body)

@@ -132,13 +132,7 @@ async def evaluate(session: Session, body: Evaluate) -> EvaluationAnswer:
     """Evaluate an expression (in a REPL, run a statement) in a frame of the paused program.
 
     In a session of calls: in the frame of whoever makes the held call."""
-    return await session.evaluate(
-        body.expression,
-        hold_id=body.hold_id,
-        frame_id=body.frame_id,
-        context=body.context,
-        timeout=body.timeout,
-    )
+    return await session.evaluate(body, body.hold_id)
 
 
 @routes.post("/sessions/{session_id}/watch", status=201)

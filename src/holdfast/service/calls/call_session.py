@@ -28,6 +28,7 @@ from holdfast.wire.call_answers import (
     CallHoldDetail,
     CallSessionAnswer,
 )
+from holdfast.wire.session_requests import EvaluateHold
 
 if TYPE_CHECKING:
     from holdfast.service.calls.call_sessions import CallSessions
@@ -144,19 +145,11 @@ class CallSession(StoredSession):
         held = self._sessions.holds.require_open(hold.id)
         return await self._sessions.renderer.build_hold_detail(hold, held)
 
-    async def evaluate(
-        self,
-        expression: str,
-        *,
-        hold_id: str | None = None,
-        frame_id: int = 0,
-        context: str | None = None,
-        timeout: float | None = None,
-    ) -> CallEvaluation:
+    async def evaluate(self, request: EvaluateHold, hold_id: str | None = None) -> CallEvaluation:
         """The value in the frame of whoever makes the held call."""
         holds = self._sessions.holds
         held = holds.require_open(hold_id) if hold_id else holds.newest_of(self)
-        return await holds.evaluate(held, expression, timeout)
+        return await holds.evaluate(held, request.expression, request.timeout)
 
     def summary(self) -> CallSessionAnswer:
         application = self.application

@@ -233,7 +233,7 @@ class Programs:
             session.storage.note_shared()
         session.event("created", name=config.name)
         await self._keep(session)
-        if profile is not None:
+        if profile:
             try:
                 session.breakpoints.points.add(await self.profiles.get(profile))
             except BaseException:  # cancellation included: a half-made session goes

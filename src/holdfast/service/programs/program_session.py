@@ -48,6 +48,7 @@ from holdfast.wire.program_answers import (
     Variable,
 )
 from holdfast.wire.session_answers import ProgramHold
+from holdfast.wire.session_requests import EvaluateHold
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_service import Programs
@@ -438,17 +439,11 @@ class ProgramSession(StoredSession):
 
     # -- evaluate ---------------------------------------------------------------------------
 
-    async def evaluate(
-        self,
-        expression: str,
-        *,
-        hold_id: str | None = None,
-        frame_id: int = 0,
-        context: str | None = None,
-        timeout: float | None = None,
-    ) -> Variable:
+    async def evaluate(self, request: EvaluateHold, hold_id: str | None = None) -> Variable:
         """The value of an expression in a frame; in a REPL, a statement may be run."""
-        return await self.inspection.evaluate(expression, frame_id, context, timeout)
+        return await self.inspection.evaluate(
+            request.expression, request.frame_id, request.context, request.timeout
+        )
 
     # -- its target -------------------------------------------------------------------------
 

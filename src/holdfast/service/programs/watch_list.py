@@ -63,7 +63,7 @@ class WatchList:
         if self._session.state is not State.PAUSED:
             return answer
         try:
-            value = await self._session.evaluate(watch.expression, context="watch")
+            value = await self._session.inspection.evaluate(watch.expression, context="watch")
         except errors.HoldfastError as problem:
             answer["error"] = problem.message
             return answer
