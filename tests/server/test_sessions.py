@@ -157,6 +157,11 @@ def test_an_attached_session_is_exported_too(server: Server) -> None:
         server.delete(f"/sessions/{each['session_id']}")
 
 
+def test_an_imported_name_is_as_long_as_any_other_at_most(server: Server) -> None:
+    refused = server.post("/sessions/import", {"name": "x" * 501}, expect=400)
+    assert refused["error"]["details"]["field"] == "name"
+
+
 # -- taken away ----------------------------------------------------------------------------------
 
 

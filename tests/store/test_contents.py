@@ -7,8 +7,8 @@ import hashlib
 import pickle
 
 import pytest
-from call_samples import ADD, DONE, batch, call, cid
 
+from call_samples import ADD, DONE, batch, call, cid
 from holdfast.model.call import CallBreakpoint
 from holdfast.model.call_batch import CallOutline
 from holdfast.store import DroppedCalls, Store

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from call_samples import DONE, batch, call, cid, numbers
 
+from call_samples import DONE, batch, call, cid, numbers
 from holdfast.model.call import CallStatus
 from holdfast.model.call_query import CallQuery
 from holdfast.store import StoreProblem

@@ -58,7 +58,10 @@ ROUTE_MODULES = (
 
 
 def build_table() -> tuple[RouteTable, list[Route]]:
-    """Every route, also under `/api/v1`; and those that the documents list."""
+    """Every route, and those that the documents list.
+
+    Each route stands at two paths: below the prefix of its module, and below `/api/v1` instead.
+    """
     table = RouteTable()
     listed = []
     for module in ROUTE_MODULES:

@@ -103,10 +103,6 @@ class Route:
             parts[at] for at in self.variable
         )
 
-    def at(self, prefix: str) -> Route:
-        """The same route below a prefix."""
-        return build_route(self, prefix + self.path)
-
 
 def build_route(route: Route, path: str) -> Route:
     """The route at this path, with its signature analysed."""
@@ -154,7 +150,7 @@ def _build_reader(
     if name == "body":
         route.reads_body = True
         return _read_body(route, hint, parameter)
-    raise TypeError(f"{route.method} {route.path}: what is its parameter {name}?")
+    raise TypeError(f"{route.method} {route.path}: nothing fills its parameter {name}")
 
 
 def _read_session(access: Access | None, at: int) -> Reader:

@@ -459,7 +459,10 @@ class ImportSession(Body):
     """What `GET /sessions/{session_id}/export` gave."""
 
     version: Annotated[Literal[1], about("The version of the format.")] = 1
-    name: Annotated[str | None, about("The session's name, if `config` has none.")] = None
+    name: Annotated[
+        Annotated[str, Meta(max_length=500)] | None,
+        about("The session's name, if `config` has none."),
+    ] = None
     config: Annotated[SessionSettings | None, about("The session's settings.")] = None
     launch: Annotated[LaunchRequest | None, about("What it launched.")] = None
     attach: Annotated[AttachRequest | None, about("What it attached to.")] = None

@@ -213,7 +213,8 @@ class AgentScreen(App[str]):
         if state.counts.tokens:
             parts.append(f"{state.counts.tokens:,} tokens")
         if state.breakpoints:
-            parts.append(f"{len(state.breakpoints)} breakpoints")
+            count = len(state.breakpoints)
+            parts.append(f"{count} breakpoint{'s' * (count > 1)}")
         text = "  ·  ".join(part for part in [*parts, self._home.id] if part)
         return Text(text, style="bold", no_wrap=True, overflow="ellipsis")
 
