@@ -714,7 +714,7 @@ export interface CallHoldDetail {
 
 /** What an application does with a call, and with what. */
 export interface CallInstruction {
-  /** `continue`, `poll`, `skip`, `raise`, `modify` or `replace`. */
+  /** The action that was decided, or `poll` while the call is held. */
   action?: string;
   /** `skip`: the content id of the result that the caller gets. */
   fake_result_cid?: string;
@@ -920,7 +920,7 @@ export interface CloneSession {
 
 /** What to do with a call that has ended; without `action`, nothing. */
 export interface CompleteAnswer {
-  /** `continue`, `poll`, `skip`, `raise`, `modify` or `replace`. */
+  /** The action that was decided, or `poll` while the call is held. */
   action?: string;
   /** `skip`: the content id of the result that the caller gets. */
   fake_result_cid?: string;
@@ -2511,7 +2511,7 @@ export interface StackPage {
 
 /** What to do with a call that is about to be made. */
 export interface StartAnswer {
-  /** `continue`, `poll`, `skip`, `raise`, `modify` or `replace`. */
+  /** The action that was decided, or `poll` while the call is held. */
   action?: string;
   /** `skip`: the content id of the result that the caller gets. */
   fake_result_cid?: string;

@@ -35,7 +35,7 @@ class CallInstruction(Struct, kw_only=True):
 
     action: Annotated[
         str | UnsetType,
-        _about("`continue`, `poll`, `skip`, `raise`, `modify` or `replace`."),
+        _about("The action that was decided, or `poll` while the call is held."),
     ] = UNSET
     fake_result_cid: Annotated[
         str | UnsetType, _about("`skip`: the content id of the result that the caller gets.")

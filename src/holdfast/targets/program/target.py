@@ -149,7 +149,7 @@ class Target:
             self.listener.on_input_wanted()
 
     def _drain_outputs(self) -> None:
-        # What the program wrote before this event, such as a prompt, is already in the pipe.
+        # What the program wrote before this message, such as a prompt, is already in the pipe.
         for output in self.outputs:
             output.drain()
 
@@ -318,6 +318,7 @@ class Target:
             ) from None
         except Gone:
             raise await self._crash(op) from None
+        self._drain_outputs()  # what the code printed came before its result
         return body_of(response, op)
 
     async def _interrupt(self, reply: Reply, where: dap.Body) -> bool:
