@@ -214,11 +214,11 @@ def test_a_model_call_is_held_with_its_messages(looper: AgentProcess) -> None:
 def test_breakpoints_come_and_go(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         await answer(pilot, "b", "tool dou*")
-        await until(pilot, seen(pilot, "1 breakpoints"))
+        await until(pilot, seen(pilot, "1 breakpoint  ·"))
         looper.send("turn 1")
         await until(pilot, seen(pilot, "breakpoint bp-1"))
         await answer(pilot, "d", "bp-1")
-        await until(pilot, lambda: "1 breakpoints" not in shown(pilot))
+        await until(pilot, lambda: "1 breakpoint  ·" not in shown(pilot))
         await pilot.press("c")
         await until(pilot, seen(pilot, "● running"))
 

@@ -26,7 +26,7 @@ KNOWN = {
     "environ.PYTEST_CURRENT_TEST",  # the server was started under another test's name
 }
 CODE = (
-    "import json, observe; seen = observe.observations(globals()); "
+    "import json, interpreter_state; seen = interpreter_state.observations(globals()); "
     "print('OBSERVED', json.dumps(seen))"
 )
 TARGETS: dict[str, tuple[dict[str, Any], list[str]]] = {
