@@ -91,6 +91,19 @@ def test_a_step_passes_each_breakpoint_on_its_way_once(session: Session, python:
     assert hits == {**dict.fromkeys(here, 1), **dict.fromkeys(never, 0), second[0]: 2}
 
 
+def test_a_breakpoint_that_a_step_reached_is_not_hit_again_when_others_change(
+    session: Session, python: str
+) -> None:
+    _first, reached = session.break_at(STEPS, "call_other_file", "call_native")
+    session.launch(STEPS, python=python)
+    session.post("/step-over")
+    session.break_at(STEPS, "main_return")
+    stop = session.resume()
+    assert stop["location"]["line"] == STEPS.line("main_return")
+    points = session.get("/breakpoints")["breakpoints"]
+    assert {each["id"]: each["hits"] for each in points}[reached] == 1
+
+
 def test_a_step_over_what_raises_goes_to_where_it_is_caught(session: Session, python: str) -> None:
     stopped_at(session, "call_fails", python=python)
     step = over(session)

@@ -48,17 +48,20 @@ class LineMonitor:
     def _rebuild(self) -> None:
         for code in self._codes:
             self._api.set_local_events(self._tool, code, 0)
-        self._codes, self._lines, self._stopped_at = {}, {}, {}
+        self._codes, self._lines = {}, {}
+        stopped_at, self._stopped_at = self._stopped_at, {}
         events = self._api.events.PY_START if self._files else 0
         self._api.set_events(self._tool, events)
         # Code that runs already sends no PY_START again: look for it on the stacks.
-        for frame in list(sys._current_frames().values()):
-            self._watch_stack(frame)
+        for ident, frame in list(sys._current_frames().items()):
+            self._watch_stack(ident, frame, stopped_at.get(ident))
         self._api.restart_events()
 
-    def _watch_stack(self, frame: Optional[Any]) -> None:
+    def _watch_stack(self, ident: int, frame: Optional[Any], place: Any) -> None:
         while frame is not None:
             self._watch(frame.f_code)
+            if place == (id(frame), frame.f_lasti):
+                self._stopped_at[ident] = place  # held there now: our callback is still to come
             frame = frame.f_back
 
     def note_stop(self, frame: Any) -> None:
