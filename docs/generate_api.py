@@ -29,7 +29,7 @@ _HEAD = """\
 `docs/generate_api.py` makes this page from the types of the routes; do not edit it. The examples
 are answers of a real server. `GET /openapi.json` describes the same for programs.
 
-Every route also stands under `/api/v1`. Bodies and answers are JSON (`Content-Type:
+Every route is also served under `/api/v1`. Bodies and answers are JSON (`Content-Type:
 application/json`). A request that makes a program run takes `wait`, in seconds or `true`: then its
 answer is the next stop, the end, or `running` when time is up, and asking again loses nothing.
 Steps wait by default. An answer that says `paused` carries the location and the reason, and what
@@ -43,7 +43,7 @@ Every error has this shape; `hint` says what to do next:
 
 400 is a bad body, with its field; 404 an unknown id; 409 a wrong state, with what is possible now;
 504 a time that ran out. The routes under `/api/call` and `/api/poll` answer with flat errors:
-`error` is the short name, and the details stand beside it.
+`error` is the short name, and the details are its siblings.
 """
 _TYPES_HEAD = """\
 ## Types

@@ -1,4 +1,4 @@
-"""Sessions: create, list, look, change, copy, take away."""
+"""Sessions: create, list, inspect, change, copy, delete."""
 
 from __future__ import annotations
 
