@@ -190,4 +190,8 @@ class Session:
         return {each["name"]: each for each in shown}
 
     def output(self, kind: str = "stdout") -> str:
-        return "".join(e["text"] for e in self.get(f"/output?type={kind}")["outputs"])
+        text, page = "", {"cursor": 0, "has_more": True}
+        while page["has_more"]:
+            page = self.get(f"/output?type={kind}&since={page['cursor']}")
+            text += "".join(entry["text"] for entry in page["outputs"])
+        return text
