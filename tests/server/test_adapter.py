@@ -12,6 +12,7 @@ import pytest
 from child_processes import CHILD_STARTER, PATIENCE, is_gone, run_undebugged
 from harness import Program, Server, Session
 
+pytestmark = pytest.mark.slow  # each starts debugpy's adapter and launcher
 LOOP = Program("loop.py")
 
 
@@ -86,7 +87,6 @@ def test_the_direct_way_alone_does_not_fall_back(session: Session, wrapper: Path
     assert answer["error"]["code"] == "LAUNCH_FAILED"
 
 
-@pytest.mark.slow
 def test_when_both_ways_fail_the_first_error_is_told(session: Session, wrapper: Path) -> None:
     text = wrapper.read_text().replace("exec ", 'case "$*" in *debugpy*) exit 8;; esac\nexec ')
     wrapper.write_text(text)
