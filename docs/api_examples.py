@@ -59,7 +59,7 @@ async def main():
 asyncio.run(main())
 '''
 _LOOP_LINE = 11
-_IDLE = "import time\nwhile True:\n    time.sleep(0.01)\n"
+_IDLE = "import time\nprint('ready')\nwhile True:\n    time.sleep(0.01)\n"
 _MAX_ITEMS = 6
 
 
@@ -197,6 +197,7 @@ def _ask_about_pausing(recorder: Recorder) -> None:
     created = recorder.server.post("/sessions", {"name": "busy"})
     path, session = f"/sessions/{created['session_id']}", {"session_id": created["session_id"]}
     recorder.server.post(f"{path}/launch", {"code": _IDLE})
+    recorder.server.get(f"{path}/events?types=output&wait=20")
     stop = recorder.ask("POST", "/sessions/{session_id}/pause", {"wait": 20}, **session)
     recorder.server.post(f"{path}/continue")
     template = "/sessions/{session_id}/threads/{thread_id}/pause"
