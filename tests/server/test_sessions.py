@@ -108,6 +108,35 @@ def test_settings_are_changed_one_by_one_and_null_takes_them_back(
     assert session.patch("", {"timeout_minutes": None})["timeout_minutes"] == 60
 
 
+def test_a_directory_that_is_not_there_is_refused_and_changes_nothing(
+    server: Server, session: Session, tmp_path: Path
+) -> None:
+    missing = str(tmp_path / "missing")
+    before = server.get("/api/v1/sessions")["total"]
+    refusals = [
+        server.post("/api/v1/sessions", {"cwd": missing}, expect=400),
+        server.post("/api/v1/sessions/import", {"config": {"cwd": missing}}, expect=400),
+        session.patch("", {"name": "renamed", "cwd": missing}, expect=400),
+    ]
+    for refusal in refusals:
+        assert refusal["error"]["code"] == "FILE_NOT_FOUND"
+        assert refusal["error"]["details"] == {"file": missing, "field": "cwd"}
+    assert session.get("")["name"] != "renamed"
+    assert server.get("/api/v1/sessions")["total"] == before
+
+
+def test_a_session_can_be_cloned_after_its_directory_has_gone(
+    server: Server, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    with server.session(cwd=str(project)) as session:
+        project.rmdir()
+        clone = session.post("/clone", expect=201)
+        assert clone["cwd"] == str(project)
+        server.delete(f"/api/v1/sessions/{clone['session_id']}")
+
+
 def test_a_clone_has_the_configuration_and_runs_by_itself(server: Server) -> None:
     with server.session(name="first", timeout_minutes=30) as session:
         session.break_at(LOOP, "add", condition="number == 3")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from typing import Any
 
 import msgspec
@@ -39,7 +38,7 @@ _NO_NAME = CloneSession()
 @routes.post("/sessions", status=201)
 async def create_session(debugger: Debugger, body: CreateSession = _DEFAULTS) -> ProgramDetail:
     """Create a session; with `mode: attach`, attach it at once."""
-    config, profile = SessionConfig(**_resolve_directory(body)), body.breakpoint_profile
+    config, profile = SessionConfig(**get_settings(body)), body.breakpoint_profile
     if body.mode == "attach":
         if (body.pid is None) == (body.port is None):
             raise errors.InvalidInput("give pid, or port (with host)", field="pid")
@@ -49,17 +48,6 @@ async def create_session(debugger: Debugger, body: CreateSession = _DEFAULTS) ->
         raise errors.InvalidInput('pid and port go with mode "attach"', field="mode")
     session = await debugger.programs.open(config, profile)
     return await session.detail()
-
-
-def _resolve_directory(body: SessionSettings | CreateSession) -> dict[str, Any]:
-    """The settings that a body has, with a `cwd` that is known to be a directory."""
-    settings = get_settings(body)
-    cwd = settings.get("cwd")
-    if cwd is not None:
-        path = settings["cwd"] = os.path.abspath(os.path.expanduser(cwd))
-        if not os.path.isdir(path):
-            raise errors.FileMissing(f"no such directory: {path}", file=path, field="cwd")
-    return settings
 
 
 @routes.get("/sessions")
@@ -90,7 +78,7 @@ async def get_status(session: PeekedSession, query: StatusQuery) -> StatusAnswer
 @routes.patch("/sessions/{session_id}")
 async def change_session(session: ProgramTarget, body: SessionSettings) -> ProgramDetail:
     """Change the settings of a session; a field left out stays as it is."""
-    return await session.program.configure(_resolve_directory(body))
+    return await session.program.configure(get_settings(body))
 
 
 @routes.delete("/sessions/{session_id}")
@@ -136,7 +124,7 @@ def _build_document(body: ImportSession) -> dict[str, Any]:
     settings = body.config or SessionSettings(name=body.name)
     exceptions = body.exception_breakpoints
     return {
-        "config": _resolve_directory(settings),
+        "config": get_settings(settings),
         "launch": dataclasses.asdict(body.launch.to_launch()) if body.launch else None,
         "attach": dataclasses.asdict(body.attach.to_attach()) if body.attach else None,
         "breakpoints": [

@@ -24,6 +24,7 @@ from holdfast.service.event_stream import EventStream
 from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
+from holdfast.service.programs.project_directory import resolve_directory, resolve_settings
 from holdfast.service.programs.session_document import apply_document, export_document, parse_config
 from holdfast.service.programs.source_files import SourceFiles
 from holdfast.service.run_options import DEFAULT_INCLUDE, Wait, parse_wait
@@ -225,7 +226,10 @@ class Programs:
             )
 
     async def open(self, config: SessionConfig, profile: str | None = None) -> ProgramSession:
-        """Open a session with the breakpoints of its project, and of a profile."""
+        """Open a session with the breakpoints of its project, and of a profile.
+
+        The project's directory must exist."""
+        config = dataclasses.replace(config, cwd=resolve_directory(config.cwd))
         self._check_room()
         session = self._new(_new_id(), config)
         if config.cwd is not None:
@@ -315,6 +319,11 @@ class Programs:
         return session
 
     async def import_session(self, document: Mapping[str, Any]) -> ProgramSession:
+        """Open a session like the exported one. Its project's directory must exist here."""
+        config = resolve_settings(document.get("config") or {})
+        return await self._open_copy({**document, "config": config})
+
+    async def _open_copy(self, document: Mapping[str, Any]) -> ProgramSession:
         self._check_room()
         try:
             session = self._build(_new_id(), document, strict=True)
@@ -331,7 +340,7 @@ class Programs:
         document = export_document(session)
         config = dict(document["config"])
         config["name"] = name or f"{session.config.name or session.id} (copy)"
-        return await self.import_session({**document, "config": config})
+        return await self._open_copy({**document, "config": config})
 
     async def delete(self, session: ProgramSession) -> None:
         session.storage.is_forgotten = True

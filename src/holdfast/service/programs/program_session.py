@@ -24,6 +24,7 @@ from holdfast.service.programs.output_buffer import OutputBuffer
 from holdfast.service.programs.owned_processes import OwnedProcesses
 from holdfast.service.programs.program_attach import attach_program
 from holdfast.service.programs.program_launch import launch_program
+from holdfast.service.programs.project_directory import resolve_settings
 from holdfast.service.programs.run_listener import RunListener
 from holdfast.service.programs.session_breakpoints import SessionBreakpoints
 from holdfast.service.programs.session_document import export_session
@@ -129,7 +130,8 @@ class ProgramSession(StoredSession):
         return self.config.evaluate_timeout or self.settings.evaluate_timeout
 
     async def configure(self, changes: Mapping[str, Any]) -> ProgramDetail:
-        """Change fields of its configuration."""
+        """Change fields of its configuration. A new `cwd` must be a directory."""
+        changes = resolve_settings(changes)
         self.config = dataclasses.replace(self.config, **changes)
         self.output.limit_bytes = self.output_limit
         if "cwd" in changes:
