@@ -1,4 +1,4 @@
-"""Garbage in circles goes although the collector is asked to look rarely."""
+"""Reference cycles are collected although the automatic collector runs rarely."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import weakref
 from holdfast.server import gc_policy
 
 
-class Circle:
+class Cycle:
     def __init__(self) -> None:
         self.me = self
 
 
-async def until_gone() -> None:
-    gone = asyncio.Event()
-    last = [Circle() for _ in range(5_000)][-1]
-    weakref.finalize(last, gone.set)
+async def wait_until_collected() -> None:
+    collected = asyncio.Event()
+    last = [Cycle() for _ in range(5_000)][-1]
+    weakref.finalize(last, collected.set)
     del last
-    await asyncio.wait_for(gone.wait(), 60)
+    await asyncio.wait_for(collected.wait(), 60)
 
 
-def test_circles_go_while_the_server_runs_and_the_collector_is_given_back() -> None:
+def test_cycles_are_collected_while_the_server_runs_and_the_thresholds_are_restored() -> None:
     before = gc.get_threshold()
 
     async def serve() -> None:
-        async with gc_policy.tuned():
+        async with gc_policy.tune_collector():
             assert gc.get_threshold() > before
             assert gc.get_freeze_count() > 0
-            await until_gone()
+            await wait_until_collected()
 
     asyncio.run(serve())
     assert gc.get_threshold() == before

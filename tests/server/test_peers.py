@@ -24,9 +24,9 @@ def connected(host: str = "127.0.0.1") -> Iterator[tuple[socket.socket, socket.s
             yield caller, ours
 
 
-WAYS = [peers.owner_uid, peers.owner_by_table, peers.owner_by_process]
+WAYS = [peers.find_owner, peers.find_owner_by_table, peers.find_owner_by_process]
 if not Path("/proc/net/tcp").exists():
-    WAYS.remove(peers.owner_by_table)
+    WAYS.remove(peers.find_owner_by_table)
 
 
 @pytest.mark.parametrize("owner", WAYS)
@@ -46,7 +46,7 @@ def test_a_caller_that_has_hung_up_is_nobody(owner: Callable[..., int | None]) -
 
 def test_a_port_without_a_connection_is_nobodys_even_while_someone_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        assert peers.owner_uid(listener.getsockname(), ("127.0.0.1", 1)) is None
+        assert peers.find_owner(listener.getsockname(), ("127.0.0.1", 1)) is None
 
 
 TCP = b"""\
@@ -80,4 +80,4 @@ TCP6 = b"""\
 def test_the_callers_row_is_found_and_not_ours(
     table: bytes, peer: peers.Address, local: peers.Address, uid: int | None
 ) -> None:
-    assert peers.owner_in(table, peer, local) == uid
+    assert peers.find_owner_in_table(table, peer, local) == uid

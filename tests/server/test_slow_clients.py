@@ -76,12 +76,12 @@ def test_answers_that_nobody_reads_leave_the_server_small(server: Server, route:
 
 
 def test_a_client_that_reads_nothing_is_hung_up_on_in_the_end() -> None:
-    """A short patience here; the server's own is a minute."""
+    """The time limit is short here. The server's own is a minute."""
 
     hung_up = asyncio.Event()
 
     class Impatient(BoundedHttpProtocol):
-        read_seconds = 0.05
+        max_unread_seconds = 0.05
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)

@@ -1,12 +1,13 @@
-"""Who may come in, and with what.
+"""Decides which clients may use the server, and which requests it accepts.
 
-A debugger runs code for whoever reaches it, so every way in is checked here, once:
+A debugger runs code for its clients, so all access is checked here:
 
-- another user of this machine: `CheckedHttpProtocol` asks the kernel who owns the other end, once
-  for each connection, before a byte of a request is parsed;
-- a web page the user happens to visit: `AccessControl` wants a loopback `Host` (DNS rebinding), no
-  foreign `Origin`, and JSON bodies only (a page can send text/plain anywhere without asking);
-- another machine: only when the server was told to listen there, and then only with the token.
+- Another user of this machine is refused. `CheckedHttpProtocol` asks the kernel which user owns the
+  client's socket, once per connection, before a request is parsed.
+- A web page that the user visits is refused. `AccessControl` requires a loopback `Host` (against
+  DNS rebinding), refuses a foreign `Origin`, and accepts only JSON bodies, because a page may send
+  text/plain to any site without a CORS preflight.
+- Another machine needs the token, and the server must have been started to listen on its network.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ from holdfast.wire import rest
 Headers = dict[bytes, bytes]
 Pairs = list[tuple[bytes, bytes]]
 
-_GONE = "holdfast.gone"
+_DISCONNECT = "holdfast.disconnect"
 
-HARDENING: Pairs = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
+SECURITY_HEADERS: Pairs = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 
 LOOPBACK = re.compile(
     r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::(?P<port>\d{1,5}))?", re.ASCII | re.IGNORECASE
@@ -49,7 +50,7 @@ LOOPBACK = re.compile(
 
 @dataclass(frozen=True)
 class Policy:
-    """`loopback` says where the server listens; anywhere else a token is not optional."""
+    """Who is let in. A server that does not listen on loopback must have a token."""
 
     loopback: bool
     token: str | None
@@ -61,13 +62,13 @@ class Policy:
 
 
 def client_disconnected(scope: Scope) -> bool:
-    """Whether whoever made this request has hung up."""
-    gone: asyncio.Future[None] | None = scope.get(_GONE)
-    return gone is not None and gone.done()
+    """Whether the client of this request has disconnected."""
+    disconnect: asyncio.Future[None] | None = scope.get(_DISCONNECT)
+    return disconnect is not None and disconnect.done()
 
 
 def choose_http_protocol(policy: Policy) -> type[HttpToolsProtocol]:
-    """What uvicorn should speak: beyond loopback the token decides, not the kernel."""
+    """The protocol class for uvicorn. Beyond loopback, the token is checked and not the user."""
     return CheckedHttpProtocol if policy.loopback else BoundedHttpProtocol
 
 
@@ -75,82 +76,84 @@ def choose_http_protocol(policy: Policy) -> type[HttpToolsProtocol]:
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """The head of a request comes before any check can be made: so it is short, and comes soon."""
+    """HTTP with limits: the size of a request's head, and the time to send it and to read answers.
 
-    max_head = 64 * 1024
-    head_seconds = 30.0
-    read_seconds = 60.0  # how long a client may leave an answer unread
-    linger = 2.0  # seconds a refused client may take to read its answer and hang up
+    The head arrives before a request can be checked, so its size and time are limited here."""
+
+    max_head_bytes = 64 * 1024
+    max_head_seconds = 30.0
+    max_unread_seconds = 60.0  # how long a client may leave an answer unread
+    max_linger_seconds = 2.0  # how long a refused client may take to read its answer and leave
     refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.gone = self.loop.create_future()
-        self._unread: asyncio.TimerHandle | None = None
-        self._head: int | None = 0  # how long it is so far; None while a body comes
-        self._patience = self.loop.call_later(self.head_seconds, transport.close)
+        self.disconnected = self.loop.create_future()
+        self._unread_timer: asyncio.TimerHandle | None = None
+        self._head_bytes: int | None = 0  # received so far; None while a body is received
+        self._head_timer = self.loop.call_later(self.max_head_seconds, transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._patience.cancel()
+        self._head_timer.cancel()
         self.resume_writing()
-        if not self.gone.done():
-            self.gone.set_result(None)
+        if not self.disconnected.done():
+            self.disconnected.set_result(None)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Its answers wait in our memory for as long as it does not read them."""
+        """Start a timer, because the client does not read and its answers fill our memory."""
         super().pause_writing()
-        if self._unread is None:
-            self._unread = self.loop.call_later(self.read_seconds, self.transport.abort)
+        if self._unread_timer is None:
+            self._unread_timer = self.loop.call_later(self.max_unread_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
 
     def data_received(self, data: bytes) -> None:
         if self.refused:
             return
-        if self._head is not None:
-            self._head += len(data)
+        if self._head_bytes is not None:
+            self._head_bytes += len(data)
         super().data_received(data)
-        # Bytes after a head that is whole were counted with it, but then it is whole.
-        if self._head is not None and self._head > self.max_head:
-            self._turn_away(HeadTooLarge(f"The head is larger than {self.max_head} bytes."))
+        # A complete head has set the count to None, so a body in the same data is not counted.
+        if self._head_bytes is not None and self._head_bytes > self.max_head_bytes:
+            self._refuse(HeadTooLarge(f"The head is larger than {self.max_head_bytes} bytes."))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.scope[_GONE] = self.gone  # type: ignore[literal-required]
-        self._head = self._head or 0
-        self._patience.cancel()
-        self._patience = self.loop.call_later(self.head_seconds, self.transport.close)
+        self.scope[_DISCONNECT] = self.disconnected  # type: ignore[literal-required]
+        self._head_bytes = self._head_bytes or 0
+        self._head_timer.cancel()
+        self._head_timer = self.loop.call_later(self.max_head_seconds, self.transport.close)
 
     def on_headers_complete(self) -> None:
-        self._head = None
-        self._patience.cancel()
+        self._head_bytes = None
+        self._head_timer.cancel()
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        self._turn_away(InvalidInput(msg, hint="Speak HTTP/1.1, in plain text.", field="request"))
+        self._refuse(InvalidInput(msg, hint="Speak HTTP/1.1, in plain text.", field="request"))
 
-    def _turn_away(self, error: HoldfastError) -> None:
+    def _refuse(self, error: HoldfastError) -> None:
         if self.refused or self.transport.is_closing():
             return
         self.refused = True
-        self._patience.cancel()
+        self._head_timer.cancel()
         self.transport.write(encode_whole_response(error))
-        # Closing at once, with a request still unread, would reset the connection, and the client
-        # might never see why. So we only stop writing, drop what it sends, and wait for it to go.
+        # Closing while a request is unread would reset the connection, and the client might not
+        # get this answer. So we only stop writing, ignore what it sends, and let it close.
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.timeout_keep_alive_task = self.loop.call_later(
-            self.linger, self.timeout_keep_alive_handler
+            self.max_linger_seconds, self.timeout_keep_alive_handler
         )
 
 
 class CheckedHttpProtocol(BoundedHttpProtocol):
-    """Lets in connections of the same user (and of root, whom nothing keeps out anyway)."""
+    """Accepts connections of the same user, and of root, who could read our memory anyway."""
 
     users = frozenset({os.geteuid(), 0})
 
@@ -159,21 +162,22 @@ class CheckedHttpProtocol(BoundedHttpProtocol):
         # uvicorn's type allows for a Unix socket, which has no port; we never listen on one.
         local = cast("peers.Address | None", self.server)
         if not may_connect(self.client, local, self.users):
-            self._turn_away(Refused("This server is for the user who started it."))
+            self._refuse(Refused("This server is for the user who started it."))
 
 
 def may_connect(
     peer: peers.Address | None, local: peers.Address | None, users: frozenset[int]
 ) -> bool:
+    """Whether the client is on this machine and belongs to one of the users."""
     if peer is None or local is None or not peers.is_loopback(peer[0]):
         return False
-    return peers.owner_uid(peer, local) in users
+    return peers.find_owner(peer, local) in users
 
 
 def encode_whole_response(error: HoldfastError) -> bytes:
-    """A complete HTTP response, for when there is no request to answer."""
+    """A complete HTTP response, for a connection without a parsed request."""
     body, headers = _encode_error(error)
-    headers = [*headers, *HARDENING, (b"connection", b"close")]
+    headers = [*headers, *SECURITY_HEADERS, (b"connection", b"close")]
     lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
     return STATUS_LINE[status_of(error)] + lines + b"\r\n" + body
 
@@ -182,7 +186,7 @@ def encode_whole_response(error: HoldfastError) -> bytes:
 
 
 class AccessControl:
-    """ASGI middleware: a request that the policy refuses never reaches the application."""
+    """ASGI middleware that passes on only requests that the policy allows."""
 
     def __init__(self, app: ASGIApp, policy: Policy) -> None:
         self.app = app
@@ -193,24 +197,24 @@ class AccessControl:
             case "lifespan":
                 await self.app(scope, receive, send)
             case "http":
-                await self._request(scope, receive, _harden_responses(send))
-            case _:  # nothing here speaks WebSocket, and nothing may get in that way unchecked
+                await self._handle_request(scope, receive, _add_security_headers(send))
+            case _:  # WebSockets are not supported, and must not bypass the checks
                 await send({"type": "websocket.close", "code": 1008})
 
-    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = join_headers(scope["headers"])
         try:
             check_caller(self.policy, headers)
             receive = await check_body(self.policy, headers, receive, scope["path"])
         except Refused as refusal:
-            await _answer(refusal, send)
+            await _send_refusal(refusal, send)
             return
-        CLIENT_DISCONNECT.set(scope.get(_GONE))
+        CLIENT_DISCONNECT.set(scope.get(_DISCONNECT))
         await self.app(scope, receive, send)
 
 
 def join_headers(pairs: Pairs) -> Headers:
-    """Headers by name. Repeated ones are joined: a second Host must not hide behind the first."""
+    """Headers by name. Repeated ones are joined, so that a second Host is checked too."""
     headers: Headers = {}
     for name, value in pairs:
         headers[name] = headers[name] + b", " + value if name in headers else value
@@ -218,6 +222,7 @@ def join_headers(pairs: Pairs) -> Headers:
 
 
 def check_caller(policy: Policy, headers: Headers) -> None:
+    """Check the host, the origin and the token."""
     host = headers.get(b"host", b"").decode("latin-1")
     if policy.loopback and loopback_port(host) is None:
         raise Refused(
@@ -247,17 +252,17 @@ def check_origin(policy: Policy, origin: str, host: str) -> None:
 
 def is_own_origin(policy: Policy, origin: str, host: str) -> bool:
     scheme, _, authority = origin.partition("://")
-    if not policy.loopback:  # perhaps behind a proxy that speaks TLS
+    if not policy.loopback:  # the server may be behind a TLS proxy
         return scheme in ("http", "https") and authority.lower() == host.lower()
-    # Our page may use another of our loopback names, but another port is another program.
+    # Our page may use any loopback name, but another port belongs to another program.
     port = loopback_port(authority)
     return scheme == "http" and port is not None and port == loopback_port(host)
 
 
 def check_token(token: str, authorization: bytes) -> None:
     scheme, _, given = authorization.partition(b" ")
-    right = hmac.compare_digest(given.strip(), token.encode())
-    if scheme.lower() != b"bearer" or not right:
+    is_equal = hmac.compare_digest(given.strip(), token.encode())
+    if scheme.lower() != b"bearer" or not is_equal:
         raise NotAuthorized("The token is missing or wrong.")
 
 
@@ -270,22 +275,23 @@ def loopback_port(authority: str) -> int | None:
 # -- the body ------------------------------------------------------------------------------------
 
 
-BATCHES = "/call/records"
-OCTETS = b"application/octet-stream"
+BATCH_PATH = "/call/records"
+BATCH_TYPE = b"application/octet-stream"
 
 
 async def check_body(policy: Policy, headers: Headers, receive: Receive, path: str = "") -> Receive:
-    """`receive` for a body within the policy. A declared length is judged before it is read."""
-    kind = headers.get(b"content-type", b"")
-    # No page can send this type elsewhere without asking first, as little as JSON.
-    is_json = is_json_type(kind) or (path.endswith(BATCHES) and kind == OCTETS)
+    """Check the type and the size of the body. Returns the `receive` to read it with."""
+    media_type = headers.get(b"content-type", b"")
+    # Like JSON, this type needs a CORS preflight, so a foreign page cannot send it.
+    is_batch = path.endswith(BATCH_PATH) and media_type == BATCH_TYPE
+    is_allowed = is_json_type(media_type) or is_batch
     length = headers.get(b"content-length", b"0")
     if b"transfer-encoding" in headers or not length.isdigit():
-        return await _read_undeclared(policy, is_json, receive)
+        return await _read_chunked_body(policy, is_allowed, receive)
     if int(length) > policy.max_body:
-        raise _too_large(policy)
-    if int(length) and not is_json:
-        raise _not_json()
+        raise _build_too_large(policy)
+    if int(length) and not is_allowed:
+        raise _build_not_json()
     return receive
 
 
@@ -296,25 +302,25 @@ def is_json_type(content_type: bytes) -> bool:
     )
 
 
-async def _read_undeclared(policy: Policy, is_json: bool, receive: Receive) -> Receive:
-    """A chunked body says its length only by ending, so it is read here and handed on whole."""
+async def _read_chunked_body(policy: Policy, is_allowed: bool, receive: Receive) -> Receive:
+    """Read a body without a declared length, and pass it on as one message."""
     body = bytearray()
     more = True
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            return _first(message, receive)
+            return _prepend(message, receive)
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if body and not is_json:
-            raise _not_json()
+        if body and not is_allowed:
+            raise _build_not_json()
         if len(body) > policy.max_body:
-            raise _too_large(policy)
-    return _first({"type": "http.request", "body": bytes(body), "more_body": False}, receive)
+            raise _build_too_large(policy)
+    return _prepend({"type": "http.request", "body": bytes(body), "more_body": False}, receive)
 
 
-def _first(message: Message, receive: Receive) -> Receive:
-    """`receive`, with `message` before everything else."""
+def _prepend(message: Message, receive: Receive) -> Receive:
+    """A `receive` that returns `message` first."""
     waiting = [message]
 
     async def receive_after() -> Message:
@@ -323,22 +329,23 @@ def _first(message: Message, receive: Receive) -> Receive:
     return receive_after
 
 
-def _too_large(policy: Policy) -> BodyTooLarge:
+def _build_too_large(policy: Policy) -> BodyTooLarge:
     return BodyTooLarge(
         f"The body is larger than {policy.max_body} bytes.", max_bytes=policy.max_body
     )
 
 
-def _not_json() -> NotJson:
+def _build_not_json() -> NotJson:
     return NotJson("The body is not declared as JSON.")
 
 
 # -- the answer ----------------------------------------------------------------------------------
 
 
-async def _answer(refusal: Refused, send: Send) -> None:
-    """Answers at once. uvicorn drops the rest of the body as it comes: hanging up instead would
-    reset the connection, and a client still sending might never see why."""
+async def _send_refusal(refusal: Refused, send: Send) -> None:
+    """Answer at once, and let uvicorn discard the rest of the body.
+
+    Closing would reset the connection, and a client that still sends might not get the answer."""
     body, headers = _encode_error(refusal)
     status = status_of(refusal)
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -356,18 +363,18 @@ def _encode_error(error: HoldfastError) -> tuple[bytes, Pairs]:
     return body, headers
 
 
-def _harden_responses(send: Send) -> Send:
-    """`send`, with the headers every answer has, and none that would open it to other origins."""
+def _add_security_headers(send: Send) -> Send:
+    """A `send` that adds the security headers, and removes those that allow other origins."""
 
-    async def send_hardened(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": _harden(message.get("headers", []))}
+            message = {**message, "headers": _secure_headers(message.get("headers", []))}
         await send(message)
 
-    return send_hardened
+    return send_with_headers
 
 
-def _harden(headers: Pairs) -> Pairs:
+def _secure_headers(headers: Pairs) -> Pairs:
     kept = [pair for pair in headers if not pair[0].lower().startswith(b"access-control-")]
     names = {name.lower() for name, _ in kept}
-    return kept + [pair for pair in HARDENING if pair[0] not in names]
+    return kept + [pair for pair in SECURITY_HEADERS if pair[0] not in names]

@@ -1,4 +1,4 @@
-"""Serving: one process, one port, found by its clients, gone without a trace."""
+"""Runs the HTTP server: opens its port, publishes its address, and shuts it down in order."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from holdfast.service.debugger import Debugger
 
 log = logging.getLogger(__name__)
 DEFAULT_PORT = 5000
-MAX_BODY = 32 * 1024 * 1024
-_GRACE_SECONDS = 3
-# Agents think between two requests; their connection should still be there when they are done.
-_IDLE_SECONDS = 75
+MAX_BODY_BYTES = 32 * 1024 * 1024
+_SHUTDOWN_SECONDS = 3
+# Agents think between two requests. Their connection should stay open meanwhile.
+_KEEP_ALIVE_SECONDS = 75
 
 
 @dataclass(frozen=True)
 class ServerOptions:
     host: str = "127.0.0.1"
     port: int | None = None
-    """None: the default port, or a free one when it is taken. 0: a free one."""
+    """None: the default port, or a free port if that is taken. 0: a free port."""
     data_dir: Path = Path.home() / ".holdfast"
     ready_file: Path | None = None
     token: str | None = None
@@ -53,7 +53,7 @@ class ServerOptions:
 
 
 class _Server(uvicorn.Server):
-    """Says when it accepts connections. Leaves signals to us: it would raise them once more."""
+    """Sets `ready` once it accepts connections. Handles no signals: `_stop_on_request` does."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -70,19 +70,22 @@ class _Server(uvicorn.Server):
 
 
 def discovery_file(data_dir: Path) -> Path:
+    """The file in which clients find the address of the server."""
     return data_dir / "server.json"
 
 
 async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
-    """Serve until told to stop; returns when nothing is left running."""
-    service = await Debugger.open(options.data_dir, trusted=_same_user, pool_size=options.pool_size)
+    """Serve until a signal or a client asks to stop. Returns when all targets have ended."""
+    service = await Debugger.open(
+        options.data_dir, trusted=_is_same_user, pool_size=options.pool_size
+    )
     try:
-        token = options.token or (None if options.loopback else _token(options.data_dir))
+        token = options.token or (None if options.loopback else _load_token(options.data_dir))
         listener = _listen(options, say)
     except BaseException:
         await service.store.aclose()
         raise
-    policy = Policy(options.loopback, token, MAX_BODY)
+    policy = Policy(options.loopback, token, MAX_BODY_BYTES)
     app = create_app(service)
     server = _Server(
         uvicorn.Config(
@@ -95,36 +98,36 @@ async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
             log_config=None,
             access_log=False,
             server_header=False,
-            timeout_keep_alive=_IDLE_SECONDS,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             backlog=512,
         )
     )
-    stopping = asyncio.create_task(_stop_when_asked(server, service))
+    stopping = asyncio.create_task(_stop_on_request(server, service))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     files = [discovery_file(options.data_dir), *filter(None, [options.ready_file])]
     try:
-        async with gc_policy.tuned():
+        async with gc_policy.tune_collector():
             try:
                 await _announce(server, running, listener, options, policy, files, say)
             except errors.Failure:
-                server.should_exit = True  # in order all the same
+                server.should_exit = True  # shut down in order even so
                 await running
                 raise
             await running
     finally:
         stopping.cancel()
         for file in files:
-            _take_back(file)
+            _withdraw(file)
 
 
-def _same_user(peer: object, local: object) -> bool:
-    uid = peers.owner_uid(peer, local)  # type: ignore[arg-type]
+def _is_same_user(peer: object, local: object) -> bool:
+    uid = peers.find_owner(peer, local)  # type: ignore[arg-type]
     return uid is not None and uid in (0, os.getuid())
 
 
-def _token(data_dir: Path) -> str:
-    """The token for clients beyond loopback: kept, so that they need not learn it anew."""
+def _load_token(data_dir: Path) -> str:
+    """The token for clients on other machines. It is kept, so that it stays the same."""
     file = data_dir / "token"
     with contextlib.suppress(OSError):
         known = file.read_text().strip()
@@ -136,6 +139,7 @@ def _token(data_dir: Path) -> str:
 
 
 def _listen(options: ServerOptions, say: Callable[[str], None]) -> socket.socket:
+    """Bind the port. Without a given port, take a free one if the default is taken."""
     wanted = DEFAULT_PORT if options.port is None else options.port
     try:
         return _bind(options.host, wanted)
@@ -163,16 +167,16 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _stop_when_asked(server: uvicorn.Server, service: Debugger) -> None:
+async def _stop_on_request(server: uvicorn.Server, service: Debugger) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             loop.add_signal_handler(number, service.stop_requested.set)
     await service.stop_requested.wait()
     server.should_exit = True
-    # Targets go first: then whoever waits for one is answered with its end, not hung up on.
-    # Should that take long, they are at least told what is so now.
-    loop.call_later(_GRACE_SECONDS / 2, service.wake_all)
+    # Targets end first, so that requests that wait for one are answered with its end.
+    # If that takes long, those requests are answered with the current state.
+    loop.call_later(_SHUTDOWN_SECONDS / 2, service.wake_all)
     await service.programs.end_targets()
     service.wake_all()
 
@@ -186,7 +190,7 @@ async def _announce(
     files: list[Path],
     say: Callable[[str], None],
 ) -> None:
-    """Say where we are, once we answer there."""
+    """Publish the address, once the server accepts connections there."""
     ready = asyncio.create_task(server.ready.wait())
     await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
     ready.cancel()
@@ -194,20 +198,20 @@ async def _announce(
         await running
         raise errors.Failure("the server could not start")
     host, port = listener.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    url = f"http://{shown}:{port}"
+    url_host = f"[{host}]" if ":" in host else host
+    url = f"http://{url_host}:{port}"
     facts = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
     for file in files:
         _publish(file, json.dumps(facts) + "\n")
     say(f"Holdfast is at {url} (data in {options.data_dir})")
     if not policy.loopback:
-        which = "you gave" if options.token else f"in {options.data_dir / 'token'}"
-        say(f"WARNING: reachable from other machines. Clients need the token {which}.")
+        origin = "you gave" if options.token else f"in {options.data_dir / 'token'}"
+        say(f"WARNING: reachable from other machines. Clients need the token {origin}.")
 
 
 def _publish(file: Path, text: str) -> None:
     try:
-        write_privately(file, text)
+        write_private_file(file, text)
     except OSError as problem:
         raise errors.Failure(
             f"cannot write {file}: {problem.strerror}",
@@ -215,8 +219,8 @@ def _publish(file: Path, text: str) -> None:
         ) from None
 
 
-def write_privately(file: Path, text: str) -> None:
-    """Write a file that is whole or not there, and readable by its owner only."""
+def write_private_file(file: Path, text: str) -> None:
+    """Write a file atomically, readable by its owner only."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(handle, "w") as stream:
@@ -228,8 +232,8 @@ def write_privately(file: Path, text: str) -> None:
         raise
 
 
-def _take_back(file: Path) -> None:
-    """Remove what announces us, unless another server has announced itself there since."""
+def _withdraw(file: Path) -> None:
+    """Remove our published address, unless another server has replaced it."""
     with contextlib.suppress(OSError, ValueError, KeyError):
         if json.loads(file.read_text())["pid"] == os.getpid():
             file.unlink()

@@ -1,9 +1,9 @@
-"""Who is on the other end of a loopback TCP connection.
+"""Finds the user at the other end of a loopback TCP connection.
 
 TCP does not say which user connected, but the kernel knows the uid that made each socket. On Linux
-we ask for the *client's* socket, the one whose local address is our peer, by name; where that is
-not possible we look for its row in the tables under `/proc/net`. Elsewhere psutil can see the
-sockets of this user's own processes, which answers the only question we have: is it one of ours?
+we ask for the *client's* socket: the one whose local address is our peer. We ask over netlink, or
+else search the tables under `/proc/net`. On other systems, psutil lists the sockets of this user's
+own processes. That is enough to tell whether the client is one of them.
 """
 
 from __future__ import annotations
@@ -20,47 +20,47 @@ from holdfast.server.socket_owner import IP
 
 Address = tuple[str, int]
 
-TABLES = Path("/proc/net")
+TABLE_DIR = Path("/proc/net")
 
-# The kernel hands a table out page by page while sockets come and go, so that a row may be missed
-# once in a while. A look that finds nothing is therefore repeated before it is believed.
-LOOKS = 2
+# The kernel returns a table page by page while sockets open and close, so one read may miss a row.
+# A table without our row is therefore read again.
+MAX_TABLE_READS = 2
 
 
-def owner_uid(peer: Address, local: Address) -> int | None:
+def find_owner(peer: Address, local: Address) -> int | None:
     """The uid that owns the socket at `peer` which is connected to `local`; None if unknown.
 
-    A socket its process has closed belongs to no inode, and the kernel then says uid 0 whoever it
-    was. Believing that would let any user pass for root by closing early, so it is unknown too.
+    For a socket that its process has closed, the kernel reports inode 0 and uid 0.
+    That uid is not trusted: any user could pass for root by closing early.
     """
-    row = socket_owner.find(_parsed(peer), _parsed(local))
+    row = socket_owner.find_socket(_parse_address(peer), _parse_address(local))
     if row is not None:
         return row.uid if row.inode else None
-    if (TABLES / "tcp").exists():
-        return owner_by_table(peer, local)
-    return owner_by_process(peer, local)
+    if (TABLE_DIR / "tcp").exists():
+        return find_owner_by_table(peer, local)
+    return find_owner_by_process(peer, local)
 
 
-def owner_by_table(peer: Address, local: Address) -> int | None:
-    # An IPv4 client may itself use an IPv6 socket, and is then listed in the other table.
-    names = ("tcp", "tcp6") if _ip(peer[0]).version == 4 else ("tcp6",)
-    for name in names * LOOKS:
-        uid = owner_in(_table(name), peer, local)
+def find_owner_by_table(peer: Address, local: Address) -> int | None:
+    # An IPv4 client may use an IPv6 socket. It is then listed in the table `tcp6`.
+    names = ("tcp", "tcp6") if _parse_ip(peer[0]).version == 4 else ("tcp6",)
+    for name in names * MAX_TABLE_READS:
+        uid = find_owner_in_table(_read_table(name), peer, local)
         if uid is not None:
             return uid
     return None
 
 
-def _table(name: str) -> bytes:
+def _read_table(name: str) -> bytes:
     try:
-        return (TABLES / name).read_bytes()
+        return (TABLE_DIR / name).read_bytes()
     except FileNotFoundError:  # a kernel without IPv6
         return b""
 
 
-def owner_in(table: bytes, peer: Address, local: Address) -> int | None:
+def find_owner_in_table(table: bytes, peer: Address, local: Address) -> int | None:
     """The uid in the row from `peer` to `local` of one `/proc/net/tcp` or `tcp6` table."""
-    start = max(table.find(key) for key in _row_keys(peer, local))
+    start = max(table.find(key) for key in _build_row_keys(peer, local))
     if start < 0:
         return None
     # peer, local, state, tx:rx, tr:when, retrnsmt, uid, timeout, inode
@@ -71,29 +71,30 @@ def owner_in(table: bytes, peer: Address, local: Address) -> int | None:
 
 def is_loopback(host: str) -> bool:
     try:
-        return _ip(host).is_loopback
+        return _parse_ip(host).is_loopback
     except ValueError:
         return False
 
 
-def _ip(host: str) -> IP:
-    return socket_owner.plain(ip_address(host))
+def _parse_ip(host: str) -> IP:
+    return socket_owner.unmap(ip_address(host))
 
 
-def _parsed(address: Address) -> tuple[IP, int]:
-    return _ip(address[0]), address[1]
+def _parse_address(address: Address) -> tuple[IP, int]:
+    return _parse_ip(address[0]), address[1]
 
 
-def _row_keys(peer: Address, local: Address) -> list[bytes]:
-    widths = (4, 16) if _ip(peer[0]).version == 4 else (16,)
+def _build_row_keys(peer: Address, local: Address) -> list[bytes]:
+    widths = (4, 16) if _parse_ip(peer[0]).version == 4 else (16,)
     return [
-        f" {_as_in_table(peer, width)} {_as_in_table(local, width)} ".encode() for width in widths
+        f" {_format_for_table(peer, width)} {_format_for_table(local, width)} ".encode()
+        for width in widths
     ]
 
 
-def _as_in_table(address: Address, width: int) -> str:
-    """`0100007F:1388`: the words of the address as this machine's integers, then the port."""
-    ip = _ip(address[0])
+def _format_for_table(address: Address, width: int) -> str:
+    """An address as in `/proc/net/tcp`, such as `0100007F:1388`: words in host order, and port."""
+    ip = _parse_ip(address[0])
     packed = ip.packed
     if width == 16 and ip.version == 4:
         packed = b"\0" * 10 + b"\xff\xff" + packed
@@ -102,22 +103,23 @@ def _as_in_table(address: Address, width: int) -> str:
     return f"{digits}:{address[1]:04X}"
 
 
-def owner_by_process(peer: Address, local: Address) -> int | None:
-    """Our own uid when one of our processes holds that socket. Newest first: clients are young."""
+def find_owner_by_process(peer: Address, local: Address) -> int | None:
+    """Our own uid if one of our processes has that socket. The newest are searched first."""
     uid = os.geteuid()
     for pid in reversed(psutil.pids()):
         try:
             process = psutil.Process(pid)
-            if process.uids().effective == uid and _holds(process, peer, local):
+            if process.uids().effective == uid and _has_connection(process, peer, local):
                 return uid
-        except psutil.Error:  # it ended, or is not ours to look at
+        except psutil.Error:  # it ended, or we may not inspect it
             continue
     return None
 
 
-def _holds(process: psutil.Process, peer: Address, local: Address) -> bool:
-    wanted = _parsed(peer), _parsed(local)
+def _has_connection(process: psutil.Process, peer: Address, local: Address) -> bool:
+    wanted = _parse_address(peer), _parse_address(local)
     return any(
-        bool(row.laddr and row.raddr) and (_parsed(row.laddr), _parsed(row.raddr)) == wanted
+        bool(row.laddr and row.raddr)
+        and (_parse_address(row.laddr), _parse_address(row.raddr)) == wanted
         for row in process.net_connections(kind="tcp")
     )

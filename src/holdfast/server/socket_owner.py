@@ -1,7 +1,7 @@
 """Asks the Linux kernel about one TCP socket, over netlink.
 
 The tables under `/proc/net` say the same, but reading one walks the kernel's whole hash of
-connections: some 5 ms on an ordinary machine, for every connection we accept. This question names
+connections: some 5 ms on an ordinary machine, for every connection we accept. This request names
 the socket and takes 50 µs. See sock_diag(7) for the messages.
 """
 
@@ -38,27 +38,27 @@ class Row:
     inode: int
 
 
-def plain(ip: IP) -> IP:
-    """An IPv4 address that came through an IPv6 socket, told as what it is."""
+def unmap(ip: IP) -> IP:
+    """The IPv4 address in an IPv4-mapped IPv6 address; any other address as it is."""
     return getattr(ip, "ipv4_mapped", None) or ip
 
 
-def find(local: tuple[IP, int], remote: tuple[IP, int]) -> Row | None:
+def find_socket(local: tuple[IP, int], remote: tuple[IP, int]) -> Row | None:
     """The socket at `local` connected to `remote`; None when the kernel cannot say."""
     if sys.platform != "linux":
         return None
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, SOCK_DIAG) as netlink:
             netlink.settimeout(1)
-            netlink.sendto(_question(local, remote), (0, 0))
-            row = _parse(netlink.recv(8192))
-    except OSError:  # no netlink here: a sandbox, or a small kernel
+            netlink.sendto(_build_request(local, remote), (0, 0))
+            row = _parse_row(netlink.recv(8192))
+    except OSError:  # netlink is not available, as in some sandboxes
         return None
-    # With no such connection the kernel offers who listens at `local` instead.
+    # Without such a connection the kernel returns the socket that listens at `local`.
     return row if row is not None and (row.local, row.remote) == (local, remote) else None
 
 
-def _question(local: tuple[IP, int], remote: tuple[IP, int]) -> bytes:
+def _build_request(local: tuple[IP, int], remote: tuple[IP, int]) -> bytes:
     family = socket.AF_INET if local[0].version == 4 else socket.AF_INET6
     body = (
         REQUEST.pack(family, socket.IPPROTO_TCP, 0, ALL_STATES)
@@ -71,19 +71,19 @@ def _question(local: tuple[IP, int], remote: tuple[IP, int]) -> bytes:
     return header + body
 
 
-def _parse(message: bytes) -> Row | None:
+def _parse_row(message: bytes) -> Row | None:
     _, kind, *_ = HEADER.unpack_from(message)
     if kind != SOCK_DIAG_BY_FAMILY:  # an error: no such socket
         return None
     fields = ANSWER.unpack_from(message, HEADER.size)
     family, _, _, _, local_port, remote_port, local, remote, _, _, _, uid, inode = fields
     return Row(
-        local=(_ip(family, local), int.from_bytes(local_port, "big")),
-        remote=(_ip(family, remote), int.from_bytes(remote_port, "big")),
+        local=(_parse_ip(family, local), int.from_bytes(local_port, "big")),
+        remote=(_parse_ip(family, remote), int.from_bytes(remote_port, "big")),
         uid=uid,
         inode=inode,
     )
 
 
-def _ip(family: int, packed: bytes) -> IP:
-    return plain(ip_address(packed[:4] if family == socket.AF_INET else packed))
+def _parse_ip(family: int, packed: bytes) -> IP:
+    return unmap(ip_address(packed[:4] if family == socket.AF_INET else packed))
