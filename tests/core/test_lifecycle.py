@@ -4,7 +4,14 @@ import itertools
 
 import pytest
 
-from holdfast.core.lifecycle import OPERATIONS, Signal, absorb, next_state, possible, require
+from holdfast.core.lifecycle import (
+    OPERATIONS,
+    Signal,
+    list_operations,
+    next_state,
+    require,
+    try_next_state,
+)
 from holdfast.errors import WrongState
 from holdfast.model.session_state import State
 
@@ -43,7 +50,7 @@ def test_input_that_is_given_lets_the_program_run_on() -> None:
 
 def test_a_program_may_stop_or_read_before_it_is_known_to_have_started() -> None:
     assert walk(Signal.LAUNCH, Signal.STOPPED) is State.PAUSED
-    assert absorb(State.PAUSED, Signal.STARTED) is None
+    assert try_next_state(State.PAUSED, Signal.STARTED) is None
     assert walk(Signal.LAUNCH, Signal.INPUT_WANTED) is State.WAITING_FOR_INPUT
 
 
@@ -57,32 +64,32 @@ def test_every_live_state_can_end_in_every_way(state: State) -> None:
 @pytest.mark.parametrize("state", LIVE + ENDED)
 def test_everything_that_was_launched_can_be_restarted(state: State) -> None:
     assert next_state(state, Signal.RESTART) is State.LAUNCHING
-    assert "restart" in possible(state)
+    assert "restart" in list_operations(state)
 
 
 def test_an_illegal_signal_says_the_state_and_what_is_possible() -> None:
     with pytest.raises(WrongState, match="cannot launch: the session is running") as caught:
         next_state(State.RUNNING, Signal.LAUNCH)
     assert caught.value.details["state"] == "running"
-    assert caught.value.details["possible"] == possible(State.RUNNING)
+    assert caught.value.details["possible"] == list_operations(State.RUNNING)
 
 
 @pytest.mark.parametrize(("state", "signal"), [*itertools.product(ENDED, REPORTS)])
 def test_what_is_reported_after_the_end_is_ignored(state: State, signal: Signal) -> None:
-    assert absorb(state, signal) is None
+    assert try_next_state(state, signal) is None
 
 
 @pytest.mark.parametrize("state", ENDED)
 @pytest.mark.parametrize("signal", REQUESTS)
 def test_after_the_end_a_session_may_be_given_a_program_again(state: State, signal: Signal) -> None:
-    assert absorb(state, signal) is State.LAUNCHING
-    assert signal.value in possible(state)
+    assert try_next_state(state, signal) is State.LAUNCHING
+    assert signal.value in list_operations(state)
 
 
 @pytest.mark.parametrize("state", LIVE)
 def test_a_request_at_the_wrong_time_is_refused_aloud_and_not_ignored(state: State) -> None:
     with pytest.raises(WrongState):
-        absorb(state, Signal.LAUNCH)
+        try_next_state(state, Signal.LAUNCH)
 
 
 @pytest.mark.parametrize(("state", "signal"), [*itertools.product(State, Signal)])
@@ -94,7 +101,7 @@ def test_absorbing_agrees_with_the_table_wherever_the_table_speaks(
     except WrongState:
         expected = None
     if expected is not None:
-        assert absorb(state, signal) is expected
+        assert try_next_state(state, signal) is expected
 
 
 def test_the_operations_are_those_of_the_rest_vocabulary() -> None:
@@ -113,13 +120,13 @@ def test_a_session_can_always_be_deleted(state: State) -> None:
 def test_an_operation_is_refused_exactly_when_it_is_not_listed(
     state: State, operation: str
 ) -> None:
-    if operation in possible(state):
+    if operation in list_operations(state):
         require(state, operation)
         return
     with pytest.raises(WrongState) as caught:
         require(state, operation)
     assert caught.value.message == f"cannot {operation}: the session is {state.value}"
-    assert caught.value.details == {"state": state.value, "possible": possible(state)}
+    assert caught.value.details == {"state": state.value, "possible": list_operations(state)}
     assert caught.value.hint
 
 
@@ -143,8 +150,8 @@ def test_a_hint_never_advises_what_makes_no_sense() -> None:
 
 
 def test_what_is_possible_is_a_list_of_ones_own() -> None:
-    possible(State.CREATED).clear()
-    assert possible(State.CREATED) == ["launch", "attach", "delete"]
+    list_operations(State.CREATED).clear()
+    assert list_operations(State.CREATED) == ["launch", "attach", "delete"]
 
 
 def test_an_operation_that_does_not_exist_is_our_own_mistake() -> None:

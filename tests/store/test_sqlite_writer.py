@@ -97,7 +97,7 @@ def test_events_of_a_deleted_session_are_not_tried_again(writer: WriterThread) -
     with pytest.raises(StoreProblem, match="no such table"):
         writer.flush()
     writer.submit(lambda c: None, forgets="s1").result()
-    assert writer.queue.pending("s1") == []
+    assert writer.queue.list_pending("s1") == []
 
     writer.submit(create_events).result()
     writer.flush()
@@ -105,7 +105,7 @@ def test_events_of_a_deleted_session_are_not_tried_again(writer: WriterThread) -
     query = "SELECT session_id, seq FROM events"
     writer.submit(lambda c: found.extend(c.execute(query))).result()
     assert found == [("s2", 1)]
-    assert writer.queue.pending("s2") == []
+    assert writer.queue.list_pending("s2") == []
     assert writer.queue.dropped == 0
 
 
@@ -133,12 +133,12 @@ def test_appending_waits_for_room_in_a_full_queue() -> None:
     while len(taken) < 50:
         for item in queue.take(1) or ():
             assert isinstance(item, EventRow)
-            assert len(queue.pending("s1")) <= 3
+            assert len(queue.list_pending("s1")) <= 3
             taken.append(item)
             queue.settle([item])
     appender.join()
     assert [item.seq for item in taken] == list(range(50))
-    assert queue.pending("s1") == []
+    assert queue.list_pending("s1") == []
 
 
 def test_a_queue_is_also_full_by_size() -> None:
@@ -168,5 +168,5 @@ def test_taken_events_are_pending_until_settled() -> None:
     queue = WriteQueue()
     queue.put_event(row(1))
     queue.take(10)
-    assert queue.pending("s1") == [row(1)]
+    assert queue.list_pending("s1") == [row(1)]
     assert queue.last_pending_seq("s1") == 1

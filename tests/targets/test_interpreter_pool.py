@@ -151,7 +151,7 @@ def test_one_that_lives_but_cannot_be_spoken_to_is_ended() -> None:
             await log.until(lambda: made.counts == {sys.executable: 2})
             deaf = log.started[0]
             os.kill(deaf, signal.SIGSTOP)  # or it would end by itself
-            [connection] = [each.connection for each in made.waiting() if each.pid == deaf]
+            [connection] = [each.connection for each in made.list_waiting() if each.pid == deaf]
             connection.close()
 
             await log.until(lambda: log.forgotten == [deaf])
@@ -193,7 +193,7 @@ def test_a_python_that_cannot_be_warmed_is_tried_at_the_next_launch_only(tmp_pat
         made = Pool(fail, lambda target: None, 2)
         for count in (1, 2):
             assert made.take("python") is None
-            await asyncio.gather(*made.filling())
+            await asyncio.gather(*made.list_filling())
             assert len(tries) == count
         await made.close()
 

@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from holdfast.targets.program.python_processes import (
-    Powers,
+    Permissions,
+    find_obstacle,
     listening_port,
-    obstacle,
     python_processes,
 )
 from holdfast.wire.server_answers import PythonProcess
@@ -122,18 +122,28 @@ ADAPTER = "python /site-packages/debugpy/adapter --for-server 4242"
 
 
 @pytest.mark.parametrize(
-    ("powers", "command", "reason"),
+    ("permissions", "command", "reason"),
     [
-        (Powers(pid=0, uid=os.getuid(), may_trace_all=False, ptrace_scope=0), "python", None),
-        (Powers(pid=0, uid=-1, may_trace_all=True, ptrace_scope=2), "python", None),
-        (Powers(pid=0, uid=-1, may_trace_all=False, ptrace_scope=0), "python", "another user"),
-        (Powers(pid=0, uid=os.getuid(), may_trace_all=False, ptrace_scope=1), "python", "scope"),
-        (Powers(pid=0, uid=os.getuid(), may_trace_all=True, ptrace_scope=3), "python", "off"),
-        (Powers(pid=0, uid=os.getuid(), may_trace_all=True, ptrace_scope=0), ADAPTER, "adapter"),
+        (Permissions(pid=0, uid=os.getuid(), may_trace_all=False, ptrace_scope=0), "python", None),
+        (Permissions(pid=0, uid=-1, may_trace_all=True, ptrace_scope=2), "python", None),
+        (Permissions(pid=0, uid=-1, may_trace_all=False, ptrace_scope=0), "python", "another user"),
+        (
+            Permissions(pid=0, uid=os.getuid(), may_trace_all=False, ptrace_scope=1),
+            "python",
+            "scope",
+        ),
+        (Permissions(pid=0, uid=os.getuid(), may_trace_all=True, ptrace_scope=3), "python", "off"),
+        (
+            Permissions(pid=0, uid=os.getuid(), may_trace_all=True, ptrace_scope=0),
+            ADAPTER,
+            "adapter",
+        ),
     ],
 )
-def test_what_stands_in_the_way_is_said(powers: Powers, command: str, reason: str | None) -> None:
-    said = obstacle(psutil.Process(), command.split(), None, powers)
+def test_the_reason_why_a_process_cannot_be_attached_to_is_given(
+    permissions: Permissions, command: str, reason: str | None
+) -> None:
+    said = find_obstacle(psutil.Process(), command.split(), None, permissions)
     assert said is None if reason is None else reason in (said or "")
 
 
@@ -141,6 +151,6 @@ def test_what_stands_in_the_way_is_said(powers: Powers, command: str, reason: st
 def test_a_process_has_one_tracer_at_most() -> None:
     traced = f"import ctypes; ctypes.CDLL(None).ptrace(0, 0, 0, 0); {READY}"
     with running(sys.executable, "-c", traced) as pid:
-        powers = Powers(pid=0, uid=os.getuid(), may_trace_all=True, ptrace_scope=0)
-        said = obstacle(psutil.Process(pid), ["python"], None, powers)
+        permissions = Permissions(pid=0, uid=os.getuid(), may_trace_all=True, ptrace_scope=0)
+        said = find_obstacle(psutil.Process(pid), ["python"], None, permissions)
         assert said == f"process {os.getpid()} traces it already"

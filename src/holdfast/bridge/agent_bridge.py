@@ -57,7 +57,7 @@ from holdfast.model.agent_events import (
     SessionStart,
     ValueRecorded,
     VariableSet,
-    place_before,
+    build_place,
 )
 from holdfast.recording import liveness, retention, session_index
 from holdfast.recording.content_files import ContentFiles
@@ -168,7 +168,9 @@ class Bridge:
         self._listener = Listener(home, self.control, self.commands, self._emit_snapshot)
         self._listener.start()
         self._registration = Registration(home)
-        threading.Thread(target=self._tidy, name="holdfast-tidy", daemon=True).start()
+        threading.Thread(
+            target=self._run_background_work, name="holdfast-tidy", daemon=True
+        ).start()
 
     def _resume(self, home: SessionDirectory) -> bool:
         """Go on with a session that was there before; whether it was.
@@ -192,13 +194,13 @@ class Bridge:
             home, about = self.home, self._about
             _log_failure(lambda: home.write_metadata(about))
 
-    def _tidy(self) -> None:
+    def _run_background_work(self) -> None:
         """What need not be done before the agent begins."""
         assert self.home is not None
         agents = self.home.agents
         _log_failure(lambda: session_index.remove_dead(agents))
         _log_failure(lambda: retention.prune(agents))
-        self._registration.keep(lambda: self.is_over)
+        self._registration.keep_registered(lambda: self.is_over)
 
     def _warn_of_side_effects(self, tape: ReplayTape) -> None:
         if tools := tape.side_effects():
@@ -397,7 +399,7 @@ class Bridge:
                 error["commandId"], error["status"] = command_id, REJECTED
             self.emit(ERROR(error))
             return
-        before = place_before(self.iteration, lane)
+        before = build_place(self.iteration, lane)
         event: VariableSet = {"key": key, "value": value, "before": before}
         if command_id is not None:
             event["commandId"] = command_id

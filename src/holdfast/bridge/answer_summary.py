@@ -37,7 +37,7 @@ def describe_answer(result: Any) -> AnswerSummary:
         return {"content": result}
     if isinstance(result, list):
         return _describe_chunks(result)
-    choice = _first(_get(result, "choices"))
+    choice = _get_first(_get(result, "choices"))
     message = _get(choice, "message") if choice is not None else result
     summary = {
         "stopReason": _get(choice, "finish_reason") or _get(result, "stop_reason"),
@@ -56,7 +56,7 @@ def _describe_chunks(chunks: list[Any]) -> AnswerSummary:
         if isinstance(chunk, str):
             text.append(chunk)
             continue
-        choice = _first(_get(chunk, "choices"))
+        choice = _get_first(_get(chunk, "choices"))
         delta = _get(choice, "delta") or _get(chunk, "delta")
         for piece in (_get(delta, "content"), _get(delta, "text")):
             if isinstance(piece, str):
@@ -100,7 +100,7 @@ def _tool_calls(calls: Any) -> list[dict[str, object]]:
     return summaries
 
 
-def _first(items: Any) -> Any:
+def _get_first(items: Any) -> Any:
     return items[0] if isinstance(items, (list, tuple)) and items else None
 
 

@@ -143,7 +143,7 @@ def stream(flow: Flow, perform: Callable[[Any], Iterator[Any]]) -> Generator[Any
         while isinstance(step, Stop):
             step = flow.send(step.wait())
     except StopIteration as end:
-        yield from _as_chunks(end.value)
+        yield from _list_chunks(end.value)
         return None
     chunks: list[Any] = []
     source: Any = None
@@ -163,7 +163,7 @@ def stream(flow: Flow, perform: Callable[[Any], Iterator[Any]]) -> Generator[Any
         _finish(flow, Partial(chunks))
         raise
     except BaseException as error:  # the flow decides what becomes of it
-        yield from _as_chunks(_throw(flow, error))
+        yield from _list_chunks(_throw(flow, error))
         return None
     _finish(flow, chunks)
     return returned
@@ -178,7 +178,7 @@ async def stream_async(
         while isinstance(step, Stop):
             step = flow.send(await step.wait_async())
     except StopIteration as end:
-        for value in _as_chunks(end.value):
+        for value in _list_chunks(end.value):
             yield value
         return
     chunks: list[Any] = []
@@ -194,7 +194,7 @@ async def stream_async(
         _finish(flow, Partial(chunks))
         raise
     except BaseException as error:  # the flow decides what becomes of it
-        for value in _as_chunks(await _throw_async(flow, error)):
+        for value in _list_chunks(await _throw_async(flow, error)):
             yield value
         return
     _finish(flow, chunks)
@@ -228,5 +228,5 @@ async def _throw_async(flow: Flow, error: BaseException) -> Any:
     raise AssertionError("no flow begins a stream again")
 
 
-def _as_chunks(value: Any) -> list[Any]:
+def _list_chunks(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]

@@ -413,7 +413,7 @@ def _hold_error(
     entry: RecordedCall | None,
 ) -> Generator[Stop, Any, tuple[HoldDecision | None, float]]:
     """What is decided of an error: now, or when it was recorded."""
-    repeated = None if entry is None else _recorded_decision(bridge, entry.outcome)
+    repeated = None if entry is None else _find_recorded_decision(bridge, entry.outcome)
     if bridge.control.is_idle:
         return repeated, 0.0
     kind, message = type(error).__qualname__, error_message(error)
@@ -432,10 +432,10 @@ def _hold_error(
 
 def _repeat_decision(bridge: Bridge, entry: RecordedCall | None) -> HoldDecision | None:
     """What the debugger decided when this was recorded: it is decided again."""
-    return None if entry is None else _recorded_decision(bridge, entry.request)
+    return None if entry is None else _find_recorded_decision(bridge, entry.request)
 
 
-def _recorded_decision(bridge: Bridge, data: EventData) -> HoldDecision | None:
+def _find_recorded_decision(bridge: Bridge, data: EventData) -> HoldDecision | None:
     assert bridge.tape is not None
     recorded = bridge.tape.read_decision(data)
     if recorded is None:

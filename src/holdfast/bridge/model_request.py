@@ -18,7 +18,7 @@ from holdfast.model.agent_events import (
     ApiRequest,
     MessageInjected,
     UserInput,
-    place_before,
+    build_place,
 )
 from holdfast.wire import agent_lines
 
@@ -80,7 +80,7 @@ class PendingCall:
         message = call.make({"role": role, "content": content})
         call.messages.append(message)
         bridge.lane(call.lane).known_texts.add(bridge.values.encode(call.show(message)))
-        before = place_before(self._iteration, call.lane)
+        before = build_place(self._iteration, call.lane)
         event: MessageInjected = {"role": role, "content": content, "before": before}
         if command_id is not None:
             event["commandId"] = command_id

@@ -43,7 +43,7 @@ _KINDS = {agent_spans.INTERNAL: trace.SpanKind.INTERNAL, agent_spans.CLIENT: tra
 _PATIENCE = 10.0
 
 
-class _Heard(NamedTuple):
+class _QueuedEvent(NamedTuple):
     seq: int
     kind: str
     moment: float
@@ -60,20 +60,22 @@ class Export:
         self._tracer = provider.get_tracer("holdfast", __version__)
         self._spans = agent_spans.Spans(dbg.id, dbg.name, dbg.provider, dbg.model_name)
         self._open: dict[str, trace.Span] = {}
-        self._heard: queue.SimpleQueue[_Heard | threading.Event | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="holdfast-otel", daemon=True)
+        self._queue: queue.SimpleQueue[_QueuedEvent | threading.Event | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(
+            target=self._process_events, name="holdfast-otel", daemon=True
+        )
         self._thread.start()
-        dbg.listen(self._hear)
+        dbg.listen(self._queue_event)
         # After the provider's own: what is registered last is done first.
         atexit.register(self._end)
 
-    def _hear(self, seq: int, kind: str, moment: float, data: str) -> None:
-        self._heard.put(_Heard(seq, kind, moment, data, contexts.get_current()))
+    def _queue_event(self, seq: int, kind: str, moment: float, data: str) -> None:
+        self._queue.put(_QueuedEvent(seq, kind, moment, data, contexts.get_current()))
 
     def flush(self, timeout: float = _PATIENCE) -> bool:
         """Wait until everything that has ended is sent; False if that took too long."""
         done = threading.Event()
-        self._heard.put(done)
+        self._queue.put(done)
         if not done.wait(timeout):
             return False
         send = getattr(self._provider, "force_flush", None)
@@ -83,7 +85,7 @@ class Export:
         """End what is open, and send it. The session itself goes on."""
         atexit.unregister(self._end)
         if self._thread.is_alive():
-            self._heard.put(None)
+            self._queue.put(None)
             self._thread.join(_PATIENCE)
         if self._is_own and isinstance(self._provider, TracerProvider):
             self._provider.shutdown()
@@ -95,32 +97,32 @@ class Export:
 
     # -- in its own thread -----------------------------------------------------------------------
 
-    def _work(self) -> None:
-        while (heard := self._heard.get()) is not None:
-            if isinstance(heard, threading.Event):
-                heard.set()
+    def _process_events(self) -> None:
+        while (queued := self._queue.get()) is not None:
+            if isinstance(queued, threading.Event):
+                queued.set()
                 continue
             try:
-                self._take(heard)
+                self._take(queued)
             except Exception:
                 # Telemetry of any kind may fail, and the next event may do better.
                 logger.exception("an event could not be made into a span")
         for span in self._spans.close():
             self._finish(span)
 
-    def _take(self, heard: _Heard) -> None:
+    def _take(self, queued: _QueuedEvent) -> None:
         event: RecordedEvent = {
-            "seq": heard.seq,
-            "type": heard.kind,
-            "timestamp": agent_lines.format_timestamp(heard.moment),
+            "seq": queued.seq,
+            "type": queued.kind,
+            "timestamp": agent_lines.format_timestamp(queued.moment),
             "sessionId": self._dbg.id,
-            "data": json.loads(heard.data),
+            "data": json.loads(queued.data),
         }
         for span in self._spans.take(event):
             if span.is_over:
                 self._finish(span)
             else:
-                self._begin(span, heard.context)
+                self._begin(span, queued.context)
 
     def _begin(self, span: agent_spans.Span, around: contexts.Context) -> None:
         parent = self._open.get(span.parent) if span.parent is not None else None
@@ -151,10 +153,10 @@ def export(dbg: Bridge, provider: trace.TracerProvider | None = None) -> Export:
     found = trace.get_tracer_provider()
     if isinstance(found, TracerProvider):
         return Export(dbg, found, is_own=False)
-    return Export(dbg, _own(dbg.name), is_own=True)
+    return Export(dbg, _create_provider(dbg.name), is_own=True)
 
 
-def _own(name: str) -> TracerProvider:
+def _create_provider(name: str) -> TracerProvider:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
     service = os.environ.get("OTEL_SERVICE_NAME") or name

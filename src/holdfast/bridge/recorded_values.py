@@ -114,20 +114,20 @@ def encode_value(value: Any) -> str:
         return "".join(_encode(value, 0))
     except Exception:  # a cycle, a key that is no text, a number that is none, a lazy proxy…
         pass
-    for replace in (_without_infinities, safe_repr):
+    for replace in (_replace_infinities, safe_repr):
         with contextlib.suppress(Exception):  # the same again
             return "".join(_encode(replace(value), 0))
     return '"?"'
 
 
-def _without_infinities(value: Any) -> Any:
+def _replace_infinities(value: Any) -> Any:
     """With `NaN` and the infinities, for which JSON has no numbers, as texts."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, dict):
-        return {name: _without_infinities(item) for name, item in value.items()}
+        return {name: _replace_infinities(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_infinities(item) for item in value]
+        return [_replace_infinities(item) for item in value]
     return value
 
 

@@ -83,7 +83,7 @@ class ReplayTape:
         self._models_inside: dict[RecordedCall, int] = defaultdict(int)
         self._values: dict[tuple[str, str], deque[EventData]] = defaultdict(deque)
         self._read()
-        self._waiting = self._arrange()
+        self._waiting = self._group_calls()
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -98,7 +98,7 @@ class ReplayTape:
                 self._values[lane_of(data), str(data.get("name"))].append(data)
         self.is_whole = state.last_type == SESSION_END
 
-    def _arrange(self) -> dict[str, deque[_Group]]:
+    def _group_calls(self) -> dict[str, deque[_Group]]:
         """What will be called, lane by lane."""
         tools: dict[str, RecordedCall] = {}
         lanes: dict[str, list[RecordedCall]] = defaultdict(list)
@@ -187,14 +187,14 @@ class ReplayTape:
                 return []
             taken = [event for event in coming.changes if event["type"] == MESSAGE_INJECTED]
             coming.changes = [event for event in coming.changes if event not in taken]
-        return [self._with_body(event["data"], "content") for event in taken]
+        return [self._read_body_into(event["data"], "content") for event in taken]
 
     def list_variables(self, call: RecordedCall) -> list[EventData]:
         """The variables that the debugger had set before the call."""
         changes = [event for event in call.changes if event["type"] == VARIABLE_SET]
-        return [self._with_body(event["data"], "value") for event in changes]
+        return [self._read_body_into(event["data"], "value") for event in changes]
 
-    def _with_body(self, data: EventData, name: str) -> EventData:
+    def _read_body_into(self, data: EventData, name: str) -> EventData:
         return {**data, name: self._read_body(data.get(name))}
 
     def read_decision(self, data: EventData) -> EventData | None:

@@ -17,14 +17,14 @@ from holdfast.client.exceptions import DebugError
 from holdfast.client.http_client import ApiError, HttpClient
 from holdfast.recording.directories import SessionDirectory
 
-_AGAIN = 2.0  # again and again: a server that was started anew knows nothing
+_REGISTER_SECONDS = 2.0  # repeated, because a restarted server does not know the session
 
 
 class Registration:
     def __init__(self, home: SessionDirectory) -> None:
         self._home = home
         usual = discovery.data_dir() / "agents"
-        self._is_usual = _same(home.agents.root, usual)
+        self._is_usual = _is_same_path(home.agents.root, usual)
 
     @property
     def _url(self) -> str | None:
@@ -33,20 +33,20 @@ class Registration:
             return url
         return discovery.announced_url()
 
-    def keep(self, is_over: Callable[[], bool]) -> None:
-        """Until it is over, tell whatever server there is."""
+    def keep_registered(self, is_over: Callable[[], bool]) -> None:
+        """Register with the current server again and again, until the session is over."""
         while not is_over() and (not self._is_usual or os.environ.get("HOLDFAST_SERVER_URL")):
             url = self._url
             if url is not None:
-                self._tell(url)
-            time.sleep(_AGAIN)
+                self._register(url)
+            time.sleep(_REGISTER_SECONDS)
 
-    def _tell(self, url: str) -> None:
+    def _register(self, url: str) -> None:
         client = HttpClient(url, timeout=5.0)
         with contextlib.suppress(ApiError, DebugError, OSError, ValueError):
             client.request("POST", "/api/agents", {"directory": str(self._home.path)})
         client.close()
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same_path(one: Path, other: Path) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)

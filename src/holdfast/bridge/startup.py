@@ -41,7 +41,7 @@ def start(
     tape = _tape(directory)
     home: SessionDirectory | None = None
     try:
-        home = _home(directory, session)
+        home = _choose_directory(directory, session)
     except OSError as problem:
         logger.warning("this agent is not recorded: %s", problem)
     if home is not None and not _acquire(home):
@@ -78,7 +78,9 @@ def _root(directory: str | os.PathLike[str] | None) -> AgentsDirectory:
     )
 
 
-def _home(directory: str | os.PathLike[str] | None, session: str | None) -> SessionDirectory:
+def _choose_directory(
+    directory: str | os.PathLike[str] | None, session: str | None
+) -> SessionDirectory:
     root = _root(directory)
     if session is None:
         return root.create_session()

@@ -265,14 +265,14 @@ class _TestBody:
     def _write_result_check(self, call: Expression, claim: Expression) -> None:
         if claim[0] in ("equals", "is") and call[0] == "group" and not self._later:
             sign = "is" if claim[0] == "is" else "=="
-            whole = f"assert {self._flat(call)} {sign} {self._flat(claim[1])}"
+            whole = f"assert {self._format_flat(call)} {sign} {self._format_flat(claim[1])}"
             if 4 + len(whole) <= source_expressions.WIDTH:
                 self._lines.append(f"    {whole}")
                 return
         self._write_line("result = ", call)
         self._write_check("result", claim)
 
-    def _flat(self, node: Expression) -> str:
+    def _format_flat(self, node: Expression) -> str:
         return source_expressions.format_line(node, self._file.name)
 
     def _write_check(self, name: str, claim: Expression) -> None:

@@ -86,7 +86,7 @@ class CallEncoder:
             return
         before = invocation.last_snapshot()
         if before is not None and before.fixed:
-            pending.snapshot = self._fix(target, before)
+            pending.snapshot = self._remember_fixed(target, before)
             return
         state = pending.state = self._states.read(target)
         if before is not None and state is not None and is_same(before.state, state):
@@ -97,11 +97,11 @@ class CallEncoder:
         snapshot.state = state
         is_function = type(target) is types.FunctionType
         if snapshot.fixed or (is_function and object_state.is_stable(target)):
-            self._fix(target, snapshot)
+            self._remember_fixed(target, snapshot)
         else:
             invocation.remember(snapshot)
 
-    def _fix(self, target: Any, snapshot: Snapshot) -> Snapshot:
+    def _remember_fixed(self, target: Any, snapshot: Snapshot) -> Snapshot:
         if len(self.fixed_targets) > _MAX_FIXED:
             self.fixed_targets.clear()
         self.fixed_targets[id(target)] = (target, snapshot)

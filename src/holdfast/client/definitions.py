@@ -95,19 +95,19 @@ class Definitions:
 
     def store(self, thing: Any) -> Stored | None:
         """Store a class or function; None if its name is enough."""
-        known = self.recall(thing)
+        known = self.get_stored(thing)
         if known is not None:
             return known
         if not is_private(thing):
             return None
-        _CircleStore(self).store(thing)
-        return self.recall(thing, checked=True)
+        _DefinitionWriter(self).store(thing)
+        return self.get_stored(thing, checked=True)
 
     def find_living(self, cid: str) -> Any:
         """The class or function with this id, if this process has it."""
         return self._living.get(cid)
 
-    def recall(self, thing: Any, checked: bool = False) -> Stored | None:
+    def get_stored(self, thing: Any, checked: bool = False) -> Stored | None:
         """What is stored of it. Unless it is `checked` already, None if it has changed since."""
         entry = self._known.get(id(thing))
         if entry is None or entry[0]() is not thing:
@@ -141,7 +141,7 @@ def _closure_state(thing: Any) -> bytes | None:
         return b""
 
 
-class _CircleStore:
+class _DefinitionWriter:
     """Stores a thing and all it refers to, those in a circle together (Tarjan's algorithm)."""
 
     def __init__(self, definitions: Definitions) -> None:
@@ -172,7 +172,7 @@ class _CircleStore:
         def refer(other: Any) -> str | None:
             if other is thing or not is_private(other):
                 return None
-            if self._definitions.recall(other) is None:
+            if self._definitions.get_stored(other) is None:
                 references.append(other)
             return ""
 
@@ -198,7 +198,7 @@ class _CircleStore:
         def refer(other: Any) -> str | None:
             if any(other is member for member in circle) or not is_private(other):
                 return None
-            stored = self._definitions.recall(other, checked=True)
+            stored = self._definitions.get_stored(other, checked=True)
             if stored is None:
                 return None
             used[stored.cid] = stored

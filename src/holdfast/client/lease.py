@@ -63,7 +63,7 @@ class Lease:
         self._path = None
         self.drop()
 
-    def is_good(self) -> bool:
+    def is_valid(self) -> bool:
         words = self.words
         is_recent = time.monotonic_ns() - words[HEARTBEAT_AT] <= LEASE_NS
         return words[EPOCH_AT] == self.epoch and is_recent
@@ -73,13 +73,13 @@ class Lease:
         with without_interception(), self._renewing:
             self._recorder.reopen_after_fork()
             for _ in range(3):
-                if self.is_good():
+                if self.is_valid():
                     return True
                 if time.monotonic_ns() - self._refused_at < LEASE_NS // 4:
                     return False
                 self.take(self._recorder.fetch_rules())
             self._refused_at = time.monotonic_ns()
-            return self.is_good()
+            return self.is_valid()
 
 
 def _map_board(path: str) -> memoryview:

@@ -162,7 +162,7 @@ class LeasedCalls:
                             if not outbox.is_awake:
                                 outbox.wake()
                             if len(plain_calls) >= outbox.max_waiting:
-                                outbox.relieve()
+                                outbox.flush_in_caller()
                             return value
                         late = self._finish_unusual(
                             Invocation(proxy, name, qualname, function, args, {}, frame),

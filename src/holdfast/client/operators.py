@@ -50,13 +50,13 @@ _COMPARISONS: dict[str, Binary] = {
 }
 
 
-def _swap(function: Binary) -> Binary:
+def _swap_operands(function: Binary) -> Binary:
     return lambda mine, other: function(other, mine)
 
 
 BINARY: dict[str, Binary] = {
     **{f"__{name}__": function for name, function in {**_ARITHMETIC, **_COMPARISONS}.items()},
-    **{f"__r{name}__": _swap(function) for name, function in _ARITHMETIC.items()},
-    "__rpow__": _swap(operator.pow),
+    **{f"__r{name}__": _swap_operands(function) for name, function in _ARITHMETIC.items()},
+    "__rpow__": _swap_operands(operator.pow),
 }
 INPLACE: dict[str, Binary] = {f"__i{name}__": function for name, function in _INPLACE.items()}

@@ -90,7 +90,7 @@ class Outbox:
         if packed[2] is not None:
             self._content_bytes += _content_size(packed)
         if len(self._packed) >= self.max_waiting or self._content_bytes >= MAX_WAITING_BYTES:
-            self.relieve()
+            self.flush_in_caller()
 
     def wake(self) -> None:
         self.is_awake = True
@@ -106,7 +106,7 @@ class Outbox:
                     self._sender.start()
         self._wake_event.set()
 
-    def relieve(self) -> None:
+    def flush_in_caller(self) -> None:
         """Send in the thread that adds, because too much waits."""
         try:
             with without_interception():

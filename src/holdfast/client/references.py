@@ -2,7 +2,7 @@
 
 A class or function that no other process can import is stored once, under a content id of its own.
 The bytes of whatever uses it call `stored` with that id, so that `pickle.loads` and `dill.loads`
-restore them wherever Holdfast is installed and finds its server. `look_with` replaces the server.
+restore them where Holdfast is installed and finds its server. `resolve_with` replaces the server.
 
 The names `Omitted` and `stored` and the path of this module are part of the stored format.
 """
@@ -57,7 +57,7 @@ class Reference:
 
 
 @contextmanager
-def look_with(look: Look) -> Iterator[None]:
+def resolve_with(look: Look) -> Iterator[None]:
     """Find what bytes refer to with `look` while they are loaded."""
     token = _look.set(look)
     try:

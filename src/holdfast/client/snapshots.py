@@ -82,7 +82,7 @@ class Snapshots:
             data, needs = self._encode(value)
         except value_pickler.TooLarge as problem:
             return self._build_too_large(value, problem.size, problem.digest)
-        except value_pickler.UnderWay as problem:
+        except value_pickler.NotCopyable as problem:
             return _build_marked(value, problem.kind, str(problem))
         except Exception as problem:  # pickling runs code of the application's classes
             if isinstance(problem, RecursionError) and _is_stack_full():

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import rebuilding
-from holdfast.client.references import Look, Omitted, Reference, look_with, stored
+from holdfast.client.references import Look, Omitted, Reference, resolve_with, stored
 
 PROTOCOL = 5
 
@@ -50,7 +50,7 @@ class TooLarge(Exception):
         self.digest = digest
 
 
-class UnderWay(Exception):
+class NotCopyable(Exception):
     """The value contains something that is used up by reading it, or belongs to one process."""
 
     def __init__(self, kind: str) -> None:
@@ -189,7 +189,7 @@ def _dill_pickler() -> Any:
     """dill is imported when it is first needed, and many applications never need it."""
     import dill
 
-    class Thorough(dill.Pickler):  # type: ignore[misc]
+    class ReferringDillPickler(dill.Pickler):  # type: ignore[misc]
         def __init__(self, sink: _Sink, refer: Refer, is_private: Callable[[Any], bool]) -> None:
             super().__init__(sink, PROTOCOL, recurse=True, byref=False)
             self._refer_to = refer
@@ -206,12 +206,12 @@ def _dill_pickler() -> Any:
                     return stored, (cid,)
                 return self._reductions.reduce(obj) if self._is_private(obj) else NotImplemented
             if cls in ONE_SHOT:
-                raise UnderWay(ONE_SHOT[cls])
+                raise NotCopyable(ONE_SHOT[cls])
             if cls.__module__ == "dataclasses":
                 return rebuilding.sentinel_name(obj) or NotImplemented
             return NotImplemented
 
-    return Thorough
+    return ReferringDillPickler
 
 
 def dump_omission(type_name: str, why: str, size: int | None = None, digest: str = "") -> bytes:
@@ -235,7 +235,7 @@ def dump_part(group: str, index: int) -> bytes:
 
 def loads(data: bytes, look: Look) -> Any:
     """Load a value. `look` gives what is stored under an id that the bytes refer to."""
-    with look_with(look):
+    with resolve_with(look):
         if b"dill" in data:
             import dill
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 
 from holdfast.core._statements import is_string, statements
-from holdfast.core.source_text import compile_quietly, decode, no_warnings, parse_quietly
+from holdfast.core.source_text import compile_quietly, decode, parse_quietly, suppress_warnings
 from holdfast.errors import InvalidLine
 
 
@@ -93,7 +93,7 @@ def _logical_line(text: str, line: int) -> tuple[int, int]:
     first = None
     layout = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
     try:
-        with no_warnings():
+        with suppress_warnings():
             for token in tokenize.generate_tokens(io.StringIO(text).readline):
                 if first is None and token.type not in layout:
                     first = token.start[0]

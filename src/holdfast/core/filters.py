@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from holdfast.core.source_text import no_warnings
+from holdfast.core.source_text import suppress_warnings
 from holdfast.errors import InvalidFilter
 
 NAMES = (
@@ -137,7 +137,7 @@ def parse(text: str, names: tuple[str, ...] = NAMES) -> Filter:
     if len(text) > MAX_CHARACTERS:
         raise _invalid(text, f"it is longer than {MAX_CHARACTERS} characters", None)
     try:
-        with no_warnings():
+        with suppress_warnings():
             tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as problem:
         raise _invalid(text, problem.msg, problem.offset) from None
@@ -165,7 +165,7 @@ def _resolve(value: Any) -> Any:
     return value.get() if isinstance(value, (LazyValue, Arguments)) else value
 
 
-def _truth(value: Any) -> bool | Unknown:
+def _to_truth(value: Any) -> bool | Unknown:
     """True, False, or unknown with a reason."""
     value = _resolve(value)
     if isinstance(value, Unknown):
@@ -209,7 +209,7 @@ def _membership(wanted: bool) -> Callable[[Any, Any], bool | Unknown]:
     return contains
 
 
-def _arithmetic(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _wrap_arithmetic(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def compute_safely(left: Any, right: Any) -> Any:
         left, right = _resolve(left), _resolve(right)
         for side in (left, right):
@@ -269,12 +269,12 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool | Unknown]] = {
     ast.IsNot: _comparison(lambda left, right: not (type(left) is type(right) and left == right)),
 }
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: _arithmetic(operator.add),
-    ast.Sub: _arithmetic(operator.sub),
-    ast.Mult: _arithmetic(operator.mul),
-    ast.Div: _arithmetic(operator.truediv),
-    ast.FloorDiv: _arithmetic(operator.floordiv),
-    ast.Mod: _arithmetic(operator.mod),
+    ast.Add: _wrap_arithmetic(operator.add),
+    ast.Sub: _wrap_arithmetic(operator.sub),
+    ast.Mult: _wrap_arithmetic(operator.mul),
+    ast.Div: _wrap_arithmetic(operator.truediv),
+    ast.FloorDiv: _wrap_arithmetic(operator.floordiv),
+    ast.Mod: _wrap_arithmetic(operator.mod),
 }
 _CONSTRUCTORS: Mapping[str, Callable[..., Any]] = {
     "float": float,
@@ -309,7 +309,7 @@ class _Compiler:
                 return self._compile_and_or(isinstance(op, ast.And), values)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 inner = self.compile(operand)
-                return lambda call: _negate(_truth(inner(call)))
+                return lambda call: _negate(_to_truth(inner(call)))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
                 inner, sign = self.compile(operand), -1 if isinstance(op, ast.USub) else 1
                 times = _ARITHMETIC[ast.Mult]
@@ -350,7 +350,7 @@ class _Compiler:
             """Stop at the first part that decides. If none does, an unknown part leaves it open."""
             undecided: Unknown | None = None
             for part in parts:
-                truth = _truth(part(call))
+                truth = _to_truth(part(call))
                 if isinstance(truth, Unknown):
                     undecided = truth if undecided is None else undecided
                 elif truth is not every:

@@ -155,7 +155,7 @@ def next_state(state: State, signal: Signal) -> State:
         raise _refuse(state, signal.value) from None
 
 
-def absorb(state: State, signal: Signal) -> State | None:
+def try_next_state(state: State, signal: Signal) -> State | None:
     """As `next_state`, but None for an event of the target that comes too late.
 
     A process may die at any moment, so a stop may be reported after its end. A request that is not
@@ -167,7 +167,7 @@ def absorb(state: State, signal: Signal) -> State | None:
     return _NEXT[state].get(signal)
 
 
-def possible(state: State) -> list[str]:
+def list_operations(state: State) -> list[str]:
     """The operations that a user may ask for in `state`."""
     return list(_POSSIBLE[state])
 
@@ -186,7 +186,7 @@ def wrong_state(state: State, message: str) -> WrongState:
         f"{message}: the session is {state.value}",
         hint=_HINTS[state],
         state=state.value,
-        possible=possible(state),
+        possible=list_operations(state),
     )
 
 
@@ -195,7 +195,7 @@ def _refuse(state: State, operation: str) -> WrongState:
         f"cannot {operation}: the session is {state.value}",
         hint=_choose_hint(state, operation),
         state=state.value,
-        possible=possible(state),
+        possible=list_operations(state),
     )
 
 

@@ -22,7 +22,7 @@ _UNREADABLE = (ValueError, OverflowError, RecursionError, MemoryError)
 
 
 @contextmanager
-def no_warnings() -> Iterator[None]:
+def suppress_warnings() -> Iterator[None]:
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -35,14 +35,14 @@ def decode(source: str | bytes, filename: str) -> str:
 
 
 def compile_quietly(text: str, filename: str, mode: str) -> CodeType:
-    with no_warnings(), _as_syntax_errors(text, filename):
+    with suppress_warnings(), _raise_syntax_errors(text, filename):
         # Without the `__future__` imports and the `-O` of our own process.
         code: CodeType = compile(text, filename, mode, dont_inherit=True, optimize=0)
         return code
 
 
 def parse_quietly(text: str, filename: str) -> ast.Module:
-    with no_warnings(), _as_syntax_errors(text, filename):
+    with suppress_warnings(), _raise_syntax_errors(text, filename):
         return ast.parse(text, filename)
 
 
@@ -58,7 +58,7 @@ def _decode_bytes(data: bytes, filename: str) -> str:
 
 
 @contextmanager
-def _as_syntax_errors(text: str, filename: str) -> Iterator[None]:
+def _raise_syntax_errors(text: str, filename: str) -> Iterator[None]:
     try:
         yield
     except _UNREADABLE as problem:

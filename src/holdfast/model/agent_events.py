@@ -60,7 +60,7 @@ class Place(TypedDict):
     lane: NotRequired[str]
 
 
-def place_before(iteration: int, lane: str) -> Place:
+def build_place(iteration: int, lane: str) -> Place:
     return {"iteration": iteration} if lane == MAIN else {"iteration": iteration, "lane": lane}
 
 

@@ -25,7 +25,7 @@ class Tail:
         except OSError:
             return []
         try:
-            return self._new(handle)
+            return self._read_new_lines(handle)
         except OSError:
             return []
         finally:
@@ -45,7 +45,7 @@ class Tail:
         is_other = self._file is not None and self._file != (status.st_dev, status.st_ino)
         return is_other or status.st_size != self.offset
 
-    def _new(self, handle: int) -> list[tuple[int, bytes]]:
+    def _read_new_lines(self, handle: int) -> list[tuple[int, bytes]]:
         status = os.fstat(handle)
         same = (status.st_dev, status.st_ino)
         if status.st_size < self.offset or (self._file is not None and self._file != same):
@@ -54,7 +54,7 @@ class Tail:
         data = os.pread(handle, min(self._most, status.st_size - self.offset), self.offset)
         end = data.rfind(b"\n") + 1
         if end == 0 and len(data) == min(self._most, status.st_size - self.offset) >= self._most:
-            return self._long(handle, status.st_size)
+            return self._read_long_line(handle, status.st_size)
         lines, place = [], self.offset
         for line in data[:end].split(b"\n")[:-1]:
             lines.append((place, line))
@@ -62,7 +62,7 @@ class Tail:
         self.offset += end
         return lines
 
-    def _long(self, handle: int, size: int) -> list[tuple[int, bytes]]:
+    def _read_long_line(self, handle: int, size: int) -> list[tuple[int, bytes]]:
         """A line that is longer than what is read at once."""
         parts: list[bytes] = []
         place = end = self.offset

@@ -85,7 +85,7 @@ class Application:
     def __init__(self, debugger: Debugger, table: RouteTable) -> None:
         self._debugger = debugger
         self._table = table
-        self._life = Router(lifespan=self._live)
+        self._life = Router(lifespan=self._manage_lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -104,7 +104,7 @@ class Application:
                 raise
 
     @asynccontextmanager
-    async def _live(self, _app: object) -> AsyncIterator[None]:
+    async def _manage_lifespan(self, _app: object) -> AsyncIterator[None]:
         await self._debugger.start()
         try:
             yield

@@ -70,7 +70,7 @@ class QueryParser(Generic[T]):
 
     def __init__(self, type_: type[T]) -> None:
         self._type = type_
-        self._default = type_() if _try({}, type_) is None else None
+        self._default = type_() if _find_problem({}, type_) is None else None
 
     def parse(self, query: bytes) -> T:
         if not query and self._default is not None:
@@ -128,7 +128,7 @@ def _find_problems(document: Any, type_: Any) -> list[Problem]:
     """
     problems = _find_missing(document, type_)
     while len(problems) < _MAX_PROBLEMS:
-        message = _try(document, type_)
+        message = _find_problem(document, type_)
         if message is None:
             break
         problem = _locate(message, document, type_)
@@ -140,7 +140,7 @@ def _find_problems(document: Any, type_: Any) -> list[Problem]:
             place = place[:-1]
         if not place:
             break
-        document = _change(document, place[:-1], _without(place[-1]))
+        document = _change(document, place[:-1], _drop_key(place[-1]))
     order = {name: at for at, name in enumerate(_list_names(type_))}
     return sorted(problems, key=lambda problem: order.get(problem.field.split(".")[0], len(order)))
 
@@ -157,7 +157,7 @@ def _list_names(type_: Any) -> tuple[str, ...]:
     return getattr(type_, "__struct_encode_fields__", ())
 
 
-def _try(document: Any, type_: Any) -> str | None:
+def _find_problem(document: Any, type_: Any) -> str | None:
     """What `msgspec` says about the document; None if it is as it should be."""
     try:
         msgspec.convert(document, type_, strict=False)
@@ -203,7 +203,7 @@ def _find_key(document: Any, place: Place, type_: Any) -> str:
     for step in place:
         mapping = mapping[step]
     for key, value in mapping.items():
-        if _try(_change(document, place, _constant({key: value})), type_):
+        if _find_problem(_change(document, place, _constant({key: value})), type_):
             return str(key)
     return str(next(iter(mapping)))  # none is wrong alone
 
@@ -221,7 +221,7 @@ def _constant(value: Any) -> Callable[[Any], Any]:
     return lambda _: value
 
 
-def _without(name: str | int) -> Callable[[Any], Any]:
+def _drop_key(name: str | int) -> Callable[[Any], Any]:
     return lambda mapping: {key: value for key, value in mapping.items() if key != name}
 
 

@@ -56,7 +56,7 @@ class Debugger:
 
     async def start(self) -> None:
         try:
-            self.settings = self.settings.changed(await self.store.directory.settings())
+            self.settings = self.settings.replace(await self.store.directory.settings())
         except errors.HoldfastError as problem:
             self._warn("SETTINGS_IGNORED", f"stored settings ignored: {problem.message}")
         for error in await self.calls.start():
@@ -123,7 +123,7 @@ class Debugger:
         self._warnings.append(ServerWarning(code=code, message=message, details={}))
 
     async def configure(self, changes: Mapping[str, Any]) -> Settings:
-        settings = self.settings.changed(changes)
+        settings = self.settings.replace(changes)
         await self.store.directory.put_settings(changes)
         self.settings = settings
         self.calls.settings_changed()

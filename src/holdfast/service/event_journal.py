@@ -36,7 +36,7 @@ class EventJournal:
         self._stream.add(self._session_id, event.seq, kind)
         return event
 
-    async def after(self, since: int, limit: int) -> list[EventRecord]:
+    async def read_after(self, since: int, limit: int) -> list[EventRecord]:
         """The first `limit` events with a number above `since`."""
         if since >= self._seq:
             return []
@@ -49,7 +49,7 @@ class EventJournal:
         events: list[Event] = []
         last = since
         for _ in range(1 if types is None else _MAX_READS):
-            records = await self.after(last, limit)
+            records = await self.read_after(last, limit)
             for record in records:
                 if len(events) == limit:
                     break

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 from holdfast import errors
-from holdfast.service.event_stream import EventStream, Mention
+from holdfast.service.event_stream import EventReference, EventStream
 from holdfast.service.session import Session
 from holdfast.service.session_registry import SessionRegistry
 from holdfast.wire.session_answers import Event, EventList, LatestEvents
 
 Types = frozenset[str] | None
-Numbered = tuple[int, Mention]
+Numbered = tuple[int, EventReference]
 
 
 class EventReader:
@@ -19,7 +19,7 @@ class EventReader:
         self._sessions = sessions
         self._stream = stream
 
-    async def of_session(
+    async def read_session(
         self, session_id: str, since: int, limit: int, types: Types = None, seconds: float = 0.0
     ) -> EventList:
         """A session's events after a number. If there are none, wait for some."""
@@ -34,32 +34,34 @@ class EventReader:
             if not await _wait_for_event(session, since, left):
                 return page
 
-    async def latest(
+    async def read_latest(
         self, cursor: str | None, limit: int, types: Types = None, seconds: float = 0.0
     ) -> LatestEvents:
         """Without a cursor, the newest events. With one, what came after it, or comes in time."""
         stream = self._stream
         if cursor is None:
-            known = _of_types(stream.after(stream.oldest), types, stream.oldest)
+            known = _select_types(stream.list_after(stream.oldest), types, stream.oldest)
             if known or not seconds:
                 events, _, _ = await self._read(known[-limit:], types)
-                return LatestEvents(events, stream.cursor(stream.number), False, False)
-        place = stream.number if cursor is None else stream.place(cursor)
+                return LatestEvents(events, stream.format_cursor(stream.number), False, False)
+        place = stream.number if cursor is None else stream.parse_cursor(cursor)
         missed = place is None or place < stream.oldest
         number = stream.oldest if place is None else max(place, stream.oldest)
-        known = await self._wait_for_mentions(number, types, seconds)
+        known = await self._wait_for_references(number, types, seconds)
         end = stream.number
         events, reached, is_cut = await self._read(known[:limit], types)
         has_more = is_cut or len(known) > limit
         if has_more:
             end = reached
-        return LatestEvents(events, stream.cursor(end), has_more, missed)
+        return LatestEvents(events, stream.format_cursor(end), has_more, missed)
 
-    async def _wait_for_mentions(self, number: int, types: Types, seconds: float) -> list[Numbered]:
+    async def _wait_for_references(
+        self, number: int, types: Types, seconds: float
+    ) -> list[Numbered]:
         stream = self._stream
         deadline = time.monotonic() + seconds
         while True:
-            known = _of_types(stream.after(number), types, number)
+            known = _select_types(stream.list_after(number), types, number)
             left = deadline - time.monotonic()
             if known or left <= 0:
                 return known
@@ -106,7 +108,7 @@ async def _wait_for_growth(stream: EventStream, number: int, seconds: float) -> 
     return await stream.wait_until(lambda: stream.number > number, seconds)
 
 
-def _of_types(mentions: list[Mention], types: Types, first: int) -> list[Numbered]:
+def _select_types(references: list[EventReference], types: Types, first: int) -> list[Numbered]:
     """Those of these types, each with its number; `first` is the one before the first."""
-    numbered = enumerate(mentions, first + 1)
+    numbered = enumerate(references, first + 1)
     return [(number, event) for number, event in numbered if types is None or event.type in types]

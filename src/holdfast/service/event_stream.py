@@ -15,7 +15,7 @@ from holdfast.service.waitable import Waitable
 _KEPT = 20_000
 
 
-class Mention(NamedTuple):
+class EventReference(NamedTuple):
     session_id: str
     seq: int
     type: str
@@ -28,18 +28,18 @@ class EventStream(Waitable):
         super().__init__()
         self.number = 0
         self._server = secrets.token_hex(4)
-        self._latest: deque[Mention] = deque(maxlen=_KEPT)
+        self._latest: deque[EventReference] = deque(maxlen=_KEPT)
 
     def add(self, session_id: str, seq: int, kind: str) -> None:
         self.number += 1
-        self._latest.append(Mention(session_id, seq, kind))
+        self._latest.append(EventReference(session_id, seq, kind))
         if self._waiters:
             self.wake()
 
-    def cursor(self, number: int) -> str:
+    def format_cursor(self, number: int) -> str:
         return f"{self._server}-{number}"
 
-    def place(self, cursor: str) -> int | None:
+    def parse_cursor(self, cursor: str) -> int | None:
         """The number that a cursor of this server stands for; None for that of another."""
         server, _, number = cursor.partition("-")
         if server != self._server or not number.isdecimal() or int(number) > self.number:
@@ -51,7 +51,7 @@ class EventStream(Waitable):
         """The number before the oldest that is known."""
         return self.number - len(self._latest)
 
-    def after(self, number: int) -> list[Mention]:
+    def list_after(self, number: int) -> list[EventReference]:
         """What came after that number, as far as it is known."""
         skip = max(0, number - self.oldest)
         return list(islice(self._latest, skip, None))

@@ -61,7 +61,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         16 * 1024 * 1024
     )
 
-    def changed(self, values: Mapping[str, Any]) -> Settings:
+    def replace(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some values replaced, each checked."""
         known = {field.name: field for field in msgspec.structs.fields(self)}
         checked: dict[str, Any] = {}

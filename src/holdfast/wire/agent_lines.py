@@ -201,7 +201,7 @@ def content_id(body: bytes) -> str:
 def loose_key(*parts: Any) -> str:
     """The same for two messages that mean the same: random ids are left out."""
     try:
-        return exact_key(_without_random(parts))
+        return exact_key(_drop_random(parts))
     except RecursionError:
         return exact_key(repr(parts))
 
@@ -224,13 +224,13 @@ def is_random(name: Any, value: Any) -> bool:
     return name in _RANDOM and isinstance(value, (str, int, float, type(None)))
 
 
-def _without_random(value: Any) -> Any:
+def _drop_random(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            str(name): _without_random(item)
+            str(name): _drop_random(item)
             for name, item in value.items()
             if not is_random(name, item)
         }
     if isinstance(value, (list, tuple)):
-        return [_without_random(item) for item in value]
+        return [_drop_random(item) for item in value]
     return value

@@ -352,7 +352,7 @@ class CallBreakpointFields(Struct, kw_only=True, forbid_unknown_fields=True):
         about("A decision that is made at once, without a hold: `action` and its fields."),
     ] = UNSET
 
-    def given(self) -> Json:
+    def get_fields(self) -> Json:
         """The fields that are not left out."""
         values = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: value for name, value in values.items() if value is not UNSET}

@@ -118,16 +118,16 @@ def _object_pieces(node: Node, bare: str, depth: int, above: set[int]) -> Iterat
 def list_fields(node: Node) -> list[tuple[View, View]]:
     """The attributes that an object's state would set, and the items it would be given."""
     pairs = list(node.pairs)
-    states = node.state.items if _is(node.state, "tuple") else [node.state]
+    states = node.state.items if _is_kind(node.state, "tuple") else [node.state]
     for state in states:
-        if _is(state, "dict"):
+        if _is_kind(state, "dict"):
             pairs += state.pairs
         elif state is not None:
             pairs.append(("state", state))
     return pairs
 
 
-def _is(view: View, kind: str) -> bool:
+def _is_kind(view: View, kind: str) -> bool:
     return isinstance(view, Node) and view.kind == kind
 
 

@@ -1,8 +1,8 @@
 """Finds where two values differ, by path.
 
-The values may be live objects, JSON, or views of pickles that nobody loads: an `Anatomy` says how
-its kind of value is compared and taken apart. Needs the standard library only, because it runs in
-users' applications too.
+The values may be live objects, JSON, or views of pickles that nobody loads. A `ValueInspector`
+says how its kind of value is compared and taken apart. Needs the standard library only, because it
+runs in users' applications too.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Part = tuple[str, Any]
 """The step that leads to a part, such as `[0]` or `.name`, and the part."""
 
 
-class Anatomy(Protocol):
+class ValueInspector(Protocol):
     """How one kind of values is compared and taken apart."""
 
     def judge(self, left: Any, right: Any) -> Verdict: ...
@@ -71,13 +71,13 @@ class ValueDiffer:
 
     def __init__(
         self,
-        anatomy: Anatomy,
+        inspector: ValueInspector,
         max_differences: int,
         max_depth: int | None = None,
         *,
         reports_shared_once: bool = False,
     ) -> None:
-        self._anatomy = anatomy
+        self._inspector = inspector
         self._max_differences = max_differences
         self._max_depth = max_depth
         self._reports_shared_once = reports_shared_once
@@ -94,14 +94,14 @@ class ValueDiffer:
         pair = (id(left), id(right))
         if left is right or pair in self._compared or self.is_full:
             return
-        verdict = self._anatomy.judge(left, right)
+        verdict = self._inspector.judge(left, right)
         if verdict is Verdict.SAME:
             return
         if verdict is Verdict.DIFFERENT:
             self._add(Difference(path, Change.CHANGED, left, right))
             return
         if depth == self._max_depth:
-            if not self._anatomy.looks_same(left, right):
+            if not self._inspector.looks_same(left, right):
                 self._add(Difference(path, Change.CHANGED, left, right))
             return
         self._compared[pair] = (left, right)
@@ -114,15 +114,15 @@ class ValueDiffer:
             del self._compared[pair]
 
     def _compare_inside(self, left: Any, right: Any, path: str, depth: int) -> None:
-        members = self._anatomy.members(left)
-        others = self._anatomy.members(right)
+        members = self._inspector.members(left)
+        others = self._inspector.members(right)
         if members is not None and others is not None:
             for text in sorted(members.keys() - others.keys()):
                 self._add(Difference(path, Change.REMOVED, left=members[text]))
             for text in sorted(others.keys() - members.keys()):
                 self._add(Difference(path, Change.ADDED, right=others[text]))
             return
-        parts, other_parts = self._anatomy.parts(left), self._anatomy.parts(right)
+        parts, other_parts = self._inspector.parts(left), self._inspector.parts(right)
         for key, (step, part) in parts.items():
             if key in other_parts:
                 self.compare(part, other_parts[key][1], path + step, depth)

@@ -368,7 +368,7 @@ class Events:
 
     def feed(self, piece: bytes) -> Iterator[str]:
         self._rest += self._decoder.decode(piece)
-        *events, self._rest = _cut(self._rest)
+        *events, self._rest = _split_events(self._rest)
         yield from events
 
     def end(self) -> Iterator[str]:
@@ -377,7 +377,7 @@ class Events:
             yield self._rest
 
 
-def _cut(text: str) -> list[str]:
+def _split_events(text: str) -> list[str]:
     pieces = text.replace("\r\n", "\n").split("\n\n") if "\r\n\r\n" in text else text.split("\n\n")
     return [*(f"{piece}\n\n" for piece in pieces[:-1]), pieces[-1]]
 

@@ -43,7 +43,7 @@ class Histories:
 
     def note(self, messages: Sequence[Any], given: Sequence[Any], sent: Sequence[Any]) -> None:
         """A framework had `messages`, the bridge was `given` some, and those were `sent`."""
-        if len(given) == len(sent) and all(map(_same, given, sent)):
+        if len(given) == len(sent) and all(map(_is_same, given, sent)):
             return
         self._changes.append(_Change(self._texts(messages), list(sent)))
 
@@ -65,5 +65,5 @@ def reuse_messages(
     return reuse
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     return one is other

@@ -72,7 +72,7 @@ def call_tool(
     handler: Callable[[ToolCallRequest], Any],
 ) -> Any:
     def run(given: dict[str, Any]) -> Any:
-        return _langchain_messages.result_of(handler(_with_input(request, given)))
+        return _langchain_messages.result_of(handler(_replace_input(request, given)))
 
     return _langchain_messages.message_of(
         dbg.call_tool(_tool_call(dbg, request, lane), run), request.tool_call
@@ -86,7 +86,7 @@ async def acall_tool(
     handler: Callable[[ToolCallRequest], Awaitable[Any]],
 ) -> Any:
     async def run(given: dict[str, Any]) -> Any:
-        return _langchain_messages.result_of(await handler(_with_input(request, given)))
+        return _langchain_messages.result_of(await handler(_replace_input(request, given)))
 
     result = await dbg.acall_tool(_tool_call(dbg, request, lane), run)
     return _langchain_messages.message_of(result, request.tool_call)
@@ -98,7 +98,7 @@ def _tool_call(dbg: Bridge, request: ToolCallRequest, lane: str | None) -> ToolC
     return ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=lane)
 
 
-def _with_input(request: ToolCallRequest, given: dict[str, Any]) -> ToolCallRequest:
+def _replace_input(request: ToolCallRequest, given: dict[str, Any]) -> ToolCallRequest:
     return request.override(tool_call={**request.tool_call, "args": given})
 
 
@@ -138,11 +138,11 @@ class _PendingRequest:
     def keep_changes(self, response: ModelResponse[Any]) -> Any:
         """What was put in by hand stays in the agent's own state, if the request was that state."""
         sent = self.call.messages
-        if len(sent) == len(self._given) and all(map(_is, sent, self._given)):
+        if len(sent) == len(self._given) and all(map(_is_same, sent, self._given)):
             return response
         state = self._request.state.get("messages") or []
         mine = self._request.messages
-        if len(state) != len(mine) or not all(map(_is, state, mine)):
+        if len(state) != len(mine) or not all(map(_is_same, state, mine)):
             self._histories.note(self._messages, self._given, sent)
             return response
         history = [each for each in sent if not isinstance(each, SystemMessage)]
@@ -150,7 +150,7 @@ class _PendingRequest:
         return ExtendedModelResponse(response, Command(update={"messages": all_of_it}))
 
 
-def _is(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     return one is other
 
 

@@ -77,9 +77,9 @@ class HoldfastCapability(AbstractCapability[Any]):
         try:
             return await self._dbg.acall_model(call, send)
         finally:
-            self._keep(ctx, messages, given, call.messages)
+            self._keep_edits(ctx, messages, given, call.messages)
 
-    def _keep(
+    def _keep_edits(
         self,
         ctx: RunContext[Any],
         messages: list[ModelMessage],
@@ -87,9 +87,9 @@ class HoldfastCapability(AbstractCapability[Any]):
         sent: list[ModelMessage],
     ) -> None:
         """What was put in by hand stays in the run's own history, if the request was all of it."""
-        if len(sent) == len(given) and all(map(_is, sent, given)):
+        if len(sent) == len(given) and all(map(_is_same, sent, given)):
             return
-        if len(ctx.messages) == len(messages) and all(map(_is, ctx.messages, messages)):
+        if len(ctx.messages) == len(messages) and all(map(_is_same, ctx.messages, messages)):
             ctx.messages[:] = sent
         else:
             self._histories.note(messages, given, sent)
@@ -114,7 +114,7 @@ class HoldfastCapability(AbstractCapability[Any]):
         return await self._dbg.acall_tool(held, run)
 
 
-def _is(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     return one is other
 
 

@@ -91,9 +91,9 @@ class _AgentWatch:
             result = original(*args, **more)
         if not isinstance(result, GeneratorType):
             return result
-        return self._steps(result)
+        return self._run_steps(result)
 
-    def _steps(self, steps: Iterator[Any]) -> Iterator[Any]:
+    def _run_steps(self, steps: Iterator[Any]) -> Iterator[Any]:
         with open_run(self._dbg, self._lane_given):
             yield from steps
 

@@ -21,7 +21,7 @@ async def list_breakpoints(debugger: Debugger) -> CallBreakpointList:
 @routes.post("/breakpoints", status=201)
 async def add_breakpoint(debugger: Debugger, body: CallBreakpointFields) -> CallBreakpointAnswer:
     """Hold calls that match; with `action`, do that at once instead. In force when this answers."""
-    return await debugger.calls.breakpoints.add(body.given())
+    return await debugger.calls.breakpoints.add(body.get_fields())
 
 
 @routes.delete("/breakpoints")
@@ -41,7 +41,7 @@ async def change_breakpoint(
     debugger: Debugger, breakpoint_id: str, body: CallBreakpointFields
 ) -> CallBreakpointAnswer:
     """Change a call breakpoint; a field left out stays, null takes it away."""
-    return await debugger.calls.breakpoints.change(breakpoint_id, body.given())
+    return await debugger.calls.breakpoints.change(breakpoint_id, body.get_fields())
 
 
 @routes.delete("/breakpoints/{breakpoint_id}")

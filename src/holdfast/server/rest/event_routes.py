@@ -28,9 +28,9 @@ async def list_events(debugger: Debugger, query: EventsQuery) -> EventList | Lat
         if query.cursor is not None:
             raise errors.InvalidInput("cursor goes without session", field="cursor")
         since = parse_cursor(query.since)
-        return await debugger.events.of_session(query.session, since, query.limit, types, seconds)
+        return await debugger.events.read_session(query.session, since, query.limit, types, seconds)
     if query.since is not None:
         raise errors.InvalidInput(
             "since goes with session", hint="Over all sessions, use `cursor`.", field="since"
         )
-    return await debugger.events.latest(query.cursor, query.limit, types, seconds)
+    return await debugger.events.read_latest(query.cursor, query.limit, types, seconds)

@@ -93,4 +93,4 @@ async def get_events(debugger: Debugger, session_id: str, query: SessionEventsQu
     """
     seconds, types = parse_seconds(query.wait, debugger), parse_types(query.types)
     since = parse_cursor(query.since)
-    return await debugger.events.of_session(session_id, since, query.limit, types, seconds)
+    return await debugger.events.read_session(session_id, since, query.limit, types, seconds)

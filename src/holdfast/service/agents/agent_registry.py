@@ -31,8 +31,8 @@ from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
 
 log = logging.getLogger(__name__)
-_LOOK_SECONDS = 0.25
-_LOOKS_BETWEEN_ENDED = 4  # every so many looks, sessions that have ended are read as well
+_CHECK_SECONDS = 0.25
+_CHECKS_BETWEEN_ENDED = 4  # every so many checks, sessions that have ended are read as well
 _SAME_TICK_SECONDS = 0.1  # a directory may change twice within them and look the same
 
 
@@ -63,7 +63,7 @@ class AgentRegistry:
             self.problem = f"agents cannot be followed in {self._agents.root}: {problem}"
         self._open_bell(self._agents.server_bell)
         await self._find()
-        self._start_task(self._look())
+        self._start_task(self._check_regularly())
 
     def close(self) -> None:
         for task in self._tasks:
@@ -110,14 +110,14 @@ class AgentRegistry:
 
     def _on_ring(self, handle: int) -> None:
         wakeup_fifo.drain(handle)
-        self._read_on()
+        self._read_new_lines()
         if not self._is_search_wanted and self._has_changed():
             self._is_search_wanted = True
             self._start_task(self._find())
 
     # -- reading ----------------------------------------------------------------------------
 
-    def _read_on(self, everyone: bool = False) -> None:
+    def _read_new_lines(self, everyone: bool = False) -> None:
         """What is new of all that run; of much, a part now, the rest when others had their turn."""
         self._soon = None
         is_more = False
@@ -125,11 +125,11 @@ class AgentRegistry:
             if everyone or not session.over:
                 is_more = self._read(session) or is_more
         if is_more and self._soon is None:
-            self._soon = asyncio.get_running_loop().call_soon(self._read_on)
+            self._soon = asyncio.get_running_loop().call_soon(self._read_new_lines)
 
     def _read(self, session: AgentSession) -> bool:
         try:
-            return session.tail.has_more() and session.read_on()
+            return session.tail.has_more() and session.read_new_lines()
         except Exception:
             # Whatever is in its files, the other sessions are followed.
             log.exception("the events of %s cannot be followed", session.id)
@@ -137,16 +137,16 @@ class AgentRegistry:
 
     # -- looking ----------------------------------------------------------------------------
 
-    async def _look(self) -> None:
+    async def _check_regularly(self) -> None:
         for number in count(1):
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
             try:
-                await self._look_once(everyone=number % _LOOKS_BETWEEN_ENDED == 0)
+                await self._check_agents(everyone=number % _CHECKS_BETWEEN_ENDED == 0)
             except Exception:
                 # The next look may do better; without it nobody would notice that agents die.
                 log.exception("agents could not be looked after")
 
-    async def _look_once(self, everyone: bool) -> None:
+    async def _check_agents(self, everyone: bool) -> None:
         self._open_bell(self._agents.server_bell)
         await self._find()
         watched = [
@@ -155,7 +155,7 @@ class AgentRegistry:
             if not session.over or session.reason == CRASHED
         ]
         alive = await asyncio.to_thread(_find_alive, [session.home for session in watched])
-        self._read_on(everyone)
+        self._read_new_lines(everyone)
         for session in watched:
             is_alive = session.id in alive
             if session.over and is_alive and session.reason == CRASHED:
@@ -193,7 +193,7 @@ class AgentRegistry:
         session = AgentSession(home, self._ledger, self._stream, self)
         try:
             session.begin(scan)
-            while session.read_on():
+            while session.read_new_lines():
                 pass
         except Exception:
             # Whatever is in its files, the other sessions are followed.

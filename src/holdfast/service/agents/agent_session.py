@@ -319,7 +319,7 @@ class AgentSession(Session):
         except OSError:
             self.created_at = 0.0
 
-    def read_on(self) -> bool:
+    def read_new_lines(self) -> bool:
         """Take what its bridge has written since; True if there is more than fits at once."""
         lines = self.tail.lines()
         for place, line in lines:

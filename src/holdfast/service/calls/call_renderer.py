@@ -207,7 +207,7 @@ def build_function(function: Function, calls: int, sessions: list[str]) -> Funct
 def build_breakpoint(armed: ArmedBreakpoint) -> CallBreakpointAnswer:
     point = armed.point
 
-    def known(value: Any) -> Any:
+    def none_to_unset(value: Any) -> Any:
         return UNSET if value is None else value
 
     return CallBreakpointAnswer(
@@ -217,14 +217,14 @@ def build_breakpoint(armed: ArmedBreakpoint) -> CallBreakpointAnswer:
         enabled=point.enabled,
         hits=armed.hits,
         undecided=armed.undecided,
-        function=known(point.function),
-        alias=known(point.alias),
-        call_type=known(point.call_type),
-        condition=known(point.condition),
-        hit_condition=known(point.hit_condition),
-        session_id=known(point.session_id),
-        action=known(point.action),
-        message=known(armed.message),
+        function=none_to_unset(point.function),
+        alias=none_to_unset(point.alias),
+        call_type=none_to_unset(point.call_type),
+        condition=none_to_unset(point.condition),
+        hit_condition=none_to_unset(point.hit_condition),
+        session_id=none_to_unset(point.session_id),
+        action=none_to_unset(point.action),
+        message=none_to_unset(armed.message),
     )
 
 

@@ -112,7 +112,7 @@ class CallSessions(Mapping[str, CallSession]):
         again.
         """
         session = await CallSession.restore(self, record, self._store, self._stream)
-        self._functions.recall(session.id, session.functions)
+        self._functions.restore_uses(session.id, session.functions)
         if session.reason is None:  # the last server had no time to write how far it came
             session.reason = "server_stopped"
             stored = await self._store.call_log.count_calls(session.id)

@@ -46,31 +46,36 @@ class FilterValues:
             self._data, self._data_of = {}, record.number
         known: dict[str, LazyValue] = {}
 
-        def later(cid: str, name: str) -> LazyValue:
+        def get_lazy_value(cid: str, name: str) -> LazyValue:
             if cid not in known:
-                known[cid] = self._build_later(cid, name)
+                known[cid] = self._build_lazy_value(cid, name)
             return known[cid]
 
         exception = None
         if record.exception_type is not None:
             exception = {"type": record.exception_type, "message": record.exception_message or ""}
         return {
-            "args": Arguments([later(cid, f"args[{at}]") for at, cid in enumerate(record.args)]),
+            "args": Arguments(
+                [get_lazy_value(cid, f"args[{at}]") for at, cid in enumerate(record.args)]
+            ),
             "kwargs": Arguments(
-                {name: later(cid, f"kwargs[{name!r}]") for name, cid in record.kwargs.items()}
+                {
+                    name: get_lazy_value(cid, f"kwargs[{name!r}]")
+                    for name, cid in record.kwargs.items()
+                }
             ),
             "function": record.function.name,
             "alias": record.function.alias,
             "call_type": record.call_type,
             "status": record.status.value,
-            "result": NOTHING if record.result is None else later(record.result, "result"),
+            "result": NOTHING if record.result is None else get_lazy_value(record.result, "result"),
             "exception": exception,
             "duration": NOTHING if record.duration_ns is None else record.duration_ns / 1e9,
             "thread": (record.thread or {}).get("name"),
             "task": record.task,
         }
 
-    def _build_later(self, cid: str, name: str) -> LazyValue:
+    def _build_lazy_value(self, cid: str, name: str) -> LazyValue:
         """The value in its preview, or else the plain value in its bytes."""
 
         def length() -> int | None:
@@ -79,7 +84,7 @@ class FilterValues:
         def note(what: str, known_length: int | None) -> Unknown:
             return Unknown(known_length, f"{name} is or holds {what}, which is not plain data")
 
-        def look() -> Any:
+        def load_value() -> Any:
             preview = self._preview(cid)
             if "json" in preview:
                 return preview["json"]
@@ -90,7 +95,7 @@ class FilterValues:
                 return Unknown(preview.get("length"), f"{name} is not stored")
             return plain_values.read_plain(data, note)
 
-        return LazyValue(look, length)
+        return LazyValue(load_value, length)
 
     def _preview(self, cid: str) -> Preview:
         preview = self._previews.get(cid)

@@ -55,7 +55,7 @@ class FunctionCatalog:
             session.add_function(function)
         return function
 
-    def recall(self, session_id: str, ids: Iterable[int]) -> None:
+    def restore_uses(self, session_id: str, ids: Iterable[int]) -> None:
         """Note what a session of the last server used."""
         for number in ids:
             if number in self.by_id:

@@ -57,23 +57,23 @@ class LeaseBoard:
         if self._words is not None:
             self._words[board_layout.EPOCH_AT] = self.epoch
 
-    def beat(self) -> None:
+    def write_heartbeat(self) -> None:
         if self._words is not None:
             self._words[board_layout.HEARTBEAT_AT] = time.monotonic_ns()
 
     def grant(self, session_id: str) -> None:
         self.open()
         self._leases.add(session_id)
-        self.beat()
+        self.write_heartbeat()
         if self._heart is None or self._heart.done():
-            self._heart = asyncio.create_task(self._beat())
+            self._heart = asyncio.create_task(self._beat_regularly())
 
     def release(self, session_id: str) -> None:
         self._leases.discard(session_id)
 
-    async def _beat(self) -> None:
+    async def _beat_regularly(self) -> None:
         while self._leases:
-            self.beat()
+            self.write_heartbeat()
             await asyncio.sleep(board_layout.BEAT_SECONDS)
 
     def close(self) -> None:

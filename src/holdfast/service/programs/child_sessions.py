@@ -10,7 +10,7 @@ from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Attach, Launch
 from holdfast.targets.program import attachment
 from holdfast.targets.program.attachment import Door, ProbeSource
-from holdfast.targets.program.dap_connection import Gone
+from holdfast.targets.program.dap_connection import ConnectionClosed
 from holdfast.targets.program.launcher import Setup
 from holdfast.targets.program.target import Target, TargetListener
 from holdfast.wire.program_answers import Subprocess
@@ -97,7 +97,7 @@ class ChildSessions:
         options = attachment.debug_options(attach)
         try:
             await attachment.configure(target, options, create_child, ProbeSource.LOADED)
-        except (errors.HoldfastError, Gone, asyncio.TimeoutError) as problem:
+        except (errors.HoldfastError, ConnectionClosed, asyncio.TimeoutError) as problem:
             if child is not None and not child.over:
                 child.fail_start(errors.AttachFailed(f"the child was let go: {problem}"))
             raise

@@ -86,7 +86,7 @@ class OutputBuffer:
         dropped = max(0, first - 1 - since)
         entries: list[Entry] = []
         cursor = since
-        for entry in self._after(since):
+        for entry in self._iterate_after(since):
             if len(entries) == limit or max_bytes <= 0:
                 return Page(entries, cursor, True, dropped)
             cursor = entry.seq
@@ -95,7 +95,7 @@ class OutputBuffer:
                 max_bytes -= len(entry.text)
         return Page(entries, max(cursor, since, self._seq), False, dropped)
 
-    def _after(self, since: int) -> Iterator[Entry]:
+    def _iterate_after(self, since: int) -> Iterator[Entry]:
         if not self._entries:
             return
         skip = max(0, since - self._entries[0].seq + 1)

@@ -27,7 +27,7 @@ async def attach_program(session: ProgramSession, attach: Attach) -> None:
     session.launch, session.attached = None, attach
     session.event("attaching", pid=attach.pid, host=attach.host, port=attach.port)
     try:
-        target = await _reach(session, attach, listener)
+        target = await _connect(session, attach, listener)
     except (errors.InvalidInput, errors.NotFound, errors.WrongState) as problem:
         session.launch, session.attached = last
         session.refuse_start(before, problem)
@@ -45,9 +45,9 @@ async def attach_program(session: ProgramSession, attach: Attach) -> None:
     listener.note_started()
 
 
-async def _reach(session: ProgramSession, attach: Attach, listener: TargetListener) -> Target:
+async def _connect(session: ProgramSession, attach: Attach, listener: TargetListener) -> Target:
     if attach.pid is None:
-        return await _reach_by_address(session, attach, listener)
+        return await _connect_by_address(session, attach, listener)
     _check_undebugged(session, attach.pid)
     if attach.debug_subprocesses:
         await session.children.open_door()
@@ -60,7 +60,9 @@ async def _reach(session: ProgramSession, attach: Attach, listener: TargetListen
     await door.open()
     try:
         port = session.children.port
-        target = await attachment.reach(attach.pid, door, port, settings.attach_timeout)
+        target = await attachment.connect_to_process(
+            attach.pid, door, port, settings.attach_timeout
+        )
         await _configure(session, attach, target, ProbeSource.LOADED)
     finally:
         door.close()
@@ -75,12 +77,12 @@ def _check_undebugged(session: ProgramSession, pid: int) -> None:
             f"process {pid} is debugged already, in session {other.id}",
             hint="Use that session, or detach it first.",
             state=other.state.value,
-            possible=lifecycle.possible(other.state),
+            possible=lifecycle.list_operations(other.state),
             session_id=other.id,
         )
 
 
-async def _reach_by_address(
+async def _connect_by_address(
     session: ProgramSession, attach: Attach, listener: TargetListener
 ) -> Target:
     assert attach.host is not None

@@ -64,7 +64,7 @@ class Programs:
         self.sources = SourceFiles()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce)
-        self.pool = Pool(self._warm, self._unwatch, 0)
+        self.pool = Pool(self._start_warm_interpreter, self._unwatch, 0)
         self.fallback_reason: str | None = None
         """Why a program was last started through the stock adapter."""
         self._settings = settings
@@ -82,7 +82,7 @@ class Programs:
     async def start(self) -> None:
         await self.warden.start()
         size = self.settings.pool_size if self._pool_size is None else self._pool_size
-        self.pool = Pool(self._warm, self._unwatch, size)
+        self.pool = Pool(self._start_warm_interpreter, self._unwatch, size)
         self.pool.fill(sys.executable)
         self._sweeper = asyncio.create_task(self._sweep())
 
@@ -105,7 +105,7 @@ class Programs:
             if isinstance(problem, BaseException):
                 log.error("a session did not end in order: %r", problem)
 
-    async def _warm(self, python: str) -> Target:
+    async def _start_warm_interpreter(self, python: str) -> Target:
         """Start an interpreter that waits for a program. It ends with the server, as targets do."""
         target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
         self.warden.watch(target.own_process().pid)
@@ -231,12 +231,12 @@ class Programs:
         The project's directory must exist."""
         config = dataclasses.replace(config, cwd=resolve_directory(config.cwd))
         self._check_room()
-        session = self._new(_new_id(), config)
+        session = self._add_session(_new_id(), config)
         if config.cwd is not None:
             session.breakpoints.points.restore(self.projects.breakpoints(config.cwd))
             session.storage.note_shared()
         session.event("created", name=config.name)
-        await self._keep(session)
+        await self._save_new(session)
         if profile:
             try:
                 session.breakpoints.points.add(await self.profiles.get(profile))
@@ -261,7 +261,7 @@ class Programs:
             raise
         return await session.detail(() if wait is None else DEFAULT_INCLUDE)
 
-    async def _keep(self, session: ProgramSession) -> None:
+    async def _save_new(self, session: ProgramSession) -> None:
         """Save a new session. If it cannot be saved, there is no session."""
         await session.storage.save()
         if session.storage.unsaved is not None:
@@ -269,7 +269,7 @@ class Programs:
             await self.delete(session)
             raise problem
 
-    def _new(
+    def _add_session(
         self,
         session_id: str,
         config: SessionConfig,
@@ -288,7 +288,7 @@ class Programs:
         self._check_room()
         name = parent.config.name or (parent.launch.target if parent.launch else parent.id)
         config = dataclasses.replace(parent.config, name=f"{Path(name).name} (child)")
-        child = self._new(_new_id(), config, parent.id)
+        child = self._add_session(_new_id(), config, parent.id)
         child.breakpoints.points.restore(parent.breakpoints.points.documents())
         child.breakpoints.exceptions = parent.breakpoints.effective_exceptions
         parent.children.ids.append(child.id)
@@ -309,7 +309,7 @@ class Programs:
     ) -> ProgramSession:
         """Build a session from an exported document."""
         config = parse_config(document)
-        session = self._new(session_id, config, None, created_at, last_seq)
+        session = self._add_session(session_id, config, None, created_at, last_seq)
         try:
             apply_document(session, document, strict=strict)
         except BaseException:  # a document that cannot be read leaves no session behind
@@ -333,7 +333,7 @@ class Programs:
                 hint="Send what GET /sessions/{id}/export gave.",
             ) from None
         session.event("created", name=session.config.name, imported=True)
-        await self._keep(session)
+        await self._save_new(session)
         return session
 
     async def clone(self, session: ProgramSession, name: str | None) -> ProgramSession:

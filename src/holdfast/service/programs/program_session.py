@@ -236,7 +236,7 @@ class ProgramSession(StoredSession):
             message,
             hint=hint,
             state=self.state.value,
-            possible=[name for name in lifecycle.possible(self.state) if name != "input"],
+            possible=[name for name in lifecycle.list_operations(self.state) if name != "input"],
             **details,
         )
 
@@ -280,7 +280,9 @@ class ProgramSession(StoredSession):
                 "nothing to restart: the session was not launched",
                 hint="An attached program cannot be started over; attach again.",
                 state=self.state.value,
-                possible=[name for name in lifecycle.possible(self.state) if name != "restart"],
+                possible=[
+                    name for name in lifecycle.list_operations(self.state) if name != "restart"
+                ],
             )
         launch = dataclasses.replace(self.launch, **changes)
         await launch_program(self, launch, Signal.RESTART)
@@ -306,7 +308,7 @@ class ProgramSession(StoredSession):
                 raise errors.WrongState(
                     "the session was ended before its program began",
                     state=self.state.value,
-                    possible=lifecycle.possible(self.state),
+                    possible=lifecycle.list_operations(self.state),
                     reason=self.reason,
                 ) from None
             finally:
@@ -469,7 +471,7 @@ class ProgramSession(StoredSession):
 
     def move(self, signal: Signal) -> bool:
         """Take the signal; False when it came too late to matter."""
-        state = lifecycle.absorb(self.state, signal)
+        state = lifecycle.try_next_state(self.state, signal)
         if state is None:
             return False
         if lifecycle.is_busy(self.state):
@@ -525,7 +527,7 @@ class ProgramSession(StoredSession):
 
     def note_end(self, reason: str, code: int | None, signal: Signal = Signal.EXITED) -> None:
         """Note that its program has ended."""
-        if lifecycle.absorb(self.state, signal) is None:
+        if lifecycle.try_next_state(self.state, signal) is None:
             return
         self.stops.withdraw(reason)
         reason, self.end_reason = self.end_reason or reason, None

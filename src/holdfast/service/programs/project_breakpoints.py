@@ -24,7 +24,7 @@ class ProjectBreakpoints:
     async def load(self) -> None:
         """Read those of all projects. They are few, so all are in memory."""
         stored = await self._directory.breakpoints()
-        self._known = {project: _by_key(documents) for project, documents in stored.items()}
+        self._known = {project: _index_by_key(documents) for project, documents in stored.items()}
 
     def breakpoints(self, project: str) -> list[Document]:
         return _number(self._known.get(project, {}).values())
@@ -33,7 +33,7 @@ class ProjectBreakpoints:
         self, project: str, before: Sequence[Document], after: Sequence[Document]
     ) -> PendingWrite | None:
         """Apply what a session changed. None when there is nothing to write."""
-        old, new = _by_key(before), _by_key(after)
+        old, new = _index_by_key(before), _index_by_key(after)
         if old.keys() == new.keys():
             return None
         here = self._known.get(project, {})
@@ -63,7 +63,7 @@ def _number(documents: Iterable[Document]) -> list[Document]:
     return [{**document, "id": f"bp_{number}"} for number, document in enumerate(documents, 1)]
 
 
-def _by_key(documents: Sequence[Mapping[str, Any]]) -> dict[Key, Document]:
+def _index_by_key(documents: Sequence[Mapping[str, Any]]) -> dict[Key, Document]:
     return {_key(document): dict(document) for document in documents}
 
 

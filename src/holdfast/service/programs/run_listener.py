@@ -33,7 +33,7 @@ class RunListener(TargetListener):
 
     def on_stop(self, stop: Stop) -> None:
         if self._is_current():
-            self._session.stops.take(stop)
+            self._session.stops.handle_stop(stop)
 
     def on_thread_end(self, thread: int) -> None:
         if self._is_current():

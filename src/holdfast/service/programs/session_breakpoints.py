@@ -206,17 +206,17 @@ def build_breakpoint(point: Breakpoint) -> BreakpointAnswer:
         verified=point.verified,
         enabled=point.enabled,
         hits=point.hits,
-        file=_or_unset(point.file),
-        line=_or_unset(point.line),
-        function=_or_unset(point.function),
-        condition=_or_unset(point.condition),
-        hit_condition=_or_unset(point.hit_condition),
-        log_message=_or_unset(point.log_message),
+        file=_none_to_unset(point.file),
+        line=_none_to_unset(point.line),
+        function=_none_to_unset(point.function),
+        condition=_none_to_unset(point.condition),
+        hit_condition=_none_to_unset(point.hit_condition),
+        log_message=_none_to_unset(point.log_message),
         source=UNSET if point.file is None else SourcePath(point.file),
-        message=_or_unset(point.message),
+        message=_none_to_unset(point.message),
         suggestion=UNSET if suggestion is None else SuggestedLine(suggestion),
     )
 
 
-def _or_unset(value: T | None) -> T | UnsetType:
+def _none_to_unset(value: T | None) -> T | UnsetType:
     return UNSET if value is None else value

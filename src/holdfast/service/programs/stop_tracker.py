@@ -42,10 +42,10 @@ class StopTracker:
 
     # -- stops come -------------------------------------------------------------------------
 
-    def take(self, stop: Stop) -> None:
+    def handle_stop(self, stop: Stop) -> None:
         """Take in a stop of the program, before anybody is told that it is paused."""
         session = self._session
-        if lifecycle.absorb(session.state, Signal.STOPPED) is None:
+        if lifecycle.try_next_state(session.state, Signal.STOPPED) is None:
             return
         for breakpoint_id, hits in stop.breakpoints:
             session.breakpoints.points.note(breakpoint_id, hits=hits)
@@ -105,7 +105,7 @@ class StopTracker:
         self._ledger.decide(hold_id, Decision(action, by))
         stop = self.current
         assert stop is not None
-        unseen = self.threads.first_unseen() if action == "continue" else None
+        unseen = self.threads.find_unseen() if action == "continue" else None
         if unseen is not None:
             self.threads.waiting[stop.thread_id] = stop
         elif action == "continue":
@@ -133,13 +133,13 @@ class StopTracker:
         current = self.current
         self.threads.release(thread)
         if current is not None and current.thread_id == thread:
-            self.show(self.threads.first() or build_stop_of_held_thread(current, held))
+            self.show(self.threads.get_first() or build_stop_of_held_thread(current, held))
             self.threads.release(thread)
 
     def end_thread(self, thread: int) -> None:
         """A thread ended. If it was stepping, the next waiting stop is shown."""
         self.threads.waiting.pop(thread, None)
-        following = self.threads.first()
+        following = self.threads.get_first()
         is_running = self._session.state is State.RUNNING
         if self.threads.stepping == thread and following and is_running:
             self.show(following)

@@ -53,12 +53,12 @@ class ThreadStops:
         self.seen.clear()
         self.stepping = None
 
-    def first_unseen(self) -> Stop | None:
+    def find_unseen(self) -> Stop | None:
         """A stop that no client has seen yet."""
         unseen = (stop for thread, stop in self.waiting.items() if thread not in self.seen)
         return next(unseen, None)
 
-    def first(self) -> Stop | None:
+    def get_first(self) -> Stop | None:
         return next(iter(self.waiting.values()), None)
 
 

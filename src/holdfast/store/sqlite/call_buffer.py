@@ -175,7 +175,7 @@ class CallBuffer:
             if is_new:
                 self._coming.calls_by_function[record.function.id] += 1
             self._coming.calls[record.number] = record
-            self._grow(ROW_BYTES)
+            self._add_size(ROW_BYTES)
 
     def add_packed(self, packed: PackedCalls) -> None:
         with self._changed:
@@ -192,17 +192,17 @@ class CallBuffer:
     def add_content(self, key: bytes, data: bytes, preview: str) -> None:
         with self._changed:
             self._coming.contents[key] = data, preview
-            self._grow(len(data) + ROW_BYTES)
+            self._add_size(len(data) + ROW_BYTES)
 
     def add_stack(self, stack: int, frames: str) -> None:
         with self._changed:
             self._coming.stacks[stack] = frames, time.time_ns()
-            self._grow(len(frames))
+            self._add_size(len(frames))
 
     def add_function(self, number: int, document: str) -> None:
         with self._changed:
             self._coming.functions[number] = document
-            self._grow(ROW_BYTES)
+            self._add_size(ROW_BYTES)
 
     # -- finding ---------------------------------------------------------------------------------
 
@@ -241,7 +241,7 @@ class CallBuffer:
             if self._coming.size:
                 self._schedule()
 
-    def _grow(self, size: int) -> None:
+    def _add_size(self, size: int) -> None:
         self._coming.size += size
         self._schedule()
 
@@ -259,7 +259,7 @@ class CallBuffer:
     def _schedule(self) -> None:
         if not self._scheduled and not self._closed:
             self._scheduled = True
-            self._writer.submit(self._flush, lazy=True).add_done_callback(self._after_flush)
+            self._writer.submit(self._flush, lazy=True).add_done_callback(self._finish_flush)
 
     def _flush(self, connection: sqlite3.Connection) -> None:
         """Runs on the writer's thread, and again, with more rows, if its transaction is lost."""
@@ -276,7 +276,7 @@ class CallBuffer:
             connection.execute(_MOVE_PARENT, (other, number, session))
         self.is_behind = False
 
-    def _after_flush(self, done: Future[None]) -> None:
+    def _finish_flush(self, done: Future[None]) -> None:
         error = done.exception()
         with self._changed:
             self._trouble = error if isinstance(error, Exception) else None
@@ -332,12 +332,12 @@ class CallBuffer:
             if not self.is_idle:
                 self._sort_when_quiet()
                 return
-        self._writer.submit(self.sort_uses).add_done_callback(self._after_sorting)
+        self._writer.submit(self.sort_uses).add_done_callback(self._finish_sorting)
 
     def sort_uses(self, connection: sqlite3.Connection) -> None:
         self._unsorted = value_uses.sort_in(connection)
 
-    def _after_sorting(self, done: Future[None]) -> None:
+    def _finish_sorting(self, done: Future[None]) -> None:
         if done.exception() is None and self._unsorted:
             self._sort_unless_busy()
 

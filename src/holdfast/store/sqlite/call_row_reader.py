@@ -62,7 +62,9 @@ class CallRowReader:
         low, high = query.bounds
         users = {
             user
-            for keys, users in self._database.rows(value_uses.COMING, (value_uses.pattern(key),))
+            for keys, users in self._database.rows(
+                value_uses.COMING, (value_uses.encode_pattern(key),)
+            )
             for user in value_uses.users_in(keys, users, key)
             if low < user < high
         }

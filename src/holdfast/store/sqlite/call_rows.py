@@ -179,13 +179,13 @@ def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -
         started_at=document.get("s"),
         completed_at=document.get("c"),
         duration_ns=duration_ns,
-        changed=_changed_cids(document.get("ch"), every),
+        changed=_select_changed_cids(document.get("ch"), every),
         decision=document.get("d"),
         marker=document.get("m"),
     )
 
 
-def _changed_cids(changed: Json | None, every: list[str]) -> Json | None:
+def _select_changed_cids(changed: Json | None, every: list[str]) -> Json | None:
     if changed is None:
         return None
     return {

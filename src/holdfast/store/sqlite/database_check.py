@@ -27,7 +27,7 @@ def companion(path: Path, suffix: str) -> Path:
 
 def ensure_usable(path: Path, warnings: StoreWarnings) -> None:
     """Leave a sound database of ours at `path`, or nothing. Refuse one of a newer version."""
-    reason = what_is_wrong(path)
+    reason = find_damage(path)
     if reason is not None:
         kept = set_aside(path)
         warnings.add(
@@ -41,17 +41,17 @@ def ensure_usable(path: Path, warnings: StoreWarnings) -> None:
         )
 
 
-def what_is_wrong(path: Path) -> str | None:
+def find_damage(path: Path) -> str | None:
     header = _header(path)
     if not header:
         # SQLite would delete a log that has no database, and it may hold the only data.
         stray = companion(path, "-wal")
         return "its log has no database" if _size(stray) else None
-    if reason := _wrong_in_header(header):
+    if reason := _check_header(header):
         return reason
     try:
         with closing(_inspect(path)) as connection:
-            return _wrong_inside(connection)
+            return _check_contents(connection)
     except UnicodeDecodeError:
         # SQLite quotes damaged names in its message, and Python cannot decode that message.
         return "its schema is malformed"
@@ -92,7 +92,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _wrong_in_header(header: bytes) -> str | None:
+def _check_header(header: bytes) -> str | None:
     """Check the header here, because SQLite reports some damage as a passing problem."""
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         return "it is not an SQLite database"
@@ -101,7 +101,7 @@ def _wrong_in_header(header: bytes) -> str | None:
     page_size_ok = page_size == 1 or (page_size >= 512 and page_size & (page_size - 1) == 0)
     versions_ok = header[18] in (1, 2) and header[19] in (1, 2)
     if page_size_ok and versions_ok and schema_format <= 4 and encoding <= 3:
-        _refuse_the_future(struct.unpack_from(">i", header, 60)[0])
+        _refuse_newer_schema(struct.unpack_from(">i", header, 60)[0])
         return None
     return "its header is malformed"
 
@@ -116,9 +116,9 @@ def _inspect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _wrong_inside(connection: sqlite3.Connection) -> str | None:
+def _check_contents(connection: sqlite3.Connection) -> str | None:
     version = version_of(connection)
-    _refuse_the_future(version)
+    _refuse_newer_schema(version)
     # Not quick_check, which ignores broken indexes.
     (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
@@ -132,7 +132,7 @@ def _wrong_inside(connection: sqlite3.Connection) -> str | None:
     return None if _expected_schema(version) <= present else "its tables are not as expected"
 
 
-def _refuse_the_future(version: int) -> None:
+def _refuse_newer_schema(version: int) -> None:
     known = latest_version()
     if version > known:
         raise StoreProblem(

@@ -40,32 +40,32 @@ def lock_directory(directory: Path) -> DirectoryLock:
     key = (status.st_dev, status.st_ino)
     with _guard:
         if key in _held:
-            raise _in_use(directory, os.getpid())
-        descriptor = _locked_descriptor(directory)
+            raise _build_in_use(directory, os.getpid())
+        descriptor = _lock_file(directory)
         _held.add(key)
     return DirectoryLock(descriptor, key)
 
 
-def _locked_descriptor(directory: Path) -> int:
+def _lock_file(directory: Path) -> int:
     descriptor = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     with contextlib.ExitStack() as undo:
         undo.callback(os.close, descriptor)
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError) as error:
-            raise _in_use(directory, _written_pid(descriptor)) from error
+            raise _build_in_use(directory, _read_pid(descriptor)) from error
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         undo.pop_all()
     return descriptor
 
 
-def _written_pid(descriptor: int) -> int | None:
+def _read_pid(descriptor: int) -> int | None:
     text = os.pread(descriptor, 32, 0).strip()
     return int(text) if text.isdigit() else None
 
 
-def _in_use(directory: Path, pid: int | None) -> StoreInUse:
+def _build_in_use(directory: Path, pid: int | None) -> StoreInUse:
     who = "another server" if pid is None else f"the server with pid {pid}"
     return StoreInUse(
         f"The data directory {directory} is in use by {who}.",

@@ -38,7 +38,7 @@ def quarantine(connection: sqlite3.Connection, table: Table, row: Row) -> None:
     """Move a row as read by `table.select`, unless it has been replaced since."""
     keys = [f"CAST({key} AS BLOB) = CAST(? AS BLOB)" for key in table.columns[: table.keys]]
     where = f"{' AND '.join(keys)} AND CAST({table.document} AS BLOB) IS ?"
-    match = (*(_raw(value) for value in row[: table.keys]), row[-1])
+    match = (*(_to_raw(value) for value in row[: table.keys]), row[-1])
     connection.execute(
         'INSERT INTO quarantine ("table", key, document, at) '
         f"SELECT ?, ?, CAST({table.document} AS BLOB), ? FROM {table.name} WHERE {where}",
@@ -52,7 +52,7 @@ def describe(table: Table, row: Row) -> str:
     return json.dumps(dict(zip(table.columns, row[:-1], strict=True)), default=repr)
 
 
-def sound_text(value: Any) -> str:
+def check_text(value: Any) -> str:
     """A text column as read; ValueError when its bytes were not text."""
     if not isinstance(value, str):
         raise ValueError(f"expected text, found {type(value).__name__}")
@@ -60,5 +60,5 @@ def sound_text(value: Any) -> str:
     return value
 
 
-def _raw(value: Any) -> Any:
+def _to_raw(value: Any) -> Any:
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value

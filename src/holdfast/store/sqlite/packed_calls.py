@@ -182,7 +182,7 @@ def _pack_others(
     parts: Sequence[Any]
     for site, number, duration_ns, parent, raised, outline, values in calls:
         if outline is not previous:  # those of neighbours are often the same object
-            flags, more, previous = _flags(outline), _more(outline), outline
+            flags, more, previous = _flags(outline), _encode_extras(outline), outline
         try:
             keys, lengths, parts = [*map(key_of, values)], map(len, values), values
         except TypeError:  # one of them is a content id
@@ -208,10 +208,10 @@ _HEADS = [_head(count) for count in range(64)]
 def _flags(outline: CallOutline) -> int:
     flags = _HAS_TARGET if outline.has_target else 0
     flags |= _HAS_OUTCOME if outline.has_outcome else 0
-    return flags | (_HAS_MORE if _more(outline) else 0)
+    return flags | (_HAS_MORE if _encode_extras(outline) else 0)
 
 
-def _more(outline: CallOutline) -> bytes:
+def _encode_extras(outline: CallOutline) -> bytes:
     values = (
         *(outline.keywords, outline.changed, outline.task),
         *(outline.exception_type, outline.exception_message, outline.marker),
@@ -273,7 +273,7 @@ def _unpack_other(body: bytes) -> UnpackedBody:
         data = body[place : place + (length & ~_BY_CID)]
         place += len(data)
         cids.append(data.hex() if length & _BY_CID else inline.add(data))
-    outline = _outline(flags, argument_count, body[place:])
+    outline = _decode_outline(flags, argument_count, body[place:])
     rest = iter(cids)
     target = next(rest) if outline.has_target else None
     args = tuple(islice(rest, argument_count))
@@ -289,7 +289,7 @@ def _unpack_other(body: bytes) -> UnpackedBody:
     return UnpackedBody(outline, raised, target, args, kwargs, outcome, changed or None, inline)
 
 
-def _outline(flags: int, argument_count: int, more: bytes) -> CallOutline:
+def _decode_outline(flags: int, argument_count: int, more: bytes) -> CallOutline:
     extra = json.loads(more) if flags & _HAS_MORE else {}
     return CallOutline(
         has_target=bool(flags & _HAS_TARGET),

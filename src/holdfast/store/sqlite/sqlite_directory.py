@@ -19,7 +19,7 @@ from holdfast.store.sqlite.document_tables import (
     SESSIONS,
     SETTINGS,
     Table,
-    sound_text,
+    check_text,
 )
 from holdfast.store.sqlite.reader_pool import Row
 from holdfast.store.store_errors import StoreProblem
@@ -146,22 +146,22 @@ class SqliteDirectory:
 
 
 def _setting(row: Row) -> tuple[str, Any]:
-    return sound_text(row[0]), decode(row[-1])
+    return check_text(row[0]), decode(row[-1])
 
 
 def _profile(row: Row) -> tuple[str, Document]:
-    return sound_text(row[0]), decode_object(row[-1])
+    return check_text(row[0]), decode_object(row[-1])
 
 
 def _breakpoint(row: Row) -> tuple[str, Document]:
-    return sound_text(row[0]), decode_object(row[-1])
+    return check_text(row[0]), decode_object(row[-1])
 
 
 def _session(row: Row) -> SessionRecord:
     session_id, kind, created_at, updated_at, document = row
     return SessionRecord(
-        sound_text(session_id),
-        sound_text(kind),
+        check_text(session_id),
+        check_text(kind),
         float(created_at),
         float(updated_at),
         decode_object(document),

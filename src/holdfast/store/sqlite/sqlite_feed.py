@@ -8,7 +8,7 @@ from holdfast.model.records import EventRecord
 from holdfast.store.interface import Bell
 from holdfast.store.sqlite.database import Database
 from holdfast.store.sqlite.document_codec import decode_object, encode_object
-from holdfast.store.sqlite.document_tables import EVENTS, sound_text
+from holdfast.store.sqlite.document_tables import EVENTS, check_text
 from holdfast.store.sqlite.reader_pool import Row
 from holdfast.store.sqlite.write_queue import EventRow
 from holdfast.store.store_errors import StoreProblem
@@ -50,7 +50,7 @@ class SqliteFeed:
         self, session_id: str, after: int, limit: int, types: Collection[str] | None
     ) -> list[EventRecord]:
         # In this order, because an event committed meanwhile is then read twice, not missed.
-        queued = self._writer.queue.pending(session_id)
+        queued = self._writer.queue.list_pending(session_id)
         events = {
             row.seq: _build_queued(row)
             for row in queued
@@ -83,7 +83,7 @@ class SqliteFeed:
 
 def _build_stored(row: Row) -> EventRecord:
     session_id, seq, at, event_type, body = row
-    return EventRecord(session_id, int(seq), float(at), sound_text(event_type), decode_object(body))
+    return EventRecord(session_id, int(seq), float(at), check_text(event_type), decode_object(body))
 
 
 def _build_queued(row: EventRow) -> EventRecord:

@@ -52,7 +52,7 @@ def sort_in(connection: sqlite3.Connection) -> bool:
     return True
 
 
-def pattern(key: int) -> bytes:
+def encode_pattern(key: int) -> bytes:
     """The parameter of `COMING`."""
     return key.to_bytes(8, "little", signed=True)
 

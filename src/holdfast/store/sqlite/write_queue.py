@@ -88,9 +88,9 @@ class WriteQueue:
     def put_event(self, row: EventRow, *, may_block: bool = True) -> bool:
         """Queue an event, waiting for room; False when closed."""
         with self._changed:
-            if may_block and self._full():
+            if may_block and self._is_full():
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: self._closed or not self._full())
+                self._changed.wait_for(lambda: self._closed or not self._is_full())
             if self._closed:
                 return False
             if not self._items:
@@ -112,9 +112,9 @@ class WriteQueue:
                 self._changed.wait_for(lambda: self._items or self._closed)
                 # Events come in groups, and a request that caused one is being answered now.
                 # Writing a moment later does not delay that answer.
-                self._changed.wait_for(self._urgent, timeout=GATHER_SECONDS)
+                self._changed.wait_for(self._is_urgent, timeout=GATHER_SECONDS)
             else:
-                self._changed.wait_for(self._urgent, timeout=patience)
+                self._changed.wait_for(self._is_urgent, timeout=patience)
             if not self._items and self._closed:
                 return None
             taken = [self._items.popleft() for _ in range(min(limit, len(self._items)))]
@@ -139,7 +139,7 @@ class WriteQueue:
         with self._changed:
             self._dropped += 1
 
-    def pending(self, session_id: str) -> list[EventRow]:
+    def list_pending(self, session_id: str) -> list[EventRow]:
         with self._changed:
             return list(self._pending.get(session_id, {}).values())
 
@@ -152,11 +152,11 @@ class WriteQueue:
             self._closed = True
             self._changed.notify_all()
 
-    def _full(self) -> bool:
+    def _is_full(self) -> bool:
         return self._pending_events >= self._max_events or self._pending_bytes >= self._max_bytes
 
-    def _urgent(self) -> bool:
-        return self._closed or self._writes > 0 or self._full()
+    def _is_urgent(self) -> bool:
+        return self._closed or self._writes > 0 or self._is_full()
 
     def _settle(self, row: EventRow) -> None:
         self._pending_events -= 1

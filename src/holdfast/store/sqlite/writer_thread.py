@@ -189,7 +189,7 @@ class WriterThread:
                 self._settle_events(unit, outcome)
             elif unit.forgets is not None and outcome.error is None:
                 self._forget(unit.forgets)
-        self._bound_kept()
+        self._drop_excess_events()
         for unit, outcome in zip(units, outcomes, strict=True):
             if isinstance(unit, Write):
                 _answer(unit.future, outcome.error)
@@ -224,7 +224,7 @@ class WriterThread:
         self.queue.settle(row for row in self._kept if row.session_id == session_id)
         self._kept = [row for row in self._kept if row.session_id != session_id]
 
-    def _bound_kept(self) -> None:
+    def _drop_excess_events(self) -> None:
         """Give up the oldest when there are too many: the latest are the most useful."""
         room, first = MAX_KEPT_BYTES, len(self._kept)
         while first > 0 and len(self._kept) - first < MAX_KEPT:

@@ -23,11 +23,11 @@ import psutil
 
 from holdfast import errors
 from holdfast.model.launch import Attach
-from holdfast.targets.program.dap_connection import Connection, Gone, Reply, body_of
+from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
 from holdfast.targets.program.launcher import DEBUGPY, INITIALIZE, PROBE, Setup, post_setup
 from holdfast.targets.program.process_killer import open_pidfd
 from holdfast.targets.program.process_spawner import Spawned, spawn
-from holdfast.targets.program.python_processes import obstacle_of
+from holdfast.targets.program.python_processes import find_obstacle_of_pid
 from holdfast.targets.program.target import Target, TargetListener
 from holdfast.wire import dap
 
@@ -59,15 +59,15 @@ class Door:
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Visitor(self), "127.0.0.1", 0)
+        self._server = await loop.create_server(lambda: DebuggerConnection(self), "127.0.0.1", 0)
 
-    def admit(self, visitor: Visitor, transport: asyncio.BaseTransport) -> bool:
+    def admit(self, connection: DebuggerConnection, transport: asyncio.BaseTransport) -> bool:
         peer = transport.get_extra_info("peername")
         local = transport.get_extra_info("sockname")
         if self._server is None or not self._trusted(peer, local):
             return False
         target = self._create_target()
-        visitor.become_connection_of(target)
+        connection.replace_connection_of(target)
         check = asyncio.create_task(self._check(target))
         self._checks.add(check)
         check.add_done_callback(self._checks.discard)
@@ -100,7 +100,7 @@ class Door:
             self.arrived.get_nowait().connection.close()
 
 
-class Visitor(Connection):
+class DebuggerConnection(Connection):
     """A connection that the other side opened. Once admitted, it becomes that of a target."""
 
     def __init__(self, door: Door) -> None:
@@ -112,7 +112,7 @@ class Visitor(Connection):
         if not self._door.admit(self, transport):
             self.close()
 
-    def become_connection_of(self, target: Target) -> None:
+    def replace_connection_of(self, target: Target) -> None:
         unused, target.connection = target.connection, self
         self._on_event, self._on_closed = unused._on_event, unused._on_closed
 
@@ -153,7 +153,7 @@ async def wait_until_initialized(target: Target, reply: Reply) -> None:
         if not ready.done():
             body_of(reply.result(), "attach")  # a refusal: success comes after `initialized`
             await ready
-    except Gone:
+    except ConnectionClosed:
         raise errors.AttachFailed("the debugger closed the connection") from None
     finally:
         ready.cancel()
@@ -251,7 +251,7 @@ async def connect(
 # -- by pid ---------------------------------------------------------------------------------------
 
 
-async def reach(pid: int, door: Door, child_port: int, timeout: float) -> Target:
+async def connect_to_process(pid: int, door: Door, child_port: int, timeout: float) -> Target:
     """Inject our probe into a running process, and wait until it connects to the door."""
     _check_process(pid)
     code = (
@@ -313,7 +313,7 @@ async def _wait_for_arrival(pid: int, door: Door) -> Target:
 def _check_process(pid: int) -> None:
     """Raise unless the process exists and we may attach to it."""
     try:
-        reason = obstacle_of(pid)
+        reason = find_obstacle_of_pid(pid)
     except psutil.NoSuchProcess:
         raise errors.ProcessNotFound(f"no process {pid}", pid=pid) from None
     if reason is not None:
@@ -382,7 +382,7 @@ async def _adopt(adopt: Adopt, target: Target) -> None:
     try:
         await adopt(target)
         is_adopted = True
-    except (errors.HoldfastError, Gone, asyncio.TimeoutError) as problem:
+    except (errors.HoldfastError, ConnectionClosed, asyncio.TimeoutError) as problem:
         log.warning("a child process is not followed: %s", problem)
     finally:
         if not is_adopted:

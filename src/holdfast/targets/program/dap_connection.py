@@ -29,7 +29,7 @@ _PROBLEMS: dict[str, type[errors.HoldfastError]] = {
 Reply = asyncio.Future[dap.Response]
 
 
-class Gone(Exception):
+class ConnectionClosed(Exception):
     """The connection ended before the answer came."""
 
 
@@ -75,7 +75,7 @@ class Connection(asyncio.Protocol):
         self.closed = True
         for future in self._pending.values():
             if not future.done():
-                future.set_exception(Gone())
+                future.set_exception(ConnectionClosed())
                 future.exception()  # marks it as seen: perhaps nobody waits for it
         self._pending.clear()
         self._on_closed()
@@ -103,7 +103,7 @@ class Connection(asyncio.Protocol):
         """Send a request. The future gives its whole response."""
         future: Reply = asyncio.get_running_loop().create_future()
         if self.closed or self._transport is None:
-            future.set_exception(Gone())
+            future.set_exception(ConnectionClosed())
             future.exception()
             return future
         number = next(self._numbers)
@@ -144,7 +144,7 @@ class Connection(asyncio.Protocol):
                 operation=operation,
                 timeout=timeout,
             ) from None
-        except Gone:
+        except ConnectionClosed:
             raise errors.SessionCrashed(
                 f"the target ended during {operation!r}", operation=operation
             ) from None

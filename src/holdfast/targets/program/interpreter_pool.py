@@ -201,10 +201,10 @@ class Pool:
     def counts(self) -> dict[str, int]:
         return {python: len(kind.ready) for python, kind in self._kinds.items()}
 
-    def waiting(self) -> list[Target]:
+    def list_waiting(self) -> list[Target]:
         return [warm.target for kind in self._kinds.values() for warm in kind.ready]
 
-    def filling(self) -> list[asyncio.Task[None]]:
+    def list_filling(self) -> list[asyncio.Task[None]]:
         return [kind.filling for kind in self._kinds.values() if kind.filling is not None]
 
     def pause(self, python: str) -> float:
@@ -213,7 +213,7 @@ class Pool:
 
     async def close(self) -> None:
         self._closed = True
-        kinds, filling = list(self._kinds.values()), self.filling()
+        kinds, filling = list(self._kinds.values()), self.list_filling()
         self._kinds.clear()
         for kind in kinds:
             self._drop(kind)

@@ -58,7 +58,7 @@ async def resolve(
     Raises InterpreterMissing, which says what was tried and why it cannot be used.
     """
     if not python_path and not venv and sys.executable:
-        return _own()
+        return _describe_own()
     return await asyncio.to_thread(_resolve, python_path, venv, cwd)
 
 
@@ -77,7 +77,7 @@ def venv_environment(venv: str, environ: Mapping[str, str] | None = None) -> dic
     return env
 
 
-def _own() -> Interpreter:
+def _describe_own() -> Interpreter:
     version: Version = sys.version_info[:3]
     is_venv = sys.prefix != sys.base_prefix or _is_conda(sys.prefix)
     return Interpreter(sys.executable, version, sys.implementation.name, sys.prefix, is_venv)
@@ -101,7 +101,7 @@ def _resolve(python_path: str | None, venv: str | None, cwd: str | None) -> Inte
 
 
 def _locate(python_path: str, cwd: str | None, asked: Asked) -> str:
-    path = _absolute(python_path, cwd)
+    path = _make_absolute(python_path, cwd)
     if os.path.basename(python_path) == python_path:
         # As in a shell, a bare name is looked for on the PATH and not in the current directory.
         on_path = shutil.which(python_path)
@@ -115,7 +115,7 @@ def _locate(python_path: str, cwd: str | None, asked: Asked) -> str:
 
 
 def _locate_in(venv: str, cwd: str | None, asked: Asked) -> str:
-    folder = _absolute(venv, cwd)
+    folder = _make_absolute(venv, cwd)
     tried = [os.path.join(folder, *place.split("/")) for place in IN_ENVIRONMENT]
     for path in tried:
         if os.path.lexists(path):
@@ -136,7 +136,7 @@ def _check(path: str, asked: Asked) -> None:
         raise _refusal(f"{path} is not executable", "not_executable", asked, path=path)
 
 
-def _absolute(path: str, cwd: str | None) -> str:
+def _make_absolute(path: str, cwd: str | None) -> str:
     # Links are not resolved: the Python of a venv is a link, and its place makes it that venv's.
     return os.path.abspath(os.path.join(cwd or os.getcwd(), os.path.expanduser(path)))
 

@@ -17,7 +17,7 @@ from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
 from holdfast.targets.program import interpreters
-from holdfast.targets.program.dap_connection import Gone, Reply, body_of
+from holdfast.targets.program.dap_connection import ConnectionClosed, Reply, body_of
 from holdfast.targets.program.interpreter_pool import environment_changes
 from holdfast.targets.program.pipes import Input, Output
 from holdfast.targets.program.process_spawner import Spawned, spawn
@@ -266,7 +266,7 @@ async def _wait_for_program(program: Reply, target: Target, timeout: float) -> d
         raise errors.TimedOut(
             f"the program did not start within {timeout:g} s", operation="launch"
         ) from None
-    except Gone:
+    except ConnectionClosed:
         code = await target.process.wait() if target.process else None
         raise errors.LaunchFailed(
             f"the interpreter ended with {code} before the program began", exit_code=code

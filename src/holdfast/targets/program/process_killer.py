@@ -94,7 +94,7 @@ class _Members:
 
     def _belongs(self, pid: int) -> bool:
         by_tag = self._tag is not None and warden.tag_of(pid) == self._tag
-        return by_tag or warden.in_groups(pid, self._groups)
+        return by_tag or warden.is_in_groups(pid, self._groups)
 
     def _find_descendants(self) -> list[int]:
         # Kept from sweep to sweep: a killed parent no longer leads to its children.

@@ -126,7 +126,7 @@ async def spawn(
         raise ValueError("give the end of a pipe, not PIPE")
     streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
     start = partial(_start, list(argv), tag, cwd=cwd, env=env, pass_fds=tuple(pass_fds), **streams)
-    started = asyncio.get_running_loop().run_in_executor(_starter(), start)
+    started = asyncio.get_running_loop().run_in_executor(_get_executor(), start)
     try:
         await asyncio.wait([started])
     except asyncio.CancelledError:
@@ -138,7 +138,7 @@ async def spawn(
 
 
 @cache
-def _starter() -> ThreadPoolExecutor:
+def _get_executor() -> ThreadPoolExecutor:
     # One thread for the life of the server: PR_SET_PDEATHSIG in a child follows the thread.
     return ThreadPoolExecutor(1, thread_name_prefix="holdfast-spawn")
 
@@ -184,7 +184,7 @@ class Warden:
 
     async def start(self) -> None:
         process = await self._start_process()
-        self._keeper = asyncio.create_task(self._keep(process), name="holdfast-warden")
+        self._keeper = asyncio.create_task(self._keep_running(process), name="holdfast-warden")
         _wardens.add(self)
 
     def watch(self, pgid: int) -> None:
@@ -232,7 +232,7 @@ class Warden:
         self._send("".join(f"+{pgid}\n" for pgid in self._groups))
         return process
 
-    async def _keep(self, process: Spawned) -> None:
+    async def _keep_running(self, process: Spawned) -> None:
         pause = 0.0
         while True:
             started = time.monotonic()

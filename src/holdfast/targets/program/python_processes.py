@@ -21,7 +21,7 @@ FACTS = ["cmdline", "create_time", "cwd", "exe", "name", "status", "username"]
 
 
 @dataclass(frozen=True, slots=True)
-class Powers:
+class Permissions:
     """What this server may do to the processes of this machine."""
 
     pid: int
@@ -32,13 +32,13 @@ class Powers:
 
 def python_processes(exclude: Iterable[int] = ()) -> list[PythonProcess]:
     """All of them but `exclude`, by pid. Reads /proc: call it in a thread."""
-    powers, excluded = _powers(), frozenset(exclude)
+    permissions, excluded = _read_permissions(), frozenset(exclude)
     processes = []
     for process in psutil.process_iter(FACTS):
         if process.pid in excluded or process.info["status"] == psutil.STATUS_ZOMBIE:
             continue
         try:
-            described = _describe(process, powers)
+            described = _describe(process, permissions)
         except psutil.NoSuchProcess:
             continue  # it ended while we looked
         if described is not None:
@@ -46,7 +46,7 @@ def python_processes(exclude: Iterable[int] = ()) -> list[PythonProcess]:
     return sorted(processes, key=lambda described: described["pid"])
 
 
-def _describe(process: psutil.Process, powers: Powers) -> PythonProcess | None:
+def _describe(process: psutil.Process, permissions: Permissions) -> PythonProcess | None:
     info = process.info
     cmdline: list[str] = info["cmdline"] or []
     names = [_basename(path) for path in (info["exe"], *cmdline[:1]) if path]
@@ -54,7 +54,7 @@ def _describe(process: psutil.Process, powers: Powers) -> PythonProcess | None:
     if not matches:
         return None
     listening = listening_port(cmdline)
-    reason = obstacle(process, cmdline, listening, powers)
+    reason = find_obstacle(process, cmdline, listening, permissions)
     return {
         "pid": process.pid,
         "name": info["name"] or names[0],
@@ -74,14 +74,14 @@ def _basename(path: str) -> str:
     return os.path.basename(path.removesuffix(" (deleted)")).removeprefix("-")
 
 
-def obstacle_of(pid: int) -> str | None:
+def find_obstacle_of_pid(pid: int) -> str | None:
     """Why a debugger cannot attach to this process. Raises NoSuchProcess if it does not exist."""
     process = psutil.Process(pid)
     if process.status() == psutil.STATUS_ZOMBIE:
         raise psutil.NoSuchProcess(pid)
     if pid != os.getpid() and not _runs_python(process):
         return "it is not a Python process"
-    return obstacle(process, [], None, _powers())
+    return find_obstacle(process, [], None, _read_permissions())
 
 
 def _runs_python(process: psutil.Process) -> bool:
@@ -98,35 +98,35 @@ def _runs_python(process: psutil.Process) -> bool:
 # -- may we attach -------------------------------------------------------------------------------
 
 
-def obstacle(
-    process: psutil.Process, cmdline: Sequence[str], listening: int | None, powers: Powers
+def find_obstacle(
+    process: psutil.Process, cmdline: Sequence[str], listening: int | None, permissions: Permissions
 ) -> str | None:
     """Why a debugger cannot attach, or None when it can."""
-    if process.pid == powers.pid:
+    if process.pid == permissions.pid:
         return "it is this server itself"
     if _is_adapter(cmdline):
         return "it is the adapter of another debugger"
     if listening is not None:
         return None  # it listens for a debugger, so it need not be traced
-    if not powers.may_trace_all:
-        if process.uids().real != powers.uid:
+    if not permissions.may_trace_all:
+        if process.uids().real != permissions.uid:
             return "it belongs to another user"
-        if powers.ptrace_scope:
-            return f"tracing is restricted here (ptrace_scope is {powers.ptrace_scope})"
-    elif powers.ptrace_scope == 3:
+        if permissions.ptrace_scope:
+            return f"tracing is restricted here (ptrace_scope is {permissions.ptrace_scope})"
+    elif permissions.ptrace_scope == 3:
         return "tracing is switched off here (ptrace_scope is 3)"
     tracer = _status_field(process.pid, "TracerPid")
     return f"process {tracer} traces it already" if tracer not in ("", "0") else None
 
 
-def _powers() -> Powers:
+def _read_permissions() -> Permissions:
     capabilities = int(_status_field(os.getpid(), "CapEff") or "0", 16)
     root = os.geteuid() == 0
     # In a container root may lack the capability. Without /proc, being root has to be enough.
     may_trace_all = bool(capabilities & CAP_SYS_PTRACE) or (
         root and not os.path.isdir("/proc/self")
     )
-    return Powers(os.getpid(), os.getuid(), may_trace_all, _ptrace_scope())
+    return Permissions(os.getpid(), os.getuid(), may_trace_all, _ptrace_scope())
 
 
 def _ptrace_scope() -> int:

@@ -12,7 +12,7 @@ from holdfast.core import hit_conditions, logpoints
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop, ThrownException
-from holdfast.targets.program.dap_connection import Connection, Gone, Reply, body_of
+from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
 from holdfast.targets.program.pipes import Input, Output
 from holdfast.targets.program.process_killer import kill_family
 from holdfast.targets.program.process_spawner import Spawned
@@ -165,7 +165,7 @@ class Target:
         if not self.ended.is_set() and not self._detached:
             self.listener.on_debugger_lost()
 
-    async def _crash(self, op: str) -> errors.SessionCrashed:
+    async def _build_crash(self, op: str) -> errors.SessionCrashed:
         """The error for an answer that will not come. The end of the process is reported first."""
         await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
         if self.ended.is_set():
@@ -243,7 +243,7 @@ class Target:
             await kill_family(self.pid, grace)
             self.finish(None)
         else:
-            with contextlib.suppress(Gone, asyncio.TimeoutError):
+            with contextlib.suppress(ConnectionClosed, asyncio.TimeoutError):
                 reply = self.connection.post("disconnect", {"terminateDebuggee": True})
                 await asyncio.wait_for(reply, self.request_timeout)
             self.finish(None)
@@ -284,7 +284,7 @@ class Target:
         try:
             return await self.connection.operate(op, timeout or self.request_timeout, **arguments)
         except errors.SessionCrashed:
-            raise await self._crash(op) from None
+            raise await self._build_crash(op) from None
 
     def run(self, action: str, thread: int, *, only_this: bool = False) -> None:
         """Continue or step. The listener is told of the stop that follows."""
@@ -299,7 +299,7 @@ class Target:
                 "pause", {"threadId": thread or "*"}, timeout=self.request_timeout
             )
         except errors.SessionCrashed:
-            raise await self._crash("pause") from None
+            raise await self._build_crash("pause") from None
 
     async def execute(self, op: str, timeout: float, **arguments: Any) -> dap.Body:
         """Run an operation that runs the user's code. Interrupt it when it takes too long."""
@@ -316,8 +316,8 @@ class Target:
                 timeout=timeout,
                 interrupted=interrupted,
             ) from None
-        except Gone:
-            raise await self._crash(op) from None
+        except ConnectionClosed:
+            raise await self._build_crash(op) from None
         self._drain_outputs()  # what the code printed came before its result
         return body_of(response, op)
 
@@ -325,7 +325,7 @@ class Target:
         try:
             await self.operate("interrupt", _INTERRUPT_SECONDS, **where)
             await asyncio.wait_for(asyncio.shield(reply), _INTERRUPT_SECONDS)
-        except (errors.HoldfastError, asyncio.TimeoutError, Gone):
+        except (errors.HoldfastError, asyncio.TimeoutError, ConnectionClosed):
             return False
         return True
 
@@ -370,7 +370,7 @@ class Target:
         if late and not self.connection.closed:
             raise errors.TimedOut("the debugger did not take the change", operation="breakpoints")
         for future in done:
-            with contextlib.suppress(Gone):
+            with contextlib.suppress(ConnectionClosed):
                 body_of(future.result(), "breakpoints")
 
 

@@ -50,7 +50,7 @@ def is_over(pid: int) -> bool:
     return len(fields) > 17 and fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
 
 
-def in_groups(pid: int, groups: Container[int]) -> bool:
+def is_in_groups(pid: int, groups: Container[int]) -> bool:
     """Whether `pid` is in one of the groups, or in the session that its leader opened."""
     try:
         return os.getpgid(pid) in groups or os.getsid(pid) in groups
@@ -66,20 +66,20 @@ def sweep(belongs: Callable[[int], bool], act: Callable[[int], object] = bool) -
     """
     own, members = os.getpid(), []
 
-    def look_at(pids: Iterable[int]) -> None:
+    def act_on(pids: Iterable[int]) -> None:
         for pid in pids:
             if 1 < pid != own and belongs(pid) and not is_over(pid):
                 act(pid)
                 members.append(pid)
 
     last = _newest_pid()
-    look_at(_list_pids())
+    act_on(_list_pids())
     for _ in range(CHASES):
         newest = _newest_pid()
         if newest == last:
             break
         # After the highest pid they start over. The next sweep's listing then finds them.
-        look_at(range(last + 1, newest + 1))
+        act_on(range(last + 1, newest + 1))
         last = newest
     return members
 
@@ -125,7 +125,7 @@ def end_all(nonce: int, groups: set[int]) -> None:
 
     def belongs(pid: int) -> bool:
         tag = tag_of(pid)
-        return (tag is not None and tag >> COUNTER_BITS == nonce) or in_groups(pid, groups)
+        return (tag is not None and tag >> COUNTER_BITS == nonce) or is_in_groups(pid, groups)
 
     quiet = 0
     for _ in range(ROUNDS):
