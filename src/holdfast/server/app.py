@@ -80,7 +80,7 @@ def create_app(debugger: Debugger) -> Application:
 
 
 class Application:
-    """The debugger behind its routes."""
+    """The ASGI application: routes requests to the debugger."""
 
     def __init__(self, debugger: Debugger, table: RouteTable) -> None:
         self._debugger = debugger
@@ -93,13 +93,13 @@ class Application:
             return
         try:
             response = await self._answer(scope, receive)
-        except Exception as error:  # what nobody foresaw must not cost the client its connection
+        except Exception as error:  # an unexpected error must not close the connection
             if client_disconnected(scope):
                 return
             response = _answer_unforeseen(scope, error)
         try:
             await _send(response, scope, receive, send)
-        except Exception:  # a stream cannot be told from a client that hung up on it
+        except Exception:  # expected if the client disconnected during the answer
             if not client_disconnected(scope):
                 raise
 

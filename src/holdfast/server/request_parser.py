@@ -113,7 +113,7 @@ def _parse_json(data: bytes) -> Any:
         raise errors.InvalidInput("the body is nested too deeply", field="body") from None
     except json.JSONDecodeError as problem:
         message = f"not JSON: {problem.msg} at position {problem.pos}"
-    except ValueError as problem:  # no text at all, or a number with thousands of digits
+    except ValueError as problem:  # not UTF-8, or a number with too many digits
         message = f"not JSON: {problem}"
     raise invalid([Problem((), message)])
 
@@ -133,7 +133,7 @@ def _find_problems(document: Any, type_: Any) -> list[Problem]:
             break
         problem = _locate(message, document, type_)
         if any(known.place[: len(problem.place)] == problem.place for known in problems):
-            break  # it is wrong only because of what was taken out
+            break  # the rest is wrong only because a field was removed
         problems.append(problem)
         place = problem.place
         while place and isinstance(place[-1], int):
@@ -205,7 +205,7 @@ def _find_key(document: Any, place: Place, type_: Any) -> str:
     for key, value in mapping.items():
         if _find_problem(_change(document, place, _constant({key: value})), type_):
             return str(key)
-    return str(next(iter(mapping)))  # none is wrong alone
+    return str(next(iter(mapping)))  # no key is wrong on its own
 
 
 def _change(document: Any, place: Place, change: Callable[[Any], Any]) -> Any:

@@ -29,7 +29,7 @@ METHODS = ("GET", "POST", "PATCH", "DELETE")
 
 
 class Access(Enum):
-    """How a route gets hold of the session in its path."""
+    """How a route gets the session in its path."""
 
     PEEK = "look, without keeping the session alive"
     PROGRAM = "work on a session that debugs a program"
@@ -60,7 +60,7 @@ class Media:
 
 @dataclass(slots=True)
 class Incoming:
-    """A request on its way to its route."""
+    """A request that is being handled."""
 
     debugger: Debugger
     scope: Scope
@@ -86,7 +86,7 @@ class Route:
     parameters: dict[str, type] = field(default_factory=dict)
     query: Any = None
     body: Any = None
-    """The type of the body that documents tell of; None if there is none."""
+    """The type of the body in the OpenAPI document; None if there is none."""
     body_media: str = "application/json"
     is_body_optional: bool = False
     answer: Any = None
@@ -257,7 +257,7 @@ class RouteTable:
         return None
 
     def methods(self, parts: list[str]) -> list[str]:
-        """Everything that is possible at a path."""
+        """The methods that a path allows."""
         return sorted(method for method in METHODS if self.find(method, parts))
 
 

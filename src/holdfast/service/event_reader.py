@@ -37,7 +37,7 @@ class EventReader:
     async def read_latest(
         self, cursor: str | None, limit: int, types: Types = None, seconds: float = 0.0
     ) -> LatestEvents:
-        """Without a cursor, the newest events. With one, what came after it, or comes in time."""
+        """Without a cursor, the newest events. With one, those after it; may wait for some."""
         stream = self._stream
         if cursor is None:
             known = _select_types(stream.list_after(stream.oldest), types, stream.oldest)
@@ -80,7 +80,7 @@ class EventReader:
             try:
                 session = self._sessions.peek(session_id)
             except errors.SessionNotFound:
-                continue  # it is gone, and so are its events
+                continue  # the session was deleted with its events
             pages[session_id] = await session.read_events(min(numbers) - 1, len(numbers), types)
         by_number = {
             (session_id, event["seq"]): event
@@ -109,6 +109,6 @@ async def _wait_for_growth(stream: EventStream, number: int, seconds: float) -> 
 
 
 def _select_types(references: list[EventReference], types: Types, first: int) -> list[Numbered]:
-    """Those of these types, each with its number; `first` is the one before the first."""
+    """The events of these types with their numbers. The first event has the number `first + 1`."""
     numbered = enumerate(references, first + 1)
     return [(number, event) for number, event in numbered if types is None or event.type in types]

@@ -40,7 +40,7 @@ class EventStream(Waitable):
         return f"{self._server}-{number}"
 
     def parse_cursor(self, cursor: str) -> int | None:
-        """The number that a cursor of this server stands for; None for that of another."""
+        """The number in a cursor of this server; None for a cursor of another server."""
         server, _, number = cursor.partition("-")
         if server != self._server or not number.isdecimal() or int(number) > self.number:
             return None
@@ -48,10 +48,10 @@ class EventStream(Waitable):
 
     @property
     def oldest(self) -> int:
-        """The number before the oldest that is known."""
+        """The number before the oldest event in memory."""
         return self.number - len(self._latest)
 
     def list_after(self, number: int) -> list[EventReference]:
-        """What came after that number, as far as it is known."""
+        """The events after that number that are still in memory."""
         skip = max(0, number - self.oldest)
         return list(islice(self._latest, skip, None))

@@ -76,7 +76,7 @@ class Session(Waitable, ABC):
 
     @property
     def expired(self) -> bool:
-        """Whether it ended because nobody asked anything of it."""
+        """Whether it ended because it had no request for too long."""
         return False
 
     def touch(self) -> None:

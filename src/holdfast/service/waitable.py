@@ -18,7 +18,7 @@ def client_disconnected() -> bool:
 
 
 class Waitable:
-    """Every change wakes those who wait. They check their condition, and wait on. Nobody polls."""
+    """Requests wait here. Each change wakes them all; each checks its condition again."""
 
     def __init__(self) -> None:
         self.stopping = False
@@ -31,7 +31,7 @@ class Waitable:
                 waiter.set_result(None)
 
     async def wait_until(self, reached: Callable[[], bool], seconds: float) -> bool:
-        """Wait until the condition holds. False if it does not in time, or nobody waits."""
+        """Wait until the condition holds. False if time is up, or the client has disconnected."""
         caller = CLIENT_DISCONNECT.get()
         if caller is None:
             return await self._wait_until(reached, seconds)

@@ -20,7 +20,7 @@ from holdfast.wire.call_answers import (
 from holdfast.wire.call_requests import LeaseQuery, PollQuery
 
 routes = RouteList("/api")
-# These bodies are checked by hand: they come thousands of times a second.
+# These bodies are checked by hand, because they come thousands of times a second.
 StartBody = Annotated[bytes, Documented(call_requests.StartFields)]
 CompleteBody = Annotated[bytes, Documented(call_requests.CompleteFields)]
 EvaluationBody = Annotated[bytes, Documented(call_requests.EvaluationFields)]

@@ -10,7 +10,7 @@ from holdfast.service.settings import Settings
 from holdfast.wire.server_answers import Health, ProcessList, ServerInfo, ShuttingDown
 
 routes = RouteList()
-# One that is not known changes nothing; the operation says which are.
+# An unknown setting changes nothing. The operation lists the known ones.
 SettingChanges = Annotated[dict[str, Any], Documented(Settings)]
 
 

@@ -1,4 +1,4 @@
-"""Follows every agent: woken by their bells, and by a look from time to time.
+"""Follows every agent session: reads when a wake-up FIFO is written to, and checks regularly.
 
 A bridge rings for each event. The look finds who writes without ringing, and agents that died:
 their locks are free. Nothing that is wrong with one session's files keeps the server from the
@@ -32,8 +32,8 @@ from holdfast.service.settings import Settings
 
 log = logging.getLogger(__name__)
 _CHECK_SECONDS = 0.25
-_CHECKS_BETWEEN_ENDED = 4  # every so many checks, sessions that have ended are read as well
-_SAME_TICK_SECONDS = 0.1  # a directory may change twice within them and look the same
+_CHECKS_BETWEEN_ENDED = 4  # every 4th check also reads sessions that have ended
+_SAME_TICK_SECONDS = 0.1  # two changes within this time may leave the same timestamp
 
 
 class AgentRegistry:
@@ -46,7 +46,7 @@ class AgentRegistry:
         self._agents = AgentsDirectory(root)
         self._ledger = ledger
         self._stream = stream
-        self._bells: dict[Path, tuple[int, int]] = {}  # descriptor, and the file it was
+        self._bells: dict[Path, tuple[int, int]] = {}  # descriptor and inode by path
         self._refused: set[str] = set()
         self._listed_at = -1
         self._finding = asyncio.Lock()
@@ -73,7 +73,7 @@ class AgentRegistry:
         for path, (_, file) in list(self._bells.items()):
             self._close_bell(path)
             with contextlib.suppress(OSError):
-                if os.stat(path).st_ino == file:  # and not that of a server that came meanwhile
+                if os.stat(path).st_ino == file:  # unless another server has replaced it
                     os.unlink(path)
 
     def stop_waiting(self) -> None:
@@ -88,7 +88,7 @@ class AgentRegistry:
     # -- bells ------------------------------------------------------------------------------
 
     def _open_bell(self, path: Path) -> None:
-        """Read it when it rings; open it once more if somebody took it away."""
+        """Open the FIFO and read it when it is written to. Open it again if it was deleted."""
         try:
             here: int | None = os.stat(path).st_ino
         except OSError:
@@ -118,7 +118,7 @@ class AgentRegistry:
     # -- reading ----------------------------------------------------------------------------
 
     def _read_new_lines(self, everyone: bool = False) -> None:
-        """What is new of all that run; of much, a part now, the rest when others had their turn."""
+        """Read what running agents have written. Read in pieces, so that each gets a turn."""
         self._soon = None
         is_more = False
         for session in list(self.sessions.values()):
@@ -131,7 +131,7 @@ class AgentRegistry:
         try:
             return session.tail.has_more() and session.read_new_lines()
         except Exception:
-            # Whatever is in its files, the other sessions are followed.
+            # A session with unreadable files must not stop the others from being followed.
             log.exception("the events of %s cannot be followed", session.id)
             return False
 
@@ -143,8 +143,8 @@ class AgentRegistry:
             try:
                 await self._check_agents(everyone=number % _CHECKS_BETWEEN_ENDED == 0)
             except Exception:
-                # The next look may do better; without it nobody would notice that agents die.
-                log.exception("agents could not be looked after")
+                # Without these checks nobody would notice that an agent died, so they go on.
+                log.exception("agents could not be checked")
 
     async def _check_agents(self, everyone: bool) -> None:
         self._open_bell(self._agents.server_bell)
@@ -167,7 +167,7 @@ class AgentRegistry:
                     session.end(CRASHED)
 
     def _has_changed(self) -> bool:
-        """Whether there may be sessions that are not known."""
+        """Whether there may be new sessions."""
         try:
             changed = os.stat(self._agents.sessions).st_mtime_ns
         except OSError:
@@ -175,7 +175,7 @@ class AgentRegistry:
         return changed != self._listed_at or time.time() - changed / 1e9 < _SAME_TICK_SECONDS
 
     async def _find(self) -> None:
-        """Take up the sessions that are new, and let go of those whose files are gone."""
+        """Follow new sessions, and forget those whose files were deleted."""
         async with self._finding:
             self._is_search_wanted = False
             known = {session.id: session.home for session in self.sessions.values()}
@@ -196,7 +196,7 @@ class AgentRegistry:
             while session.read_new_lines():
                 pass
         except Exception:
-            # Whatever is in its files, the other sessions are followed.
+            # A session with unreadable files must not stop the others from being followed.
             log.exception("session %s cannot be followed", home.id)
             self._refused.add(home.id)
         else:
@@ -218,7 +218,7 @@ class AgentRegistry:
         return session
 
     def get_hold(self, hold_id: str) -> tuple[AgentSession, AgentHold]:
-        """An open hold, and whose it is; AlreadyDecided if it was settled."""
+        """An open hold and its session; AlreadyDecided if it was settled."""
         hold = self._ledger.get_open(hold_id)
         session = self.get(hold.session_id)
         held = session.find_hold(hold_id)
@@ -226,7 +226,7 @@ class AgentRegistry:
         return session, held
 
     async def follow(self, directory: str) -> AgentSession:
-        """Follow a session whose directory is not among ours."""
+        """Follow a session in a directory outside the server's own."""
         home = await asyncio.to_thread(_check_directory, directory)
         known = self.sessions.get(home.id)
         if known is not None:
@@ -269,7 +269,7 @@ class AgentRegistry:
 
 @dataclass
 class _Listing:
-    """Which sessions there are that were not known, and which are no more."""
+    """The sessions that are new, and those that were deleted."""
 
     listed_at: int = -1
     new: list[tuple[SessionDirectory, RecordingScan]] = field(default_factory=list)
@@ -279,7 +279,7 @@ class _Listing:
 def _list(
     agents: AgentsDirectory, known: dict[str, SessionDirectory], refused: set[str]
 ) -> _Listing:
-    """Reads the directory: for a thread."""
+    """Reads the directory, so call it in a thread."""
     listing = _Listing()
     with contextlib.suppress(OSError):
         listing.listed_at = os.stat(agents.sessions).st_mtime_ns
@@ -297,7 +297,7 @@ def _find_alive(homes: list[SessionDirectory]) -> set[str]:
 
 
 def _check_directory(directory: str) -> SessionDirectory:
-    """The session in a directory that somebody named; InvalidInput if it is none, or not ours."""
+    """The session in a given directory; InvalidInput if there is none, or another user owns it."""
     path = Path(directory)
     if not path.is_absolute() or "\0" in directory:
         raise _refuse("it is no absolute path", directory)
@@ -314,7 +314,7 @@ def _check_directory(directory: str) -> SessionDirectory:
     if not isinstance(about, dict) or about.get("id") != path.name:
         raise _refuse("its session.json names another session", directory)
     try:
-        AgentsDirectory(path).home(path.name)  # is it a name that a session may have?
+        AgentsDirectory(path).home(path.name)  # raises if no session may have this name
     except ValueError as problem:
         raise _refuse(str(problem), directory) from None
     return SessionDirectory(path)

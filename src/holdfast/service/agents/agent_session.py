@@ -1,4 +1,4 @@
-"""One agent as the server knows it: where its loop is, what it holds, what it last said."""
+"""An agent session: where the agent's loop is, what it holds, and its latest answers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _READ_TYPES = _ANSWERS | {SESSION_START, SESSION_END, API_REQUEST, API_RESPONSE,
 
 @dataclass
 class AgentHold:
-    """A stop of an agent. `data` is its `paused` event's; of two who decide, `lock` lets one in."""
+    """A stop of an agent, with the data of its `paused` event. `lock` admits one decision."""
 
     id: str
     stop: str
@@ -275,7 +275,7 @@ class AgentSession(Session):
         )
 
     async def inspect(self, what: str) -> AgentInspection:
-        """What the agent says of itself: messages, context, tools, or all of it."""
+        """The state that the agent reports: messages, context, tools, or all of it."""
         limit = self._settings.request_timeout
         state = await command_exchange.inspect(self, what, limit)
         return build_status(self, AgentInspection, state=state)
@@ -304,7 +304,7 @@ class AgentSession(Session):
             if scan.seq:
                 self.log.note(scan.seq, scan.place)
             self.recorded = scan.recorded
-            self.recorded.counts = EventCounts()  # from here on
+            self.recorded.counts = EventCounts()  # counts from here on
         if scan.reason is not None:
             self.end(scan.reason)
         else:
@@ -320,7 +320,7 @@ class AgentSession(Session):
             self.created_at = 0.0
 
     def read_new_lines(self) -> bool:
-        """Take what its bridge has written since; True if there is more than fits at once."""
+        """Read what its bridge has written since the last read. True if there is more to read."""
         lines = self.tail.lines()
         for place, line in lines:
             self._take(place, line)
@@ -396,7 +396,7 @@ class AgentSession(Session):
         try:
             self._ledger.decide(held.id, Decision(action, by))
         except errors.WrongState:
-            # The bridge has the last word, also about what its hold allows.
+            # The bridge has carried out an action that the ledger does not allow for this hold.
             self._ledger.withdraw(held.id, f"{action}, by {by}")
 
     def withdraw(self, why: str) -> None:
@@ -415,13 +415,13 @@ class AgentSession(Session):
         self.wake()
 
     def revive(self) -> None:
-        """Its lock is held: somebody goes on with it."""
+        """Mark it as running again, because a process holds its lock."""
         self.over, self.reason = False, None
         self.describe(self.home.read_metadata() or self.about)
         self.wake()
 
     async def count_events(self) -> EventCounts:
-        """From its very beginning; reads what was not followed, once."""
+        """The counts of all its events. The part before the server followed it is read once."""
         if self.counts_before is None:
             before = await asyncio.to_thread(count_events, self.home.events, self.followed_from)
             self.counts_before = before

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.wire.session_answers import Event
 
 Status = TypeVar("Status", bound=AgentStatus)
-# Fields of `session.json`, and those of the answer that they become.
+# Fields of `session.json`, and the fields of the answer that show them.
 _METADATA = {
     **{name: name for name in ("cwd", "provider", "model", "parent", "mode")},
     "replayOf": "replay_of",
@@ -90,7 +90,7 @@ def build_stop(hold: AgentHold) -> AgentStop:
 
 
 def build_hold(hold: Hold, held: AgentHold, *, whole: bool) -> answers.AgentHold:
-    """`whole` with what the agent is about to do."""
+    """Describe a hold. With `whole`, include what the agent is about to do."""
     names = ("input", "error") if whole else ()
     more = {name: held.data[name] for name in names if held.data.get(name) is not None}
     return answers.AgentHold(**hold_fields(hold) | _stop_fields(held) | more)

@@ -1,4 +1,4 @@
-"""Commands to an agent and what became of them: decisions, pauses, steps, looks into its state."""
+"""Sends commands to an agent and waits for their outcome: decisions, pauses, steps, inspections."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ async def decide(
     options: Mapping[str, Any],
     timeout: float,
 ) -> AgentHold:
-    """Settle a hold by way of its agent, whose events say how it ended."""
+    """Send a decision to the agent. The agent's events say how the hold was settled."""
     session, held = agents.get_hold(hold_id)
     hold = ledger.get(hold_id)
     check_allowed(hold, action)
@@ -134,13 +134,13 @@ async def decide(
     if kind == "resume":
         data["action"] = action
     async with held.lock:
-        ledger.get_open(hold_id)  # somebody may have been first
+        ledger.get_open(hold_id)  # raises if another decision came first
         began = time.monotonic()
         try:
             await send_command(session, kind, data, timeout)
         except errors.WrongState:
             await _wait_released(session, held, timeout)
-            ledger.get_open(hold_id)  # says who was first, if that is known
+            ledger.get_open(hold_id)  # raises with the name of who decided, if known
             raise
         left = max(0.0, timeout - (time.monotonic() - began))
         if not await _wait_released(session, held, left):
@@ -172,7 +172,7 @@ def parse_timeout(options: Mapping[str, Any], default: float) -> float:
 async def continue_all(
     agents: AgentRegistry, ledger: Ledger, session: AgentSession, by: str, timeout: float
 ) -> list[str]:
-    """Continue whatever an agent holds; what somebody else decided meanwhile is left out."""
+    """Continue everything that an agent holds. Holds that others decided meanwhile are left out."""
 
     async def decide_one(hold_id: str) -> str | None:
         try:
@@ -189,7 +189,7 @@ async def continue_all(
 
 
 def get_only_hold(session: AgentSession, action: str) -> AgentHold:
-    """What the agent holds, if it is one thing."""
+    """The only hold of the agent; an error if there is none, or several."""
     session.require_live()
     held = list(session.held.values())
     if len(held) == 1:
@@ -211,7 +211,7 @@ def get_only_hold(session: AgentSession, action: str) -> AgentHold:
 
 
 async def pause(session: AgentSession, timeout: float, wait: float) -> bool:
-    """Ask it to stop before its next model call; True once it has."""
+    """Ask the agent to stop before its next model call. True once it has stopped."""
     await send_command(session, "pause", {}, timeout)
     if wait:
         await session.wait_until(lambda: session.settled, wait)

@@ -1,4 +1,4 @@
-"""The numbered events of a recording: the newest at once, any other by halving the file."""
+"""Finds the events of a recording by number: the newest in memory, others by binary search."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from holdfast.recording.recording_state import EventCounts
 from holdfast.wire import agent_lines
 
 MAX_PAGE_BYTES = 2 << 20
-"""About how much one answer carries."""
+"""About how many bytes one answer carries."""
 _MAX_BYTES_READ = 256 << 20
 _BLOCK = 256 * 1024
 _NEAR = 64 * 1024
 _PLACES = 2000
-# How our own bridge begins a line; whoever writes it otherwise is read whole.
+# How our own bridge begins a line. A line that begins otherwise is parsed as JSON.
 _HEAD = re.compile(rb'\{"seq":(\d{1,18}),"type":"(\w{1,64})"')
 
 
 @dataclass
 class EventPage:
-    """Some events; `last` is up to which number was looked."""
+    """Some events. `last` is the number of the last event that was read."""
 
     events: list[RecordedEvent] = field(default_factory=list)
     last: int = 0
@@ -46,12 +46,12 @@ def parse_head(line: bytes) -> tuple[int, str] | None:
 
 
 def parse_event(line: bytes) -> RecordedEvent | None:
-    """The event in a line; None for one that was torn or is no event."""
+    """The event in a line; None if the line is incomplete or no event."""
     event: Any
     try:
         event = orjson.loads(line)
     except ValueError:
-        event = agent_lines.parse_event(line)  # it takes what JSON proper does not, such as NaN
+        event = agent_lines.parse_event(line)  # accepts NaN, which strict JSON does not
     if not isinstance(event, dict) or not isinstance(event.get("data"), dict):
         return None
     seq = event.get("seq")
@@ -61,7 +61,7 @@ def parse_event(line: bytes) -> RecordedEvent | None:
 
 
 class EventLog:
-    """What has been read of one `events.jsonl`. Only the places of the newest are in memory."""
+    """What has been read of one `events.jsonl`. Only the offsets of the newest are in memory."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -70,19 +70,19 @@ class EventLog:
         self._places: deque[tuple[int, int]] = deque(maxlen=_PLACES)
 
     def note(self, seq: int, place: int) -> None:
-        """An event begins at byte `place`."""
+        """Note that an event begins at byte `place`."""
         if self._places and place <= self._places[-1][1]:
-            self._places.clear()  # another file in its place
+            self._places.clear()  # the file was replaced
         self.seq = seq
         self._places.append((seq, place))
 
     def span(self, since: int) -> EventRange:
-        """Where the events above `since` are, as far as that is known now."""
+        """The part of the file with the events above `since`, as narrow as is known now."""
         places = self._places
         if since >= self.seq:
             return EventRange(self.path, since, self.end, self.end, self.end)
         if places and places[0][0] <= since + 1:
-            # Numbers leave no gaps; where one should, an earlier place is as good.
+            # Numbers have no gaps. If one should, an earlier offset does no harm.
             at = min(since + 1 - places[0][0], len(places) - 1)
             while at > 0 and places[at][0] > since + 1:
                 at -= 1
@@ -103,7 +103,7 @@ class EventRange:
     def read(
         self, limit: int, types: frozenset[str] | None = None, most: int = MAX_PAGE_BYTES
     ) -> EventPage:
-        """Its events, the oldest first. Reads the file: for a thread."""
+        """Its events, oldest first. Reads the file, so call it in a thread."""
         page = EventPage(last=self.since)
         if self.low >= self.end:
             return page
@@ -139,7 +139,7 @@ class EventRange:
                     size += len(line)
 
     def _begin(self, handle: int) -> int:
-        """Where to begin to read: at or before the first event above `since`, and not far."""
+        """Where to begin to read: at the first event above `since`, or shortly before it."""
         low, high = self.low, self.high
         while high - low > _NEAR:
             middle = (low + high) // 2
@@ -182,7 +182,7 @@ def read_lines_backwards(handle: int, end: int, block: int = _BLOCK) -> Iterator
             block = min(block * 2, 64 << 20)  # one long line
             continue
         lines = rest[begin:].split(b"\n")
-        lines.pop()  # after the last end of a line, or half a line
+        lines.pop()  # empty, or an incomplete line
         place = end + begin + sum(len(line) + 1 for line in lines)
         for line in reversed(lines):
             place -= len(line) + 1
@@ -200,7 +200,7 @@ def _first_event(handle: int, begin: int, end: int) -> tuple[int, int] | None:
 
 
 def count_events(path: Path, end: int) -> EventCounts:
-    """Count the first `end` bytes of a recording. Reads them all: for a thread."""
+    """Count the events in the first `end` bytes. Reads them all, so call it in a thread."""
     counts = EventCounts()
     try:
         handle = os.open(path, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The state of a session that was not followed, found out from the end of its recording."""
+"""Finds the state of an agent session from the end of its recording."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RecordingScan:
 
     @property
     def is_over(self) -> bool:
-        """An agent may end its session and live on."""
+        """Whether the session has ended. Its process may still run."""
         return not self.is_alive or self.recorded.is_over
 
     @property
@@ -59,7 +59,7 @@ def scan_recording(home: SessionDirectory, *, look_back: bool = False) -> Record
     """
     if not all(map(_is_file, (home.events, home.about))):
         return None
-    # Before the events: what an agent wrote before it died is there when it is known to be dead.
+    # Checked before the events are read. If the agent is dead, all that it wrote is in the file.
     scan = RecordingScan(home.read_metadata(), liveness.is_alive(home))
     try:
         handle = os.open(home.events, os.O_RDONLY)
@@ -78,17 +78,17 @@ def scan_recording(home: SessionDirectory, *, look_back: bool = False) -> Record
 
 
 def _is_file(path: Path) -> bool:
-    """Whether it can be read: a pipe of that name would keep its reader for ever."""
+    """Whether the file can be read. A named pipe would block its reader for ever."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:
-        return path.name != "events.jsonl"  # without the rest one can do
+        return path.name != "events.jsonl"  # the other files are optional
     except OSError:
         return False
 
 
 def _read_last_events(scan: RecordingScan, handle: int, size: int) -> list[RecordedEvent]:
-    """The newest events that make the state, newest first, back to where it is known.
+    """The newest events, newest first, back to one that determines the state.
 
     While something is held, a snapshot twice a second names it: none for longer than that means
     that nothing is held but what the events so far say.
@@ -96,7 +96,7 @@ def _read_last_events(scan: RecordingScan, handle: int, size: int) -> list[Recor
     events: list[RecordedEvent] = []
     resumed: set[str] = set()
     paused: set[str] = set()
-    held: set[str] | None = None  # stops that a snapshot names; None while there was none
+    held: set[str] | None = None  # stops in the latest snapshot; None until one is found
     has_iteration = False
     newest = 0.0
     block = 256 * 1024 if scan.is_alive else 16 * 1024
@@ -121,7 +121,7 @@ def _read_last_events(scan: RecordingScan, handle: int, size: int) -> list[Recor
             case "state_snapshot" if held is None:
                 held = _stops_in(data) - resumed
             case "session_start":
-                break  # nothing from before holds
+                break  # no earlier stop is still held
         looked_at = size - place
         if not scan.is_alive and (has_iteration or looked_at > _MAX_BYTES_OF_ENDED):
             break
@@ -135,7 +135,7 @@ def _read_last_events(scan: RecordingScan, handle: int, size: int) -> list[Recor
 
 
 def _stops_in(snapshot: EventData) -> set[str]:
-    """What a `state_snapshot` says is held."""
+    """The ids of the stops that a `state_snapshot` lists as held."""
     stops = snapshot.get("stops")
     if not isinstance(stops, list):
         return set()

@@ -50,7 +50,7 @@ class BatchRecorder:
         }
         needed = batch.needed.difference(item.cid for item in items)
         await self._contents.take([*items, *map(Item, needed)])
-        session = self._find_session(batch)  # it may have come a second time meanwhile
+        session = self._find_session(batch)  # the same batch may have been recorded meanwhile
         if session is None:
             return BatchReceipt("ok", 0)
         for text in batch.sites.values():

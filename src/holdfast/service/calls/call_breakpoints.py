@@ -116,7 +116,7 @@ class CallBreakpoints:
         return len(points)
 
     async def _save(self) -> None:
-        self._board.announce_change()  # before anybody is told that something is in force
+        self._board.announce_change()  # must precede the answer that says it is in force
         points = [armed.point for armed in self._armed.values()]
         await self._directory.put_call_breakpoints(points)
 

@@ -149,7 +149,7 @@ class CallHolds:
         return await self._require_call(call_id).poll(seconds)
 
     def give_up(self, call_id: str) -> None:
-        """The application waits no longer; a decision made meanwhile stands."""
+        """Withdraw the hold, because the application no longer waits. An earlier decision stays."""
         self._withdraw(self._require_call(call_id), "its caller waits no longer")
 
     def answer_evaluation(self, call_id: str, answer: EvaluationAnswer) -> bool:

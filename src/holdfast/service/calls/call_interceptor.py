@@ -34,11 +34,11 @@ class CallInterceptor:
             try:
                 return await self._act(running, when, armed)
             except errors.InvalidDecision as problem:
-                # The breakpoint's own action does not fit this call, so somebody has to decide.
+                # The breakpoint's own action is not possible for this call, so hold it.
                 armed.note_undecided(problem.message)
         location = await self._stacks.location(running.record)
         if running.session.over:
-            return None  # it ended while the store was read, and nobody polls
+            return None  # the call ended while the store was read
         return self._holds.open(running, when, armed.point.id, location)
 
     async def _act(

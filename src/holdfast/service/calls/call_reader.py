@@ -61,7 +61,7 @@ class _Page:
 
 
 class _FilterCheck:
-    """Judges calls by a filter, and counts how often it had no answer.
+    """Applies a filter to calls, and counts the calls that it could not decide.
 
     Values that many calls need are read together. The bytes of a value may be many, so they are
     read for one call at a time.
@@ -74,7 +74,7 @@ class _FilterCheck:
         self.undecided = 0
 
     async def prepare(self, calls: Sequence[CallRecord]) -> None:
-        """Judge those of these calls that can be judged by previews."""
+        """Apply the filter to the calls that it can decide from previews."""
         self._verdicts = {}
         while calls:
             missing = await asyncio.to_thread(self._judge_all, calls)
@@ -152,7 +152,7 @@ class CallReader:
                 looked_at += 1
                 if _fits_all(row, checks) and (check is None or await check.fits(row)):
                     records.append(row)
-                if (check or checks) and time.monotonic() > deadline:  # large values take long
+                if (check or checks) and time.monotonic() > deadline:  # large values are slow
                     return _Page(records, row.id, looked_at)
             if len(rows) < chunk:
                 return _Page(records, None, looked_at)
@@ -175,7 +175,7 @@ class CallReader:
         )
         checks = _build_checks(query)
         if is_many and functions is not None:
-            # The index has to be asked once for each function, so for many a scan is cheaper.
+            # The index is queried once per function, so for many functions a scan is cheaper.
             checks.insert(0, lambda call: call.function.id in functions)
         return query, checks
 

@@ -40,14 +40,14 @@ class CallRecorder:
     _first_number: int = field(default=0, init=False)
 
     async def load(self) -> None:
-        """Calls that the last server left running are lost, until they complete after all."""
+        """Mark calls that the last server left running as lost. They may still complete."""
         with contextlib.suppress(StoreProblem):  # a full disk is no reason not to start
             await self._call_log.lose_running()
         self._last_number = await self._call_log.last_number()
         self._first_number = self._next_number()
 
     def register(self, request: Registration) -> None:
-        """Note a function that an application has at hand."""
+        """Note a function that an application has registered."""
         session = self._sessions.accept_report(request.session_id)
         function = self._functions.note_use(
             session,
@@ -105,7 +105,7 @@ class CallRecorder:
         return StartAnswer(call_id=record.id, **asdict(instruction))
 
     def _next_number(self) -> int:
-        """The time in microseconds and three more digits. Later calls have higher numbers."""
+        """A new call number: the time in microseconds and three more digits, always increasing."""
         now = int(time.time() * 1_000_000) * 1000 + 1
         self._last_number = now if now > self._last_number else self._last_number + 1
         return self._last_number

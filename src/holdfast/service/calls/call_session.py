@@ -146,7 +146,7 @@ class CallSession(StoredSession):
         return await self._sessions.renderer.build_hold_detail(hold, held)
 
     async def evaluate(self, request: EvaluateHold, hold_id: str | None = None) -> CallEvaluation:
-        """The value in the frame of whoever makes the held call."""
+        """The value of an expression in the frame of the caller."""
         holds = self._sessions.holds
         held = holds.require_open(hold_id) if hold_id else holds.newest_of(self)
         return await holds.evaluate(held, request.expression, request.timeout)
@@ -189,7 +189,7 @@ class CallSession(StoredSession):
         self.save()
 
     def register(self, name: str, signature: str | None) -> bool:
-        """Note that the application has a function at hand; False when that was known."""
+        """Note that the application has registered a function; False when that was known."""
         signatures = self.registered.setdefault(name, [])
         if signature in signatures:
             return False

@@ -113,7 +113,7 @@ class CallSessions(Mapping[str, CallSession]):
         """
         session = await CallSession.restore(self, record, self._store, self._stream)
         self._functions.restore_uses(session.id, session.functions)
-        if session.reason is None:  # the last server had no time to write how far it came
+        if session.reason is None:  # the last server was killed before it could save the state
             session.reason = "server_stopped"
             stored = await self._store.call_log.count_calls(session.id)
             session.calls = max(session.calls, stored)

@@ -13,12 +13,12 @@ _MAX_REMEMBERED = 50_000
 
 
 class ContentCache:
-    """Stored values, with the previews used last at hand."""
+    """Stored values, with a cache of the latest previews."""
 
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
         self._recent: OrderedDict[str, Preview] = OrderedDict()
-        self._read: OrderedDict[str, Preview] = OrderedDict()  # some may be deleted by now
+        self._read: OrderedDict[str, Preview] = OrderedDict()  # may include deleted values
         self._doomed: set[str] = set()
         self._drops = 0
 
@@ -76,7 +76,7 @@ class ContentCache:
     # -- reading ----------------------------------------------------------------------------
 
     def known_preview(self, cid: str) -> Preview | None:
-        """The preview, if it is at hand."""
+        """The preview, if it is cached."""
         return self._recent.get(cid) or self._read.get(cid)
 
     async def previews(self, cids: Iterable[str]) -> dict[str, Preview]:

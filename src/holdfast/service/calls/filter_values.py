@@ -11,7 +11,7 @@ from holdfast.wire import plain_values
 
 
 class ValueNotAtHand(Exception):
-    """An expression came to a value that has to be read from the store first."""
+    """An expression needs a value that must be read from the store first."""
 
     def __init__(self, cid: str, *, needs_data: bool) -> None:
         super().__init__(cid)
@@ -20,7 +20,7 @@ class ValueNotAtHand(Exception):
 
 
 class FilterValues:
-    """Builds the values of calls out of what is at hand; `load` reads the rest.
+    """Builds the values of calls from what is in memory; `load` reads the rest from the store.
 
     Expressions are evaluated without waiting: one that comes to a value that is not at hand raises
     `ValueNotAtHand`, and is evaluated again when that is loaded. So only what it needs is read.
@@ -29,7 +29,7 @@ class FilterValues:
     def __init__(self, contents: ContentCache) -> None:
         self._contents = contents
         self._previews: dict[str, Preview] = {}
-        self._data: dict[str, bytes | None] = {}  # of one call: they may be large
+        self._data: dict[str, bytes | None] = {}  # of one call only, because values may be large
         self._data_of = 0
 
     async def load(self, *missing: ValueNotAtHand) -> None:
@@ -41,7 +41,7 @@ class FilterValues:
                 self._data[value.cid] = await self._contents.data(value.cid)
 
     def build(self, record: CallRecord) -> Call:
-        """Each value is looked at when the expression comes to it."""
+        """Each value is read only when the expression uses it."""
         if record.number != self._data_of:
             self._data, self._data_of = {}, record.number
         known: dict[str, LazyValue] = {}

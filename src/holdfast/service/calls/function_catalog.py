@@ -56,7 +56,7 @@ class FunctionCatalog:
         return function
 
     def restore_uses(self, session_id: str, ids: Iterable[int]) -> None:
-        """Note what a session of the last server used."""
+        """Note which functions a session of the last server used."""
         for number in ids:
             if number in self.by_id:
                 self._sessions[number].add(session_id)

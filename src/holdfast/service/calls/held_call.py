@@ -87,7 +87,7 @@ class HeldCall(Waitable):
         return bool(self._instruction or self._evaluations or self._withdrawn_because)
 
     def answer_evaluation(self, answer: EvaluationAnswer) -> bool:
-        """False when nobody waits for this answer any more."""
+        """Pass on an answer of the application. False when nobody waits for it any more."""
         for evaluation in self._evaluations:
             if evaluation.id == answer.request_id:
                 self._evaluations.remove(evaluation)

@@ -23,8 +23,8 @@ class BreakpointSet:
     def __init__(self, sources: SourceFiles) -> None:
         self._sources = sources
         self._all: dict[str, Breakpoint] = {}
-        self._waiting: set[str] = set()  # ids of those whose file was not there
-        self._relative: dict[str, str] = {}  # how a path was given, if not from the root
+        self._waiting: set[str] = set()  # ids of breakpoints whose file does not exist yet
+        self._relative: dict[str, str] = {}  # relative paths as the user gave them, by id
         self._last = 0
         self.base = os.getcwd()
         self.import_path: list[str] = []
@@ -64,7 +64,7 @@ class BreakpointSet:
                 self._verify(self._resolve_path(wanted), strict=must_exist)
                 for wanted, must_exist in numbered
             ]
-        except BaseException:  # whatever is wrong with one, none is set
+        except BaseException:  # if one is wrong, none is set
             for wanted, _ in numbered:
                 self._forget(wanted.id)
             raise

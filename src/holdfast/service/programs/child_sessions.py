@@ -91,7 +91,7 @@ class ChildSessions:
             target.is_own = root.target is None or root.target.is_own
             if target.pid is not None:
                 attachment.watch_foreign_process(target, target.pid)
-            child.target = target  # it may stop before anybody says that it runs
+            child.target = target  # set now, because it may stop before it is reported as running
             return child.breakpoints.setup_for(target.import_path)
 
         options = attachment.debug_options(attach)

@@ -57,7 +57,7 @@ class OutputBuffer:
 
     def add(self, kind: str, text: str, **place: Any) -> None:
         now = time.time()
-        # In parts that can be dropped one by one: a write may be longer than the limit.
+        # A write may be longer than the limit, so it is stored in parts that can be dropped singly.
         longest = max(1, min(_MAX_ENTRY, self.limit_bytes // 16))
         for start in range(0, len(text), longest):
             part = text[start : start + longest]
@@ -69,7 +69,7 @@ class OutputBuffer:
             self._bytes -= _size(self._entries.popleft().text)
 
     def _is_too_large(self) -> bool:
-        # An entry takes more memory than its text.
+        # Entries are limited, too, because each needs more memory than its text.
         max_entries = max(1000, self.limit_bytes // _ENTRY_COST)
         return self._bytes > self.limit_bytes or len(self._entries) > max_entries
 
@@ -99,7 +99,7 @@ class OutputBuffer:
         if not self._entries:
             return
         skip = max(0, since - self._entries[0].seq + 1)
-        # A deque is reached quickly from either end: most readers want the newest.
+        # Access to a deque is fast near its ends, and most readers want the newest entries.
         if skip > len(self._entries) // 2:
             newest = len(self._entries) - skip
             tail = [self._entries[-1 - i] for i in range(max(0, newest))]

@@ -103,7 +103,7 @@ async def _configure(
     session: ProgramSession, attach: Attach, target: Target, probe: ProbeSource
 ) -> None:
     def setup() -> Setup:
-        session.target = target  # it may stop before anybody says that it runs
+        session.target = target  # set now, because it may stop before it is reported as running
         return session.breakpoints.setup_for(target.import_path)
 
     try:

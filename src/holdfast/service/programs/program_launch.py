@@ -19,7 +19,7 @@ from holdfast.targets.program.target import Target
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
-# A process that somebody killed says nothing about whether our probe can start.
+# If the process was killed, that does not mean that our probe cannot start.
 _KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 
 
@@ -96,7 +96,7 @@ async def _start_directly(
 
 
 def _take_warm_interpreter(session: ProgramSession, request: Request) -> Target | None:
-    """A warm interpreter, if the program cannot tell the difference."""
+    """A warm interpreter, if the program runs in it as in a new one."""
     if request.child_port or environment_changes(request.place.env) is None:
         return None
     return session.programs.pool.take(request.place.interpreter.path)

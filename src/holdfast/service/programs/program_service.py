@@ -182,7 +182,7 @@ class Programs:
             self._undeleted.discard(session_id)
 
     def _drop_oldest_expired(self) -> None:
-        """Forget the oldest of the expired sessions, which wait to be read once more."""
+        """Forget the oldest expired sessions. They are kept to tell clients that they expired."""
         expired = [session.id for session in self._sessions.values() if session.expired]
         for session_id in expired[:-_MAX_EXPIRED]:
             self._sessions.pop(session_id).stop_listening()
@@ -240,7 +240,7 @@ class Programs:
         if profile:
             try:
                 session.breakpoints.points.add(await self.profiles.get(profile))
-            except BaseException:  # cancellation included: a half-made session goes
+            except BaseException:  # cancellation included: delete the incomplete session
                 await self.delete(session)
                 raise
             await session.storage.save()
@@ -256,7 +256,7 @@ class Programs:
             seconds = parse_wait(wait, self.settings.max_wait)
             if seconds:
                 await session.wait_until_settled(seconds)
-        except BaseException:  # cancellation included: the session is attached, or not there
+        except BaseException:  # cancellation included: delete the session that is not attached
             await self.delete(session)
             raise
         return await session.detail(() if wait is None else DEFAULT_INCLUDE)

@@ -86,19 +86,19 @@ class ProgramSession(StoredSession):
         self.project: str | None = config.cwd
         self.launch: Launch | None = None
         self.attached: Attach | None = None
-        # How it ended.
+        # How the program ended.
         self.reason: str | None = None
         self.exit_code: int | None = None
         self.error: ErrorDetails | None = None
         self.end_reason: str | None = None
-        # What runs.
+        # What runs now.
         self.target: Target | None = None
         self.processes = OwnedProcesses()
         self.is_closed = False
         self.busy = asyncio.Lock()
         self._run = 0
         self._start: asyncio.Task[None] | None = None
-        # Its parts.
+        # The parts of the session.
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
@@ -304,7 +304,7 @@ class ProgramSession(StoredSession):
                 await self._start
             except asyncio.CancelledError:
                 if not self.over:
-                    raise  # it is the request that was cancelled
+                    raise  # the request itself was cancelled
                 raise errors.WrongState(
                     "the session was ended before its program began",
                     state=self.state.value,
@@ -470,7 +470,7 @@ class ProgramSession(StoredSession):
         return self.target
 
     def move(self, signal: Signal) -> bool:
-        """Take the signal; False when it came too late to matter."""
+        """Apply a signal to the state. False if it came too late."""
         state = lifecycle.try_next_state(self.state, signal)
         if state is None:
             return False

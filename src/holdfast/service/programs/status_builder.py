@@ -102,10 +102,10 @@ async def build_status(session: ProgramSession, include: tuple[str, ...] = ()) -
         await fill_threads(status, session)
         await fill_extras(status, session, include)
     except errors.SessionCrashed:
-        # It ended while it was inspected, and its session is about to learn that.
+        # The program ended during the inspection. Its end will be reported soon.
         await session.wait_until(lambda: session.over, _END_SECONDS)
     except (errors.WrongState, errors.NotFound):
-        pass  # somebody let it run on meanwhile
+        pass  # the program was continued meanwhile
     else:
         return status
     return build_state(session)
@@ -131,7 +131,7 @@ async def fill_threads(status: ProgramStatus, session: ProgramSession) -> None:
 
 
 def _fill_threads_at_stop(status: ProgramStatus, stop: Stop) -> None:
-    """From what came with the stop."""
+    """Build the locals from what came with the stop."""
     name = next((thread["name"] for thread in stop.threads if thread["id"] == stop.thread_id), "")
     stopped = Thread(thread_id=stop.thread_id, location=_location(stop.location), name=name)
     if stop.breakpoints:

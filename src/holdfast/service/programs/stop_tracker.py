@@ -43,7 +43,7 @@ class StopTracker:
     # -- stops come -------------------------------------------------------------------------
 
     def handle_stop(self, stop: Stop) -> None:
-        """Take in a stop of the program, before anybody is told that it is paused."""
+        """Handle a stop that the program reports, before clients see that it is paused."""
         session = self._session
         if lifecycle.try_next_state(session.state, Signal.STOPPED) is None:
             return

@@ -143,7 +143,7 @@ class Pool:
             since = time.time()
             try:
                 target = await self._start(kind.python)
-            except Exception as problem:  # any failure: such a Python is started cold, without us
+            except Exception as problem:  # such a Python is started without the pool
                 log.warning("cannot keep %s warm: %s", kind.python, problem)
                 return
             installed = Installation(kind.python, target.import_path, since)
@@ -219,5 +219,5 @@ class Pool:
             self._drop(kind)
         await asyncio.gather(*filling, return_exceptions=True)
         for kind in kinds:
-            self._drop(kind)  # what was started meanwhile
+            self._drop(kind)  # interpreters that were started meanwhile
         await asyncio.gather(*self._ends, return_exceptions=True)

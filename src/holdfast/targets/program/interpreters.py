@@ -137,7 +137,7 @@ def _check(path: str, asked: Asked) -> None:
 
 
 def _make_absolute(path: str, cwd: str | None) -> str:
-    # Links are not resolved: the Python of a venv is a link, and its place makes it that venv's.
+    # Do not resolve links: the Python of a venv is a link, and its path identifies the venv.
     return os.path.abspath(os.path.join(cwd or os.getcwd(), os.path.expanduser(path)))
 
 

@@ -177,7 +177,7 @@ async def start(request: Request, warm: Target | None = None) -> Target:
 async def _run_program(target: Target, request: Request, spec: ProgramSpec) -> None:
     """Tell a waiting interpreter which program to run, with all breakpoints, in one write."""
     if target.input is not None:
-        # Written first: a program that finds its input there never has to wait for it.
+        # Write the input first, so that the program never has to wait for it.
         target.input.write(b"".join(map(_encode_line, request.launch.stdin_inputs)))
     wire = target.connection
     wire.hold_back()

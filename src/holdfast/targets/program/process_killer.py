@@ -59,7 +59,7 @@ async def kill_family(pid: int, grace: float | None = None) -> None:
 
 
 class _Members:
-    """The processes of a session: those with its tag or in its group, and without a tag its kin."""
+    """The processes of a session: with its tag or in its group; without tags, the descendants."""
 
     def __init__(self, tag: int | None, pgid: int | None) -> None:
         self.unreachable: set[int] = set()
@@ -84,7 +84,7 @@ class _Members:
         return self._sweep(lambda pid: None)
 
     def _sweep(self, act: Callable[[int], None]) -> list[int]:
-        # Descendants first, while their parents are still alive and lead to them.
+        # Descendants first, because they are found through their living parents.
         descendants = self._find_descendants() if self._tag is None else []
         sweep = warden.sweep if os.path.isdir("/proc/self") else _sweep_without_proc
         members = sweep(self._belongs, act)
@@ -97,7 +97,7 @@ class _Members:
         return by_tag or warden.is_in_groups(pid, self._groups)
 
     def _find_descendants(self) -> list[int]:
-        # Kept from sweep to sweep: a killed parent no longer leads to its children.
+        # Kept between sweeps, because children cannot be found through a killed parent.
         for leader in self._groups:
             self._descendants.update(_find_children(leader))
         for process in list(self._descendants):

@@ -130,7 +130,7 @@ async def spawn(
     try:
         await asyncio.wait([started])
     except asyncio.CancelledError:
-        # Wait all the same, because the caller closes descriptors that the thread still uses.
+        # Wait even so, because the caller closes descriptors that the thread still uses.
         started.add_done_callback(_discard)
         await asyncio.wait([started])
         raise
@@ -139,7 +139,7 @@ async def spawn(
 
 @cache
 def _get_executor() -> ThreadPoolExecutor:
-    # One thread for the life of the server: PR_SET_PDEATHSIG in a child follows the thread.
+    # One thread for the life of the server: PR_SET_PDEATHSIG kills a child when its thread ends.
     return ThreadPoolExecutor(1, thread_name_prefix="holdfast-spawn")
 
 
@@ -148,7 +148,7 @@ def _start(
 ) -> tuple[_Child, int | None, int | None]:
     child = _Child(argv, start_new_session=True, **options)
     if tag is None:
-        untag(child.pid)  # we may be the target of another server, and carry its tag
+        untag(child.pid)  # this server may itself be a target, and have the tag of another server
     elif not set_tag(child.pid, tag):
         tag = None
     return child, tag, open_pidfd(child.pid)

@@ -70,7 +70,7 @@ def _describe(process: psutil.Process, permissions: Permissions) -> PythonProces
 
 
 def _basename(path: str) -> str:
-    # Without the dash of a login shell, and the note of /proc on a file that was replaced.
+    # Remove the dash of a login shell, and the suffix " (deleted)" that /proc adds.
     return os.path.basename(path.removesuffix(" (deleted)")).removeprefix("-")
 
 
@@ -85,7 +85,7 @@ def find_obstacle_of_pid(pid: int) -> str | None:
 
 
 def _runs_python(process: psutil.Process) -> bool:
-    """By its name, or by a Python library in its memory. If that is unknown, True."""
+    """Whether it runs Python, by its name or a Python library in its memory. True if unknown."""
     try:
         if PYTHON.fullmatch(_basename(process.exe())):
             return True

@@ -78,7 +78,7 @@ def sweep(belongs: Callable[[int], bool], act: Callable[[int], object] = bool) -
         newest = _newest_pid()
         if newest == last:
             break
-        # After the highest pid they start over. The next sweep's listing then finds them.
+        # Pids wrap around after the highest. The next sweep lists all pids and finds those.
         act_on(range(last + 1, newest + 1))
         last = newest
     return members
