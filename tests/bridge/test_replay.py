@@ -26,21 +26,21 @@ from replayable_agent import CountingLoop, build_writes, format_edits, open_brid
 PATIENCE = 30.0
 
 
-def recorded(directory: Path, turns: list[list[dict[str, Any]]]) -> CountingLoop:
+def record_run(directory: Path, turns: list[list[dict[str, Any]]]) -> CountingLoop:
     with open_bridge(directory) as dbg:
         loop = CountingLoop(dbg, turns)
         loop()
     return loop
 
 
-def replayed(loop: CountingLoop, **environment: str) -> CountingLoop:
+def replay_run(loop: CountingLoop, **environment: str) -> CountingLoop:
     with open_bridge(loop.home.agents.root, REPLAY=loop.home.id, **environment) as dbg:
         again = CountingLoop(dbg, loop.turns)
         again()
     return again
 
 
-def diverged(home: SessionDirectory) -> EventData:
+def find_divergence(home: SessionDirectory) -> EventData:
     (found,) = read_data(home, "replay_diverged")
     return found
 
@@ -78,7 +78,7 @@ class Debugger:
         self.until("resumed")
 
 
-def steered(
+def record_decision(
     directory: Path, turns: list[list[dict[str, Any]]], steer: Callable[[Debugger], None], **on: Any
 ) -> CountingLoop:
     """A recording in which somebody decided something."""
@@ -96,10 +96,10 @@ def steered(
 
 
 def test_a_thousand_steps_replay_without_one_call(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes(f"{number}.txt") for number in range(1000)])
+    loop = record_run(tmp_path, [build_writes(f"{number}.txt") for number in range(1000)])
     assert (loop.asked, len(loop.done)) == (1001, 1000)
 
-    again = replayed(loop)
+    again = replay_run(loop)
 
     assert (again.asked, again.done) == (0, [])
     assert again.messages == loop.messages
@@ -108,20 +108,20 @@ def test_a_thousand_steps_replay_without_one_call(tmp_path: Path) -> None:
 
 
 def test_a_replay_can_be_replayed(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes("a"), [{"tool": "fail", "why": "broken"}]])
-    again = replayed(replayed(loop))
+    loop = record_run(tmp_path, [build_writes("a"), [{"tool": "fail", "why": "broken"}]])
+    again = replay_run(replay_run(loop))
     assert (again.asked, again.done, again.messages) == (0, [], loop.messages)
 
 
 def test_errors_are_raised_again_as_what_they_were(tmp_path: Path) -> None:
-    again = replayed(recorded(tmp_path, [[{"tool": "fail", "why": "broken"}]]))
+    again = replay_run(record_run(tmp_path, [[{"tool": "fail", "why": "broken"}]]))
     assert again.messages[2]["content"] == "ValueError: broken"
     assert again.done == []
 
 
 def test_in_model_mode_the_tools_run(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes("a"), build_writes("b")])
-    again = replayed(loop, REPLAY_MODE="model")
+    loop = record_run(tmp_path, [build_writes("a"), build_writes("b")])
+    again = replay_run(loop, REPLAY_MODE="model")
     assert (again.asked, again.done) == (0, [("write", "a"), ("write", "b")])
     assert again.messages == loop.messages
 
@@ -233,27 +233,27 @@ def test_clocks_ids_and_chance_come_back(tmp_path: Path) -> None:
         with pytest.raises(Diverged, match="no more values of 'time'"):
             again.time()
     assert again.home is not None
-    assert diverged(again.home)["name"] == "time"
+    assert find_divergence(again.home)["name"] == "time"
 
 
 # -- what the debugger did is part of it --------------------------------------------------------
 
 
 def test_a_changed_input_is_changed_again(tmp_path: Path) -> None:
-    loop = steered(
+    loop = record_decision(
         tmp_path,
         [build_writes("a")],
         lambda debugger: debugger.decide(action="modify", input={"text": "x" * 100_000}),
         on="tool",
         name="write",
     )
-    assert replayed(loop).messages == loop.messages
-    live = replayed(loop, REPLAY_MODE="model")
+    assert replay_run(loop).messages == loop.messages
+    live = replay_run(loop, REPLAY_MODE="model")
     assert (live.messages, len(live.done)) == (loop.messages, 1)
 
 
 def test_a_faked_result_is_faked_again(tmp_path: Path) -> None:
-    loop = steered(
+    loop = record_decision(
         tmp_path,
         [build_writes("a"), build_writes("b")],
         lambda debugger: debugger.decide(action="skip", result={"faked": "x" * 100_000}),
@@ -262,8 +262,8 @@ def test_a_faked_result_is_faked_again(tmp_path: Path) -> None:
         hitCondition="1",
     )
     assert loop.done == [("write", "b")]
-    assert replayed(loop).messages == loop.messages
-    live = replayed(loop, REPLAY_MODE="model")
+    assert replay_run(loop).messages == loop.messages
+    live = replay_run(loop, REPLAY_MODE="model")
     assert (live.messages, live.done) == (loop.messages, [("write", "b")])
 
 
@@ -272,13 +272,15 @@ def test_a_raised_error_and_a_cancelled_tool_are_so_again(tmp_path: Path) -> Non
         debugger.decide(action="raise", exception_type="KeyError", exception_message="no")
         debugger.decide(action="cancel")
 
-    loop = steered(tmp_path, [build_writes("a"), build_writes("b")], steer, on="tool", name="write")
+    loop = record_decision(
+        tmp_path, [build_writes("a"), build_writes("b")], steer, on="tool", name="write"
+    )
     assert [each["content"] for each in loop.messages[2::2]] == [
         "KeyError: 'no'",
         "ToolCancelled: write was cancelled before it ran",
     ]
     for mode in ("full", "model"):
-        again = replayed(loop, REPLAY_MODE=mode)
+        again = replay_run(loop, REPLAY_MODE=mode)
         assert (again.messages, again.done) == (loop.messages, [])
 
 
@@ -287,7 +289,7 @@ def test_what_was_decided_of_an_error_is_decided_again(tmp_path: Path, decision:
     data: dict[str, Any] = {"result": "never mind"}
     if decision == "raise":
         data = {"exception_type": "OSError", "exception_message": "something else"}
-    loop = steered(
+    loop = record_decision(
         tmp_path,
         [[{"tool": "fail", "why": "broken"}], build_writes("a")],
         lambda debugger: debugger.decide(action=decision, **data),
@@ -296,7 +298,7 @@ def test_what_was_decided_of_an_error_is_decided_again(tmp_path: Path, decision:
     said = {"skip": "never mind", "raise": "OSError: something else"}[decision]
     assert loop.messages[2]["content"] == said
     for mode in ("full", "model"):
-        assert replayed(loop, REPLAY_MODE=mode).messages == loop.messages
+        assert replay_run(loop, REPLAY_MODE=mode).messages == loop.messages
 
 
 def test_an_injected_message_and_edited_messages_are_there_again(tmp_path: Path) -> None:
@@ -310,10 +312,10 @@ def test_an_injected_message_and_edited_messages_are_there_again(tmp_path: Path)
         edited = [*held["messages"], {"role": "user", "content": "edited"}]
         debugger.send("resume", action="modify", input={"messages": edited})
 
-    loop = steered(
+    loop = record_decision(
         tmp_path, [build_writes("a"), build_writes("b")], steer, on="model", hitCondition="<=2"
     )
-    again = replayed(loop)
+    again = replay_run(loop)
     assert again.messages == loop.messages
     assert len(read_data(again.home, "message_injected")) == 2
     assert again.messages[-1]["content"] == loop.messages[-1]["content"]
@@ -350,7 +352,7 @@ def test_a_variable_is_set_again_at_the_same_place(tmp_path: Path, on: dict[str,
 
 
 def test_it_stops_at_the_first_difference_and_shows_it(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes("a"), build_writes("b"), build_writes("c")])
+    loop = record_run(tmp_path, [build_writes("a"), build_writes("b"), build_writes("c")])
 
     class Changed(CountingLoop):
         def perform_one(self, call: dict[str, Any]) -> Any:
@@ -364,7 +366,7 @@ def test_it_stops_at_the_first_difference_and_shows_it(tmp_path: Path) -> None:
             again()
         with pytest.raises(Diverged, match="iteration 2"):
             again.tools["write"]("c")
-    found = diverged(again.home)
+    found = find_divergence(again.home)
     assert (found["kind"], found["name"], found["iteration"]) == ("tool", "write", 2)
     assert found["expected"]["asked"] == {"path": "b"}
     assert found["found"]["asked"] == {"path": "b", "text": "new"}
@@ -372,7 +374,7 @@ def test_it_stops_at_the_first_difference_and_shows_it(tmp_path: Path) -> None:
 
 
 def test_another_tool_in_its_place_is_a_difference(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes("a"), [{"tool": "read", "path": "a"}]])
+    loop = record_run(tmp_path, [build_writes("a"), [{"tool": "read", "path": "a"}]])
     with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
         again = CountingLoop(dbg, [])
         again.ask(again.messages)
@@ -390,39 +392,39 @@ def test_another_tool_in_its_place_is_a_difference(tmp_path: Path) -> None:
 def test_another_setting_of_a_model_is_a_difference(
     tmp_path: Path, change: dict[str, Any], difference: str
 ) -> None:
-    loop = recorded(tmp_path, [])
+    loop = record_run(tmp_path, [])
     with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
         again = CountingLoop(dbg, [])
         with pytest.raises(Diverged):
             again.ask(again.messages, **change)
-    assert diverged(again.home)["difference"] == difference
+    assert find_divergence(again.home)["difference"] == difference
 
 
 def test_another_message_is_found_among_many(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes("a"), build_writes("b")])
+    loop = record_run(tmp_path, [build_writes("a"), build_writes("b")])
     with open_bridge(tmp_path, REPLAY=loop.home.id, REPLAY_MODE="model") as dbg:
         again = CountingLoop(dbg, loop.turns)
         again.tools["write"] = dbg.tool(lambda path: f"tore {path}", name="write")
         with pytest.raises(Diverged):
             again()
-    found = diverged(again.home)
+    found = find_divergence(again.home)
     assert (found["kind"], found["iteration"]) == ("model", 2)
     assert found["difference"] == 'messages[2].content was "wrote a" and is "tore a"'
 
 
 def test_more_than_was_recorded_and_less_are_differences(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes("a")])
+    loop = record_run(tmp_path, [build_writes("a")])
     with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
         again = CountingLoop(dbg, loop.turns)
         again()
         with pytest.raises(Diverged, match="the recording has no more calls"):
             again.tools["write"]("b")
-    assert "recordingEnded" not in diverged(again.home)
+    assert "recordingEnded" not in find_divergence(again.home)
 
     with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
         less = CountingLoop(dbg, loop.turns)
         less.ask(less.messages)
-    assert diverged(less.home)["message"] == (
+    assert find_divergence(less.home)["message"] == (
         "the agent ended, and the recording goes on with tool write of iteration 1"
     )
 
@@ -434,7 +436,7 @@ def test_a_loop_that_survives_errors_does_not_survive_this(tmp_path: Path) -> No
 # -- the recording of a killed agent ------------------------------------------------------------
 
 
-def cut(home: SessionDirectory, after: int) -> None:
+def truncate_recording(home: SessionDirectory, after: int) -> None:
     """As a killed agent leaves it: so many whole lines, and half of one."""
     lines = home.events.read_bytes().splitlines(keepends=True)
     home.events.write_bytes(b"".join(lines[:after]) + lines[after][:20])
@@ -449,10 +451,10 @@ def cut(home: SessionDirectory, after: int) -> None:
     ],
 )
 def test_half_a_recording_is_played_to_where_it_ends(tmp_path: Path, last: str, said: str) -> None:
-    loop = recorded(tmp_path, [build_writes("a"), build_writes("b"), build_writes("c")])
+    loop = record_run(tmp_path, [build_writes("a"), build_writes("b"), build_writes("c")])
     types = [agent_lines.parse_event(line) for line in loop.home.events.read_bytes().splitlines()]
     places = [at for at, event in enumerate(types) if event and event["type"] == last]
-    cut(loop.home, places[1] + 1)
+    truncate_recording(loop.home, places[1] + 1)
 
     with open_bridge(tmp_path, REPLAY=loop.home.id) as dbg:
         again = CountingLoop(dbg, loop.turns)
@@ -460,15 +462,15 @@ def test_half_a_recording_is_played_to_where_it_ends(tmp_path: Path, last: str, 
             again()
     assert (again.asked, again.done) == (0, [])
     assert again.messages[:3] == loop.messages[:3]
-    assert diverged(again.home)["recordingEnded"] is True
+    assert find_divergence(again.home)["recordingEnded"] is True
 
 
 # -- forks --------------------------------------------------------------------------------------
 
 
 def test_a_fork_plays_so_many_iterations_and_goes_on_live(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes("a"), build_writes("b"), build_writes("c")])
-    again = replayed(loop, FORK_AT="2")
+    loop = record_run(tmp_path, [build_writes("a"), build_writes("b"), build_writes("c")])
+    again = replay_run(loop, FORK_AT="2")
     assert (again.asked, again.done) == (2, [("write", "c")])
     assert again.messages == loop.messages
     started_as = read_data(again.home, "session_start")[0]
@@ -477,50 +479,52 @@ def test_a_fork_plays_so_many_iterations_and_goes_on_live(tmp_path: Path) -> Non
 
 
 def test_a_fork_may_say_something_else(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes("a"), build_writes("b")])
+    loop = record_run(tmp_path, [build_writes("a"), build_writes("b")])
     message = {"role": "user", "content": "stop it"}
-    again = replayed(loop, FORK_AT="1", FORK_EDITS=format_edits(message=message))
+    again = replay_run(loop, FORK_AT="1", FORK_EDITS=format_edits(message=message))
     assert again.messages[3] == message
     assert again.asked == 2
 
 
 @pytest.mark.parametrize("mode", ["full", "model"])
 def test_a_fork_may_have_seen_something_else(tmp_path: Path, mode: str) -> None:
-    loop = recorded(tmp_path, [build_writes("a"), build_writes("b")])
+    loop = record_run(tmp_path, [build_writes("a"), build_writes("b")])
     results = {"tool-2": {"nothing": "written"}}
-    again = replayed(loop, FORK_AT="2", REPLAY_MODE=mode, FORK_EDITS=format_edits(results=results))
+    again = replay_run(
+        loop, FORK_AT="2", REPLAY_MODE=mode, FORK_EDITS=format_edits(results=results)
+    )
     assert again.messages[4]["content"] == {"nothing": "written"}
     assert ("write", "b") not in again.done
     assert read_data(again.home, "tool_result")[1]["faked"] is True
 
 
 def test_a_fork_of_nothing_is_live_from_the_start(tmp_path: Path) -> None:
-    loop = recorded(tmp_path, [build_writes("a")])
-    again = replayed(loop, FORK_AT="0")
+    loop = record_run(tmp_path, [build_writes("a")])
+    again = replay_run(loop, FORK_AT="0")
     assert (again.asked, again.done) == (2, [("write", "a")])
 
 
 def test_a_fork_past_a_side_effect_warns(tmp_path: Path) -> None:
     read = [{"tool": "read", "path": "a"}]
-    loop = recorded(tmp_path, [read, build_writes("a"), build_writes("b")])
+    loop = record_run(tmp_path, [read, build_writes("a"), build_writes("b")])
 
-    assert read_data(replayed(loop, FORK_AT="1").home, "error") == []
-    (warning,) = read_data(replayed(loop, FORK_AT="2").home, "error")
+    assert read_data(replay_run(loop, FORK_AT="1").home, "error") == []
+    (warning,) = read_data(replay_run(loop, FORK_AT="2").home, "error")
     assert (warning["warning"], warning["tools"]) == (True, ["write"])
     assert "is not done again" in warning["message"]
-    (warning,) = read_data(replayed(loop, FORK_AT="2", REPLAY_MODE="model").home, "error")
+    (warning,) = read_data(replay_run(loop, FORK_AT="2", REPLAY_MODE="model").home, "error")
     assert "is done once more" in warning["message"]
 
 
 def test_what_was_prevented_is_no_side_effect(tmp_path: Path) -> None:
-    loop = steered(
+    loop = record_decision(
         tmp_path,
         [build_writes("a")],
         lambda debugger: debugger.decide(action="skip", result="faked"),
         on="tool",
         name="write",
     )
-    assert read_data(replayed(loop, FORK_AT="1").home, "error") == []
+    assert read_data(replay_run(loop, FORK_AT="1").home, "error") == []
 
 
 def test_what_a_replayed_agent_starts_itself_is_live(

@@ -38,7 +38,7 @@ def looper(tmp_path: Path) -> Iterator[AgentProcess]:
 # -- the screen ---------------------------------------------------------------------------------
 
 
-def on_screen(looper: AgentProcess, steps: Callable[[Watched], Awaitable[None]]) -> AgentScreen:
+def run_screen(looper: AgentProcess, steps: Callable[[Watched], Awaitable[None]]) -> AgentScreen:
     app = AgentScreen(looper.home)
 
     async def watched() -> None:
@@ -49,22 +49,22 @@ def on_screen(looper: AgentProcess, steps: Callable[[Watched], Awaitable[None]])
     return app
 
 
-async def until(pilot: Watched, so: Callable[[], object]) -> None:
-    await wait_until_async(so, lambda: shown(pilot), pilot.pause)
+async def wait_for(pilot: Watched, so: Callable[[], object]) -> None:
+    await wait_until_async(so, lambda: read_screen(pilot), pilot.pause)
     await pilot.pause()
 
 
-def shown(pilot: Watched) -> str:
+def read_screen(pilot: Watched) -> str:
     """What a person would read."""
     strips = pilot.app.screen._compositor.render_strips()
     return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
-def seen(pilot: Watched, text: str) -> Callable[[], bool]:
-    return lambda: text in shown(pilot)
+def is_shown(pilot: Watched, text: str) -> Callable[[], bool]:
+    return lambda: text in read_screen(pilot)
 
 
-def asks(pilot: Watched) -> Callable[[], bool]:
+def is_prompting(pilot: Watched) -> Callable[[], bool]:
     return lambda: (
         isinstance(pilot.app.screen, PromptDialog) and bool(pilot.app.screen.query("#answer"))
     )
@@ -73,7 +73,7 @@ def asks(pilot: Watched) -> Callable[[], bool]:
 async def answer(pilot: Watched, key: str, text: str) -> None:
     """Press a key, and answer what it asks."""
     await pilot.press(key)
-    await until(pilot, asks(pilot))
+    await wait_for(pilot, is_prompting(pilot))
     asked = pilot.app.screen.query_one("#answer")
     if isinstance(asked, TextArea):
         asked.text = text
@@ -84,20 +84,20 @@ async def answer(pilot: Watched, key: str, text: str) -> None:
         await pilot.press("enter")
 
 
-def held(looper: AgentProcess, **on: Any) -> None:
+def hold_at(looper: AgentProcess, **on: Any) -> None:
     """Stopped at a breakpoint, before anybody attaches."""
     tail = command_sender.tail_from_end(looper.home)
     command = command_sender.send_command(looper.home, "breakpoint", {"action": "add", **on})
     assert command_sender.collect_answers(tail, looper.home, command, PATIENCE, _is_response)
     looper.send("turn 2")
-    until_said(looper, "paused")
+    wait_for_event(looper, "paused")
 
 
 def _is_response(event: Any) -> bool:
     return bool(event["type"] == "command_response")
 
 
-def until_said(looper: AgentProcess, kind: str) -> None:
+def wait_for_event(looper: AgentProcess, kind: str) -> None:
     wait_until(lambda: read_data(looper.home, kind), kind)
 
 
@@ -109,50 +109,50 @@ def test_it_shows_what_happened_and_what_was_said(looper: AgentProcess) -> None:
     looper.ask("turn 2")
 
     async def steps(pilot: Watched) -> None:
-        await until(pilot, seen(pilot, "✓ double"))
-        await until(pilot, seen(pilot, "assistant: it is 2"))
-        text = shown(pilot)
+        await wait_for(pilot, is_shown(pilot, "✓ double"))
+        await wait_for(pilot, is_shown(pilot, "assistant: it is 2"))
+        text = read_screen(pilot)
         assert "● running" in text
         assert "iteration 2" in text
         assert "user: double it" in text
         for name in ("continue", "step", "pause", "edit input", "fake result", "raise", "quit"):
             assert name in text
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
 
 
 def test_a_held_call_is_shown_and_let_go(looper: AgentProcess) -> None:
-    held(looper, on="tool", name="double")
+    hold_at(looper, on="tool", name="double")
 
     async def steps(pilot: Watched) -> None:
-        await until(pilot, seen(pilot, "‖ held before tool double"))
-        assert '"number": 1' in shown(pilot)
+        await wait_for(pilot, is_shown(pilot, "‖ held before tool double"))
+        assert '"number": 1' in read_screen(pilot)
         await pilot.press("c")
-        await until(pilot, seen(pilot, '"number": 2'))
+        await wait_for(pilot, is_shown(pilot, '"number": 2'))
         await pilot.press("c")
-        await until(pilot, seen(pilot, "● running"))
+        await wait_for(pilot, is_shown(pilot, "● running"))
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
     assert looper.read_reply() == "it is 4"
 
 
 def test_an_input_is_edited_where_it_stands(looper: AgentProcess) -> None:
-    held(looper, on="tool", name="double", hitCondition="1")
+    hold_at(looper, on="tool", name="double", hitCondition="1")
 
     async def steps(pilot: Watched) -> None:
-        await until(pilot, seen(pilot, "‖ held"))
+        await wait_for(pilot, is_shown(pilot, "‖ held"))
         await pilot.press("e")
-        await until(pilot, asks(pilot))
+        await wait_for(pilot, is_prompting(pilot))
         area = pilot.app.screen.query_one(TextArea)
         assert json.loads(area.text) == {"number": 1}
         area.text = '{"number": oops}'
         await pilot.press("ctrl+s")
-        await until(pilot, seen(pilot, "the input is not JSON"))
+        await wait_for(pilot, is_shown(pilot, "the input is not JSON"))
         area.text = '{"number": 21}'
         await pilot.press("ctrl+s")
-        await until(pilot, seen(pilot, "● running"))
+        await wait_for(pilot, is_shown(pilot, "● running"))
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
     assert results(looper)[0] == 42
 
 
@@ -167,17 +167,17 @@ def test_an_input_is_edited_where_it_stands(looper: AgentProcess) -> None:
 def test_every_decision_has_a_key(
     looper: AgentProcess, key: str, typed: str | None, left: dict[str, Any]
 ) -> None:
-    held(looper, on="tool", name="double", hitCondition="1")
+    hold_at(looper, on="tool", name="double", hitCondition="1")
 
     async def steps(pilot: Watched) -> None:
-        await until(pilot, seen(pilot, "‖ held"))
+        await wait_for(pilot, is_shown(pilot, "‖ held"))
         if typed is None:
             await pilot.press(key)
         else:
             await answer(pilot, key, typed)
-        await until(pilot, lambda: read_data(looper.home, "resumed"))
+        await wait_for(pilot, lambda: read_data(looper.home, "resumed"))
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
     looper.read_reply()
     ended = read_data(looper.home, "tool_call_end")[0]
     found = read_data(looper.home, "tool_result")[0] if key == "r" else ended["error"]
@@ -187,26 +187,26 @@ def test_every_decision_has_a_key(
 def test_a_model_call_is_held_with_its_messages(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         await pilot.press("p")
-        await until(pilot, lambda: read_data(looper.home, "command_executed"))
+        await wait_for(pilot, lambda: read_data(looper.home, "command_executed"))
         looper.send("turn 2")
-        await until(pilot, seen(pilot, "‖ held before model none-1"))
+        await wait_for(pilot, is_shown(pilot, "‖ held before model none-1"))
         await answer(pilot, "i", "system: be brief")
-        await until(pilot, seen(pilot, "system: be brief"))
+        await wait_for(pilot, is_shown(pilot, "system: be brief"))
         await answer(pilot, "v", "step = 7")
-        await until(pilot, lambda: read_data(looper.home, "variable_set"))
+        await wait_for(pilot, lambda: read_data(looper.home, "variable_set"))
         await pilot.press("s")
-        await until(pilot, lambda: len(read_data(looper.home, "paused")) == 2)
-        await until(pilot, seen(pilot, "‖ held before model none-1"))
+        await wait_for(pilot, lambda: len(read_data(looper.home, "paused")) == 2)
+        await wait_for(pilot, is_shown(pilot, "‖ held before model none-1"))
         await pilot.press("e")
-        await until(pilot, asks(pilot))
+        await wait_for(pilot, is_prompting(pilot))
         messages = json.loads(pilot.app.screen.query_one(TextArea).text)["messages"]
         assert [each["content"] for each in messages] == ["double it", "be brief", "it is 2"]
         await pilot.press("escape")
-        await until(pilot, lambda: not asks(pilot)())
+        await wait_for(pilot, lambda: not is_prompting(pilot)())
         await pilot.press("c")
-        await until(pilot, seen(pilot, "● running"))
+        await wait_for(pilot, is_shown(pilot, "● running"))
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
     assert looper.read_reply() == "it is 4"
     assert looper.ask("state") == "{'step': 7} 4"
 
@@ -214,15 +214,15 @@ def test_a_model_call_is_held_with_its_messages(looper: AgentProcess) -> None:
 def test_breakpoints_come_and_go(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         await answer(pilot, "b", "tool dou*")
-        await until(pilot, seen(pilot, "1 breakpoint  ·"))
+        await wait_for(pilot, is_shown(pilot, "1 breakpoint  ·"))
         looper.send("turn 1")
-        await until(pilot, seen(pilot, "breakpoint bp-1"))
+        await wait_for(pilot, is_shown(pilot, "breakpoint bp-1"))
         await answer(pilot, "d", "bp-1")
-        await until(pilot, lambda: "1 breakpoint  ·" not in shown(pilot))
+        await wait_for(pilot, lambda: "1 breakpoint  ·" not in read_screen(pilot))
         await pilot.press("c")
-        await until(pilot, seen(pilot, "● running"))
+        await wait_for(pilot, is_shown(pilot, "● running"))
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
     assert looper.read_reply() == "it is 2"
     assert looper.ask("turn 1") == "it is 2"
 
@@ -231,14 +231,14 @@ def test_the_stream_is_filtered(looper: AgentProcess) -> None:
     looper.ask("turn 1")
 
     async def steps(pilot: Watched) -> None:
-        await until(pilot, seen(pilot, "api_request"))
+        await wait_for(pilot, is_shown(pilot, "api_request"))
         await answer(pilot, "f", "tool_*")
-        await until(pilot, lambda: "api_request" not in shown(pilot))
-        assert "tool_call_start" in shown(pilot)
+        await wait_for(pilot, lambda: "api_request" not in read_screen(pilot))
+        assert "tool_call_start" in read_screen(pilot)
         await answer(pilot, "f", "")
-        await until(pilot, seen(pilot, "api_request"))
+        await wait_for(pilot, is_shown(pilot, "api_request"))
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
 
 
 def test_keys_that_mean_nothing_now_do_nothing(looper: AgentProcess) -> None:
@@ -246,18 +246,18 @@ def test_keys_that_mean_nothing_now_do_nothing(looper: AgentProcess) -> None:
         await pilot.press("c", "e", "r", "x", "k", "d", "n")
         assert not isinstance(pilot.app.screen, PromptDialog)
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
     assert looper.home.commands.read_bytes() == b""
 
 
 def test_leaving_does_not_let_go_and_says_so(looper: AgentProcess) -> None:
-    held(looper, on="tool", name="double", hitCondition="1")
+    hold_at(looper, on="tool", name="double", hitCondition="1")
 
     async def steps(pilot: Watched) -> None:
-        await until(pilot, seen(pilot, "‖ held"))
+        await wait_for(pilot, is_shown(pilot, "‖ held"))
         await pilot.press("q")
 
-    app = on_screen(looper, steps)
+    app = run_screen(looper, steps)
     assert app.return_value == "stop-1 is still held: `holdfast agent resume` lets it go on."
     assert read_data(looper.home, "resumed") == []
 
@@ -265,24 +265,24 @@ def test_leaving_does_not_let_go_and_says_so(looper: AgentProcess) -> None:
 def test_an_agent_that_is_gone_is_called_so(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         looper.send("crash")
-        await until(pilot, seen(pilot, "■ gone: it did not end in order"))
+        await wait_for(pilot, is_shown(pilot, "■ gone: it did not end in order"))
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
 
 
 def test_a_rejected_command_is_told(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         await answer(pilot, "b", "pattern (")
-        await until(pilot, lambda: read_data(looper.home, "error"))
-        await until(pilot, seen(pilot, "Invalid command"))
+        await wait_for(pilot, lambda: read_data(looper.home, "error"))
+        await wait_for(pilot, is_shown(pilot, "Invalid command"))
 
-    on_screen(looper, steps)
+    run_screen(looper, steps)
 
 
 # -- lines from a pipe --------------------------------------------------------------------------
 
 
-def piped(
+def run_piped(
     looper: AgentProcess, *lines: str, options: tuple[str, ...] = ()
 ) -> subprocess.Popen[str]:
     environment = {**os.environ, "HOLDFAST_HOME": str(looper.data_dir), "COLUMNS": "250"}
@@ -302,11 +302,11 @@ def piped(
 
 
 def test_lines_steer_an_agent(looper: AgentProcess) -> None:
-    process = piped(
+    process = run_piped(
         *(looper, "break tool double", "wait", 'edit stop-1 {"number": 5}', "wait"),
         *("inspect messages", 'result "none"', "clear all", "quit"),
     )
-    until_said(looper, "command_response")
+    wait_for_event(looper, "command_response")
     looper.send("turn 2")
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
@@ -317,7 +317,7 @@ def test_lines_steer_an_agent(looper: AgentProcess) -> None:
 
 
 def test_it_waits_for_the_answers_before_it_ends(looper: AgentProcess) -> None:
-    process = piped(looper, "pause", "inject user be brief", "set step 7", "inspect")
+    process = run_piped(looper, "pause", "inject user be brief", "set step 7", "inspect")
     out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "command_executed     pause accepted" in out
@@ -326,7 +326,7 @@ def test_it_waits_for_the_answers_before_it_ends(looper: AgentProcess) -> None:
 
 
 def test_what_is_not_understood_is_said_and_the_rest_is_done(looper: AgentProcess) -> None:
-    process = piped(looper, "dance", "cancel nothing", "# a comment", "", "pause", "help")
+    process = run_piped(looper, "dance", "cancel nothing", "# a comment", "", "pause", "help")
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "there is no command 'dance'; `help` lists them" in err
@@ -336,14 +336,14 @@ def test_what_is_not_understood_is_said_and_the_rest_is_done(looper: AgentProces
 
 
 def test_with_json_it_prints_the_events(looper: AgentProcess) -> None:
-    process = piped(looper, "step", options=("--json",))
+    process = run_piped(looper, "step", options=("--json",))
     out, _ = process.communicate(timeout=PATIENCE)
     (event,) = [json.loads(line) for line in out.splitlines()]
     assert (event["type"], event["data"]["status"]) == ("command_executed", "accepted")
 
 
 def test_it_ends_with_the_agent(looper: AgentProcess) -> None:
-    process = piped(looper, "wait session_end")
+    process = run_piped(looper, "wait session_end")
     assert process.stderr is not None
     assert process.stderr.readline().startswith("Attached to")
     looper.send("close")

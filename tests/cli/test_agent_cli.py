@@ -30,12 +30,12 @@ def environment(data_dir: Path) -> dict[str, str]:
     return found
 
 
-def typed(data_dir: Path, *words: str) -> Typed:
+def run_command(data_dir: Path, *words: str) -> Typed:
     return run_holdfast("agent", *words, env=environment(data_dir))
 
 
-def as_json(data_dir: Path, *words: str) -> Any:
-    return json.loads(typed(data_dir, *words, "--json").stdout)
+def run_json_command(data_dir: Path, *words: str) -> Any:
+    return json.loads(run_command(data_dir, *words, "--json").stdout)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def looper(tmp_path: Path) -> Iterator[AgentProcess]:
         yield running
 
 
-def until(running: AgentProcess, kind: str) -> RecordedEvent:
+def wait_for_event(running: AgentProcess, kind: str) -> RecordedEvent:
     """The first event of a type, once it is in the file."""
     tail = Tail(running.home.events)
 
@@ -57,44 +57,44 @@ def until(running: AgentProcess, kind: str) -> RecordedEvent:
 
 def held_at_double(running: AgentProcess) -> str:
     """Its next call of `double` is held: at this stop."""
-    said = typed(running.data_dir, "breakpoint", "add", "tool", "double")
+    said = run_command(running.data_dir, "breakpoint", "add", "tool", "double")
     assert said.returncode == 0, said.stderr
     running.send("turn 1")
-    return str(until(running, "paused")["data"]["stop"])
+    return str(wait_for_event(running, "paused")["data"]["stop"])
 
 
 # -- which there are ------------------------------------------------------------------------------
 
 
 def test_with_no_agent_it_says_how_to_get_one(tmp_path: Path) -> None:
-    assert typed(tmp_path, "sessions").stdout == "No agent sessions found\n"
-    assert as_json(tmp_path, "sessions") == {"sessions": [], "total": 0}
+    assert run_command(tmp_path, "sessions").stdout == "No agent sessions found\n"
+    assert run_json_command(tmp_path, "sessions") == {"sessions": [], "total": 0}
     for words in (["pause"], ["watch"], ["inspect"], ["breakpoint", "list"], ["cancel", "x"]):
-        said = typed(tmp_path, *words)
+        said = run_command(tmp_path, *words)
         assert (said.returncode, said.stdout) == (1, "")
         assert "No active agent session" in said.stderr
         assert "holdfast.bridge.start" in said.stderr
-    said = typed(tmp_path, "pause", "-s", "debug_nothing")
+    said = run_command(tmp_path, "pause", "-s", "debug_nothing")
     assert (said.returncode, "No agent session debug_nothing" in said.stderr) == (1, True)
-    assert typed(tmp_path, "pause", "-s", "../etc").returncode == 1
-    error = as_json(tmp_path, "pause")["error"]
+    assert run_command(tmp_path, "pause", "-s", "../etc").returncode == 1
+    error = run_json_command(tmp_path, "pause")["error"]
     assert error["message"] == "No active agent session."
     assert "holdfast.bridge.start" in error["hint"]
 
 
 def test_the_agents_that_run_are_listed(looper: AgentProcess) -> None:
-    shown = typed(looper.data_dir, "sessions").stdout
+    shown = run_command(looper.data_dir, "sessions").stdout
     for part in (looper.id, "looper", str(looper.process.pid), os.getcwd(), "running"):
         assert part in shown
-    [found] = as_json(looper.data_dir, "sessions")["sessions"]
+    [found] = run_json_command(looper.data_dir, "sessions")["sessions"]
     assert (found["id"], found["pid"], found["current"]) == (looper.id, looper.process.pid, True)
     assert found["startTime"]
 
 
 def test_a_held_agent_is_listed_with_what_holds_it(looper: AgentProcess) -> None:
     stop = held_at_double(looper)
-    assert f"held: {stop} before tool double" in typed(looper.data_dir, "sessions").stdout
-    [found] = as_json(looper.data_dir, "sessions")["sessions"]
+    assert f"held: {stop} before tool double" in run_command(looper.data_dir, "sessions").stdout
+    [found] = run_json_command(looper.data_dir, "sessions")["sessions"]
     assert (found["state"], found["held"][0]["stop"]) == ("paused", stop)
 
 
@@ -104,36 +104,38 @@ def test_recordings_are_listed_when_asked_for(tmp_path: Path) -> None:
     with running_agent(tmp_path) as crashed:
         crashed.send("crash")
         crashed.process.wait()
-    assert typed(tmp_path, "sessions").stdout == "No agent sessions found\n"
-    shown = typed(tmp_path, "sessions", "--all").stdout.splitlines()
+    assert run_command(tmp_path, "sessions").stdout == "No agent sessions found\n"
+    shown = run_command(tmp_path, "sessions", "--all").stdout.splitlines()
     assert any(ended.id in line and "ended (exit)" in line for line in shown)
     assert any(crashed.id in line and "crashed" in line for line in shown)
-    said = typed(tmp_path, "pause", "-s", ended.id)
+    said = run_command(tmp_path, "pause", "-s", ended.id)
     assert (said.returncode, "is gone" in said.stderr) == (1, True)
 
 
 def test_a_command_goes_to_the_session_that_is_named(tmp_path: Path) -> None:
     with running_agent(tmp_path) as first, running_agent(tmp_path) as second:
-        assert as_json(tmp_path, "breakpoint", "list")["session"] == second.id
-        assert as_json(tmp_path, "breakpoint", "list", "-s", first.id)["session"] == first.id
+        assert run_json_command(tmp_path, "breakpoint", "list")["session"] == second.id
+        assert (
+            run_json_command(tmp_path, "breakpoint", "list", "-s", first.id)["session"] == first.id
+        )
         second.ask("close")
-        assert as_json(tmp_path, "breakpoint", "list")["session"] == first.id
+        assert run_json_command(tmp_path, "breakpoint", "list")["session"] == first.id
 
 
 # -- steering -------------------------------------------------------------------------------------
 
 
 def test_a_pause_a_step_and_a_resume(looper: AgentProcess) -> None:
-    said = typed(looper.data_dir, "pause")
+    said = run_command(looper.data_dir, "pause")
     assert said.stdout.splitlines() == [
         "Sent pause command",
         "accepted: it stops before its next model call",
     ]
     looper.send("turn 2")
-    assert until(looper, "paused")["data"]["at"] == "model"
-    assert typed(looper.data_dir, "step").stdout.startswith("Sent step command\napplied")
-    until(looper, "step_complete")
-    assert typed(looper.data_dir, "resume").stdout.startswith("Sent resume command\napplied")
+    assert wait_for_event(looper, "paused")["data"]["at"] == "model"
+    assert run_command(looper.data_dir, "step").stdout.startswith("Sent step command\napplied")
+    wait_for_event(looper, "step_complete")
+    assert run_command(looper.data_dir, "resume").stdout.startswith("Sent resume command\napplied")
     assert looper.read_reply() == "it is 4"
 
 
@@ -148,60 +150,60 @@ def test_a_pause_a_step_and_a_resume(looper: AgentProcess) -> None:
 )
 def test_a_held_tool_is_decided(looper: AgentProcess, words: list[str], said: str) -> None:
     stop = held_at_double(looper)
-    told = as_json(looper.data_dir, "resume", stop, *words)
+    told = run_json_command(looper.data_dir, "resume", stop, *words)
     assert (told["type"], told["status"]) == ("resume", "applied")
     assert looper.read_reply() == said
-    assert until(looper, "resumed")["data"]["by"] == "cli"
+    assert wait_for_event(looper, "resumed")["data"]["by"] == "cli"
 
 
 def test_a_held_tool_is_cancelled(looper: AgentProcess) -> None:
     stop = held_at_double(looper)
-    assert typed(looper.data_dir, "resume", stop, "--cancel").returncode == 0
+    assert run_command(looper.data_dir, "resume", stop, "--cancel").returncode == 0
     assert looper.read_reply().startswith("ToolCancelled")
 
 
 def test_what_is_over_or_wrong_is_said_and_fails(looper: AgentProcess) -> None:
-    expired = typed(looper.data_dir, "resume", "stop-99")
+    expired = run_command(looper.data_dir, "resume", "stop-99")
     assert (expired.returncode, expired.stdout) == (1, "Sent resume command\n")
     assert "expired: stop-99 is not held" in expired.stderr
-    told = typed(looper.data_dir, "resume", "stop-99", "--json")
+    told = run_command(looper.data_dir, "resume", "stop-99", "--json")
     assert (told.returncode, json.loads(told.stdout)["status"]) == (1, "expired")
-    rejected = typed(looper.data_dir, "breakpoint", "add", "pattern", "(")
+    rejected = run_command(looper.data_dir, "breakpoint", "add", "pattern", "(")
     assert (rejected.returncode, "rejected" in rejected.stderr) == (1, True)
     assert "regular expression" in rejected.stderr
-    assert typed(looper.data_dir, "inject", "nobody", "hello").returncode == 1
-    assert "not JSON" in typed(looper.data_dir, "set", "step", "seven").stderr
-    both = typed(looper.data_dir, "resume", "--result", "1", "--input", "{}")
+    assert run_command(looper.data_dir, "inject", "nobody", "hello").returncode == 1
+    assert "not JSON" in run_command(looper.data_dir, "set", "step", "seven").stderr
+    both = run_command(looper.data_dir, "resume", "--result", "1", "--input", "{}")
     assert (both.returncode, "exclude each other" in both.stderr) == (1, True)
-    assert typed(looper.data_dir, "cancel", "tool-99").returncode == 1
+    assert run_command(looper.data_dir, "cancel", "tool-99").returncode == 1
 
 
 def test_an_agent_that_does_not_answer_is_said_to(looper: AgentProcess) -> None:
     with looper.frozen():
-        said = typed(looper.data_dir, "pause", "--timeout", "0.3")
+        said = run_command(looper.data_dir, "pause", "--timeout", "0.3")
     assert (said.returncode, "no answer within 0.3 s" in said.stderr) == (1, True)
 
 
 def test_what_is_set_and_injected_reaches_the_loop(looper: AgentProcess) -> None:
-    assert "accepted" in typed(looper.data_dir, "set", "step", "7").stdout
-    assert "accepted" in typed(looper.data_dir, "inject", "user", "hurry up").stdout
+    assert "accepted" in run_command(looper.data_dir, "set", "step", "7").stdout
+    assert "accepted" in run_command(looper.data_dir, "inject", "user", "hurry up").stdout
     looper.ask("turn 1")
     assert looper.ask("state") == "{'step': 7} 3"
-    assert until(looper, "message_injected")["data"]["content"] == "hurry up"
+    assert wait_for_event(looper, "message_injected")["data"]["content"] == "hurry up"
 
 
 def test_the_state_is_shown_for_people(looper: AgentProcess) -> None:
     stop = held_at_double(looper)
-    shown = typed(looper.data_dir, "inspect").stdout
+    shown = run_command(looper.data_dir, "inspect").stdout
     assert "iteration  1 (paused)" in shown
     assert "messages   1: 1 user" in shown
     assert "  user: double it" in shown
     assert "tools      3: double, big, fail" in shown
     assert "step = 1" in shown
     assert f'held       {stop} before tool double {{"number": 1}}' in shown
-    found = as_json(looper.data_dir, "inspect", "messages")["response"]["data"]
+    found = run_json_command(looper.data_dir, "inspect", "messages")["response"]["data"]
     assert found["messages"]["count"] == 1
-    assert typed(looper.data_dir, "inspect", "everything").returncode == 1
+    assert run_command(looper.data_dir, "inspect", "everything").returncode == 1
 
 
 def test_breakpoints_of_every_kind_are_added_listed_and_cleared(looper: AgentProcess) -> None:
@@ -213,18 +215,20 @@ def test_breakpoints_of_every_kind_are_added_listed_and_cleared(looper: AgentPro
         ["condition", "tool == 'double'"],
     ]
     for words in added:
-        said = typed(looper.data_dir, "breakpoint", "add", *words)
+        said = run_command(looper.data_dir, "breakpoint", "add", *words)
         assert said.returncode == 0, said.stderr
         assert said.stdout.startswith("Sent breakpoint command\napplied\nbp-")
-    shown = typed(looper.data_dir, "breakpoint", "list").stdout
+    shown = run_command(looper.data_dir, "breakpoint", "list").stdout
     assert "tool write_* if iteration > 1 at hits > 2 (0 hits)" in shown
     assert "pattern rm -rf" in shown
-    found = as_json(looper.data_dir, "breakpoint", "list")["response"]["data"]["breakpoints"]
+    found = run_json_command(looper.data_dir, "breakpoint", "list")["response"]["data"][
+        "breakpoints"
+    ]
     assert [each["on"] for each in found] == [words[0] for words in added]
-    assert typed(looper.data_dir, "breakpoint", "clear", found[0]["id"]).returncode == 0
-    assert typed(looper.data_dir, "breakpoint", "clear", found[0]["id"]).returncode == 1
-    assert typed(looper.data_dir, "breakpoint", "clear-all").returncode == 0
-    assert "no breakpoints" in typed(looper.data_dir, "breakpoint", "list").stdout
+    assert run_command(looper.data_dir, "breakpoint", "clear", found[0]["id"]).returncode == 0
+    assert run_command(looper.data_dir, "breakpoint", "clear", found[0]["id"]).returncode == 1
+    assert run_command(looper.data_dir, "breakpoint", "clear-all").returncode == 0
+    assert "no breakpoints" in run_command(looper.data_dir, "breakpoint", "list").stdout
 
 
 # -- watching -------------------------------------------------------------------------------------
@@ -276,7 +280,7 @@ def test_only_the_types_that_are_wanted_from_the_beginning(looper: AgentProcess)
     shown, _ = watching.rest()
     events = [json.loads(line) for line in shown.splitlines()]
     assert [each["type"] for each in events] == ["session_start", "tool_result", "tool_result"]
-    wrong = typed(looper.data_dir, "watch", "-f", "nonsense")
+    wrong = run_command(looper.data_dir, "watch", "-f", "nonsense")
     assert (wrong.returncode, "There are: session_start" in wrong.stderr) == (1, True)
 
 

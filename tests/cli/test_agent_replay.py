@@ -23,7 +23,7 @@ SHOPPER = str(Path(__file__).parents[2] / "examples" / "agent_loop.py")
 Typed = subprocess.CompletedProcess[str]
 
 
-class Desk:
+class Workspace:
     """Where somebody types, and where the agent's files are."""
 
     def __init__(self, directory: Path) -> None:
@@ -33,7 +33,7 @@ class Desk:
         known = {name: each for name, each in os.environ.items() if "HOLDFAST" not in name}
         self.environment = {**known, "HOLDFAST_HOME": str(self.data), "COLUMNS": "250"}
 
-    def ran(self, *words: str) -> Typed:
+    def run_program(self, *words: str) -> Typed:
         return subprocess.run(
             words,
             capture_output=True,
@@ -43,16 +43,16 @@ class Desk:
             timeout=60,
         )
 
-    def recorded(self, program: str = SHOPPER) -> SessionDirectory:
-        ran = self.ran(sys.executable, program)
+    def record_session(self, program: str = SHOPPER) -> SessionDirectory:
+        ran = self.run_program(sys.executable, program)
         assert ran.returncode == 0, ran.stderr
         return self.latest
 
-    def typed(self, *words: str) -> Typed:
+    def run_command(self, *words: str) -> Typed:
         return run_holdfast("agent", *words, env=self.environment, cwd=self.directory)
 
-    def told(self, *words: str) -> Any:
-        return json.loads(self.typed(*words, "--json").stdout)
+    def run_json_command(self, *words: str) -> Any:
+        return json.loads(self.run_command(*words, "--json").stdout)
 
     @property
     def latest(self) -> SessionDirectory:
@@ -62,20 +62,20 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
-    return Desk(tmp_path_factory.mktemp("desk"))
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return Workspace(tmp_path_factory.mktemp("workspace"))
 
 
 @pytest.fixture(scope="module")
-def shopping(desk: Desk) -> SessionDirectory:
-    return desk.recorded()
+def shopping(workspace: Workspace) -> SessionDirectory:
+    return workspace.record_session()
 
 
-def program(desk: Desk, name: str, change: tuple[str, str]) -> str:
+def program(workspace: Workspace, name: str, change: tuple[str, str]) -> str:
     """The example, with something else in it."""
     text = Path(SHOPPER).read_text("utf-8")
     assert change[0] in text
-    path = desk.directory / name
+    path = workspace.directory / name
     path.write_text(text.replace(*change))
     return str(path)
 
@@ -83,31 +83,35 @@ def program(desk: Desk, name: str, change: tuple[str, str]) -> str:
 # -- showing ------------------------------------------------------------------------------------
 
 
-def test_a_recording_is_shown_at_once(desk: Desk, shopping: SessionDirectory) -> None:
-    shown = desk.typed("replay", shopping.id)
+def test_a_recording_is_shown_at_once(workspace: Workspace, shopping: SessionDirectory) -> None:
+    shown = workspace.run_command("replay", shopping.id)
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = shown.stdout.splitlines()
     assert len(lines) == len(read_events(shopping))
     assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] tool_call_end +✓ price \(\d+ms\)", lines[7])
 
 
-def test_it_is_named_by_its_path_as_well(desk: Desk, shopping: SessionDirectory) -> None:
-    expected = desk.typed("replay", shopping.id).stdout
+def test_it_is_named_by_its_path_as_well(workspace: Workspace, shopping: SessionDirectory) -> None:
+    expected = workspace.run_command("replay", shopping.id).stdout
     for named in (str(shopping.events), str(shopping.path)):
-        assert desk.typed("replay", named).stdout == expected
-    assert desk.typed("replay", "-s", shopping.id).stdout == expected
+        assert workspace.run_command("replay", named).stdout == expected
+    assert workspace.run_command("replay", "-s", shopping.id).stdout == expected
 
 
-def test_with_json_it_is_the_events_themselves(desk: Desk, shopping: SessionDirectory) -> None:
-    lines = desk.typed("replay", shopping.id, "--json").stdout.splitlines()
+def test_with_json_it_is_the_events_themselves(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    lines = workspace.run_command("replay", shopping.id, "--json").stdout.splitlines()
     assert [json.loads(line) for line in lines] == read_events(shopping)
 
 
-def test_a_pace_changes_nothing_but_the_pace(desk: Desk, shopping: SessionDirectory) -> None:
-    expected = desk.typed("replay", shopping.id).stdout
-    assert desk.typed("replay", shopping.id, "--timed").stdout == expected
-    assert desk.typed("replay", shopping.id, "--speed", "4x").stdout == expected
-    assert desk.typed("replay", shopping.id, "--speed", "2").stdout == expected
+def test_a_pace_changes_nothing_but_the_pace(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    expected = workspace.run_command("replay", shopping.id).stdout
+    assert workspace.run_command("replay", shopping.id, "--timed").stdout == expected
+    assert workspace.run_command("replay", shopping.id, "--speed", "4x").stdout == expected
+    assert workspace.run_command("replay", shopping.id, "--speed", "2").stdout == expected
 
 
 def test_the_pace_is_that_of_the_recording() -> None:
@@ -124,25 +128,27 @@ def test_the_pace_is_that_of_the_recording() -> None:
 
 
 @pytest.mark.parametrize("speed", ["fast", "0", "-1", "4xx"])
-def test_a_speed_is_a_number(desk: Desk, shopping: SessionDirectory, speed: str) -> None:
-    said = desk.typed("replay", shopping.id, f"--speed={speed}")
+def test_a_speed_is_a_number(workspace: Workspace, shopping: SessionDirectory, speed: str) -> None:
+    said = workspace.run_command("replay", shopping.id, f"--speed={speed}")
     assert said.returncode == 1
     assert "--speed is a number such as 4x or 0.5" in said.stderr
 
 
-def test_half_a_recording_is_shown_and_called_so(desk: Desk, shopping: SessionDirectory) -> None:
+def test_half_a_recording_is_shown_and_called_so(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
     whole = shopping.events.read_bytes()
-    half = desk.directory / "half.jsonl"
+    half = workspace.directory / "half.jsonl"
     half.write_bytes(whole[: len(whole) // 2])
-    shown = desk.typed("replay", str(half))
+    shown = workspace.run_command("replay", str(half))
     assert shown.returncode == 0
     assert len(shown.stdout.splitlines()) == whole[: len(whole) // 2].count(b"\n")
     assert "The recording ends here, in half a line" in shown.stderr
 
 
-def test_what_is_not_there_is_named(desk: Desk) -> None:
+def test_what_is_not_there_is_named(workspace: Workspace) -> None:
     for named in ("debug_nothing", "no/such.jsonl"):
-        said = desk.typed("replay", named)
+        said = workspace.run_command("replay", named)
         assert said.returncode == 1
         assert "agent sessions --all" in said.stderr
 
@@ -150,72 +156,80 @@ def test_what_is_not_there_is_named(desk: Desk) -> None:
 # -- running ------------------------------------------------------------------------------------
 
 
-def test_the_agent_runs_again_as_it_was_started(desk: Desk, shopping: SessionDirectory) -> None:
-    again = desk.typed("replay", shopping.id, "--mode", "full")
+def test_the_agent_runs_again_as_it_was_started(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    again = workspace.run_command("replay", shopping.id, "--mode", "full")
     assert again.returncode == 0, again.stderr
     # Its own output comes through; no tool ran, so nothing is in the basket.
     assert "Done: paid 15.00\nin the basket: nothing\n" in again.stdout
     assert f"The same as {shopping.id}: 4 iterations, no difference" in again.stdout
-    assert desk.latest.read_metadata()["replayOf"] == shopping.id
+    assert workspace.latest.read_metadata()["replayOf"] == shopping.id
 
 
-def test_in_model_mode_its_tools_run(desk: Desk, shopping: SessionDirectory) -> None:
-    again = desk.typed("replay", shopping.id, "--mode", "model")
+def test_in_model_mode_its_tools_run(workspace: Workspace, shopping: SessionDirectory) -> None:
+    again = workspace.run_command("replay", shopping.id, "--mode", "model")
     assert again.returncode == 0, again.stderr
     assert "in the basket: tea, cake" in again.stdout
 
 
-def test_as_json_it_is_one_document(desk: Desk, shopping: SessionDirectory) -> None:
-    said = desk.typed("replay", "--json", shopping.id, "--", sys.executable, SHOPPER)
+def test_as_json_it_is_one_document(workspace: Workspace, shopping: SessionDirectory) -> None:
+    said = workspace.run_command("replay", "--json", shopping.id, "--", sys.executable, SHOPPER)
     report = json.loads(said.stdout)
     assert "Done: paid 15.00" in said.stderr
     assert (report["outcome"], report["mode"], report["iterations"]) == ("same", "full", 4)
     assert (report["session"], report["exitCode"]) == (shopping.id, 0)
-    assert report["newSession"] == desk.latest.id
+    assert report["newSession"] == workspace.latest.id
 
 
 def test_a_changed_agent_diverges_and_is_shown_where(
-    desk: Desk, shopping: SessionDirectory
+    workspace: Workspace, shopping: SessionDirectory
 ) -> None:
     change = ('(**call["input"])', "(**{name: 1.0 for name in call['input']})")
-    changed = program(desk, "greedy.py", change)
-    said = desk.typed("replay", shopping.id, "--", sys.executable, changed)
+    changed = program(workspace, "greedy.py", change)
+    said = workspace.run_command("replay", shopping.id, "--", sys.executable, changed)
     assert said.returncode == 1
     assert f"Diverged from {shopping.id}. iteration 1: tool price is asked" in said.stderr
     assert 'item was "tea" and is 1.0' in said.stderr
     assert 'expected  {"kind":"tool","name":"price","asked":{"item":"tea"}}' in said.stderr
 
 
-def test_an_agent_that_ends_too_early_has_diverged(desk: Desk, shopping: SessionDirectory) -> None:
-    changed = program(desk, "lazy.py", ('if not answer["tool_calls"]:', "if len(messages) > 4:"))
+def test_an_agent_that_ends_too_early_has_diverged(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    changed = program(
+        workspace, "lazy.py", ('if not answer["tool_calls"]:', "if len(messages) > 4:")
+    )
     report = json.loads(
-        desk.typed("replay", "--json", shopping.id, "--", sys.executable, changed).stdout
+        workspace.run_command("replay", "--json", shopping.id, "--", sys.executable, changed).stdout
     )
     assert report["outcome"] == "diverged"
     assert "the agent ended, and the recording goes on with" in report["message"]
 
 
-def test_a_killed_agents_recording_is_played_to_its_end(desk: Desk) -> None:
-    killed = program(desk, "killed.py", ("basket.append(item)", "import os; os._exit(9)"))
-    assert desk.ran(sys.executable, killed).returncode == 9
-    said = desk.typed("replay", desk.latest.id, "--mode", "full")
+def test_a_killed_agents_recording_is_played_to_its_end(workspace: Workspace) -> None:
+    killed = program(workspace, "killed.py", ("basket.append(item)", "import os; os._exit(9)"))
+    assert workspace.run_program(sys.executable, killed).returncode == 9
+    said = workspace.run_command("replay", workspace.latest.id, "--mode", "full")
     assert said.returncode == 0
     assert "as far as that goes: it has no end" in said.stdout
     assert "the recording ends inside tool put of iteration 2" in said.stdout
 
 
-def test_what_starts_no_session_is_no_replay(desk: Desk, shopping: SessionDirectory) -> None:
-    said = desk.typed("replay", shopping.id, "--", sys.executable, "-c", "pass")
+def test_what_starts_no_session_is_no_replay(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    said = workspace.run_command("replay", shopping.id, "--", sys.executable, "-c", "pass")
     assert said.returncode == 1
     assert "started no session" in said.stderr
-    said = desk.typed("replay", shopping.id, "--", "no-such-program")
+    said = workspace.run_command("replay", shopping.id, "--", "no-such-program")
     assert "no-such-program cannot be started" in said.stderr
 
 
-def test_a_copied_file_cannot_be_run(desk: Desk, shopping: SessionDirectory) -> None:
-    copy = desk.directory / "copy.jsonl"
+def test_a_copied_file_cannot_be_run(workspace: Workspace, shopping: SessionDirectory) -> None:
+    copy = workspace.directory / "copy.jsonl"
     copy.write_bytes(shopping.events.read_bytes())
-    said = desk.typed("replay", str(copy), "--mode", "full")
+    said = workspace.run_command("replay", str(copy), "--mode", "full")
     assert said.returncode == 1
     assert "its whole directory is needed" in said.stderr
 
@@ -223,37 +237,39 @@ def test_a_copied_file_cannot_be_run(desk: Desk, shopping: SessionDirectory) -> 
 # -- forks --------------------------------------------------------------------------------------
 
 
-def test_a_fork_goes_on_live_and_names_its_parent(desk: Desk, shopping: SessionDirectory) -> None:
-    said = desk.typed(
+def test_a_fork_goes_on_live_and_names_its_parent(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    said = workspace.run_command(
         *("fork", shopping.id, "--at", "2", "--message", "in German, please"),
         *("--", sys.executable, SHOPPER),
     )
     assert said.returncode == 0, said.stderr
     assert "Fertig: paid 15.00" in said.stdout
     assert f"Forked from {shopping.id} at 2" in said.stdout
-    started = read_data(desk.latest, "session_start")[0]
+    started = read_data(workspace.latest, "session_start")[0]
     assert (started["parent"], started["forkAt"]) == (shopping.id, 2)
     assert said.stderr.count("what put did is not done again") == 1
 
 
 def test_a_fork_before_any_side_effect_does_not_warn(
-    desk: Desk, shopping: SessionDirectory
+    workspace: Workspace, shopping: SessionDirectory
 ) -> None:
-    said = desk.typed("fork", shopping.id, "--at", "1")
+    said = workspace.run_command("fork", shopping.id, "--at", "1")
     assert (said.returncode, said.stderr) == (0, "")
     assert "in the basket: tea, cake" in said.stdout
 
 
-def test_a_message_may_be_json(desk: Desk, shopping: SessionDirectory) -> None:
+def test_a_message_may_be_json(workspace: Workspace, shopping: SessionDirectory) -> None:
     message = json.dumps({"role": "system", "content": "speak German"})
-    report = desk.told("fork", shopping.id, "--at", "1", "--message", message)
+    report = workspace.run_json_command("fork", shopping.id, "--at", "1", "--message", message)
     assert (report["outcome"], report["forkAt"]) == ("forked", 1)
-    (injected,) = read_data(desk.latest, "message_injected")
+    (injected,) = read_data(workspace.latest, "message_injected")
     assert (injected["role"], injected["content"]) == ("system", "speak German")
 
 
-def test_a_result_may_be_another(desk: Desk, shopping: SessionDirectory) -> None:
-    said = desk.typed("fork", shopping.id, "--at", "3", "--result", 'tool-5="declined"')
+def test_a_result_may_be_another(workspace: Workspace, shopping: SessionDirectory) -> None:
+    said = workspace.run_command("fork", shopping.id, "--at", "3", "--result", 'tool-5="declined"')
     assert "Done: declined" in said.stdout
 
 
@@ -268,13 +284,13 @@ def test_a_result_may_be_another(desk: Desk, shopping: SessionDirectory) -> None
     ],
 )
 def test_a_fork_that_cannot_be_is_refused(
-    desk: Desk, shopping: SessionDirectory, words: list[str], complaint: str
+    workspace: Workspace, shopping: SessionDirectory, words: list[str], complaint: str
 ) -> None:
-    before = desk.latest
-    said = desk.typed("fork", shopping.id, *words)
+    before = workspace.latest
+    said = workspace.run_command("fork", shopping.id, *words)
     assert said.returncode == 1
     assert complaint in said.stderr
-    assert desk.latest == before
+    assert workspace.latest == before
 
 
 # -- spans --------------------------------------------------------------------------------------
@@ -284,18 +300,18 @@ def spans(document: Any) -> list[str]:
     return [each["name"] for each in document["resourceSpans"][0]["scopeSpans"][0]["spans"]]
 
 
-def test_spans_go_to_stdout_or_a_file(desk: Desk, shopping: SessionDirectory) -> None:
-    document = json.loads(desk.typed("export", shopping.id, "--otlp").stdout)
+def test_spans_go_to_stdout_or_a_file(workspace: Workspace, shopping: SessionDirectory) -> None:
+    document = json.loads(workspace.run_command("export", shopping.id, "--otlp").stdout)
     assert spans(document)[:3] == ["invoke_agent shopper", "chat script-1", "execute_tool price"]
-    target = desk.directory / "spans.json"
-    said = desk.typed("export", shopping.id, "--otlp", str(target))
+    target = workspace.directory / "spans.json"
+    said = workspace.run_command("export", shopping.id, "--otlp", str(target))
     assert said.stdout == f"10 spans of {shopping.id} to {target}\n"
     assert json.loads(target.read_text()) == document
 
 
-def test_spans_go_to_a_collector(desk: Desk, shopping: SessionDirectory) -> None:
+def test_spans_go_to_a_collector(workspace: Workspace, shopping: SessionDirectory) -> None:
     with collector() as found:
-        told = desk.told("export", shopping.id, "--otlp", found.url)
+        told = workspace.run_json_command("export", shopping.id, "--otlp", found.url)
         assert told["spans"] == 10
         ((path, kind, body),) = found.bodies
         assert (path, kind) == ("/v1/traces", "application/json")
@@ -315,31 +331,33 @@ def _takes_some(found: Collector) -> None:
     [(_refuses, "answered 415: only protobuf"), (_takes_some, "The collector refused 3 of them")],
 )
 def test_what_a_collector_refuses_is_said(
-    desk: Desk, shopping: SessionDirectory, answer: Any, complaint: str
+    workspace: Workspace, shopping: SessionDirectory, answer: Any, complaint: str
 ) -> None:
     with collector() as found:
         answer(found)
-        said = desk.typed("export", shopping.id, "--otlp", found.url)
+        said = workspace.run_command("export", shopping.id, "--otlp", found.url)
     assert said.returncode == 1
     assert complaint in said.stderr
 
 
-def test_a_collector_that_is_not_there_is_named(desk: Desk, shopping: SessionDirectory) -> None:
+def test_a_collector_that_is_not_there_is_named(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
     with collector() as found:
         url = found.url
-    said = desk.typed("export", shopping.id, "--otlp", url)
+    said = workspace.run_command("export", shopping.id, "--otlp", url)
     assert said.returncode == 1
     assert f"{url}/v1/traces cannot be reached" in said.stderr
 
 
-def test_the_example_says_what_it_should(desk: Desk) -> None:
-    said = desk.ran(sys.executable, SHOPPER).stdout.splitlines()
+def test_the_example_says_what_it_should(workspace: Workspace) -> None:
+    said = workspace.run_program(sys.executable, SHOPPER).stdout.splitlines()
     assert said[1:] == ["Done: paid 15.00", "in the basket: tea, cake"]
-    assert said[0] == f"session {desk.latest.id}"
+    assert said[0] == f"session {workspace.latest.id}"
 
 
-def test_an_agent_that_fails_where_it_did_not_is_not_the_same(desk: Desk) -> None:
-    program = desk.directory / "fails.py"
+def test_an_agent_that_fails_where_it_did_not_is_not_the_same(workspace: Workspace) -> None:
+    program = workspace.directory / "fails.py"
     source = """
 import os
 from holdfast.bridge import start
@@ -349,13 +367,13 @@ if os.environ.get("FAIL"):
     raise KeyError("later")
 """
     program.write_text(source)
-    home = desk.recorded(str(program))
-    assert desk.told("replay", home.id, "--mode", "full")["outcome"] == "same"
+    home = workspace.record_session(str(program))
+    assert workspace.run_json_command("replay", home.id, "--mode", "full")["outcome"] == "same"
 
-    desk.environment["FAIL"] = "1"
+    workspace.environment["FAIL"] = "1"
     try:
-        told = desk.told("replay", home.id, "--mode", "full")
+        told = workspace.run_json_command("replay", home.id, "--mode", "full")
     finally:
-        del desk.environment["FAIL"]
+        del workspace.environment["FAIL"]
     assert (told["outcome"], told["exitCode"]) == ("diverged", 1)
     assert "then failed" in told["message"]

@@ -20,7 +20,7 @@ LOOP = Program("loop.py")
 FINDING = ("HOLDFAST_SERVER_URL", "CIDELDILL_SERVER_URL", "HOLDFAST_HOME", "HOLDFAST_TOKEN")
 
 
-def typed(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+def run_command(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """`holdfast …` in an environment that says of a server only what is given here."""
     plain = {name: value for name, value in os.environ.items() if name not in FINDING}
     return run_holdfast(*words, env={**plain, **env})
@@ -32,8 +32,8 @@ def ids(ran: subprocess.CompletedProcess[str]) -> set[str]:
 
 
 @pytest.fixture
-def nobody() -> str:
-    """An address at which nobody listens."""
+def unused_address() -> str:
+    """An address at which unused_address listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -50,69 +50,77 @@ def paused(session: Session) -> Session:
 
 
 def test_it_says_its_version() -> None:
-    ran = typed("--version")
+    ran = run_command("--version")
     assert (ran.returncode, ran.stdout) == (0, f"holdfast {holdfast.__version__}\n")
 
 
 def test_without_a_command_it_says_what_there_is() -> None:
-    said = typed().stdout + typed("--help").stdout
+    said = run_command().stdout + run_command("--help").stdout
     assert all(command in said for command in ("serve", "demo", "sessions", "holds"))
 
 
 # -- finding the server ---------------------------------------------------------------------------
 
 
-def test_the_server_is_where_the_option_says(server: Server, session: Session, nobody: str) -> None:
-    ran = typed("sessions", "--json", "--url", server.url, HOLDFAST_SERVER_URL=nobody)
+def test_the_server_is_where_the_option_says(
+    server: Server, session: Session, unused_address: str
+) -> None:
+    ran = run_command("sessions", "--json", "--url", server.url, HOLDFAST_SERVER_URL=unused_address)
     assert session.id in ids(ran)
 
 
-def test_else_where_the_environment_says(server: Server, session: Session, nobody: str) -> None:
-    ran = typed("sessions", "--json", HOLDFAST_SERVER_URL=server.url, CIDELDILL_SERVER_URL=nobody)
+def test_else_where_the_environment_says(
+    server: Server, session: Session, unused_address: str
+) -> None:
+    ran = run_command(
+        "sessions", "--json", HOLDFAST_SERVER_URL=server.url, CIDELDILL_SERVER_URL=unused_address
+    )
     assert session.id in ids(ran)
 
 
 def test_else_where_the_older_name_in_the_environment_says(
     server: Server, session: Session, tmp_path: Path
 ) -> None:
-    ran = typed(
+    ran = run_command(
         "sessions", "--json", CIDELDILL_SERVER_URL=server.url + "/", HOLDFAST_HOME=str(tmp_path)
     )
     assert session.id in ids(ran)
 
 
 def test_else_where_it_announced_itself(server: Server, session: Session) -> None:
-    assert session.id in ids(typed("sessions", "--json", HOLDFAST_HOME=str(server.data_dir)))
+    assert session.id in ids(run_command("sessions", "--json", HOLDFAST_HOME=str(server.data_dir)))
 
 
-def test_the_announcement_of_one_that_is_gone_is_not_believed(tmp_path: Path, nobody: str) -> None:
+def test_the_announcement_of_one_that_is_gone_is_not_believed(
+    tmp_path: Path, unused_address: str
+) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    told = {"url": nobody, "pid": gone.pid, "data_dir": str(tmp_path)}
+    told = {"url": unused_address, "pid": gone.pid, "data_dir": str(tmp_path)}
     (tmp_path / "server.json").write_text(json.dumps(told))
 
-    ran = typed("sessions", "--json", HOLDFAST_HOME=str(tmp_path))
+    ran = run_command("sessions", "--json", HOLDFAST_HOME=str(tmp_path))
 
-    assert nobody not in ran.stderr
+    assert unused_address not in ran.stderr
 
 
 @pytest.mark.parametrize("command", ["sessions", "holds"])
-def test_with_nobody_there_it_says_how_to_start_one(command: str, nobody: str) -> None:
-    ran = typed(command, "--url", nobody)
+def test_with_nobody_there_it_says_how_to_start_one(command: str, unused_address: str) -> None:
+    ran = run_command(command, "--url", unused_address)
 
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert nobody in ran.stderr
+    assert unused_address in ran.stderr
     assert "holdfast serve" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize("command", ["sessions", "holds"])
-def test_with_json_an_error_is_a_json_document(command: str, nobody: str) -> None:
-    ran = typed(command, "--json", "--url", nobody)
+def test_with_json_an_error_is_a_json_document(command: str, unused_address: str) -> None:
+    ran = run_command(command, "--json", "--url", unused_address)
 
     assert (ran.returncode, ran.stderr) == (1, "")
     error = json.loads(ran.stdout)["error"]
-    assert nobody in error["message"]
+    assert unused_address in error["message"]
     assert "holdfast serve" in error["hint"]
 
 
@@ -120,7 +128,7 @@ def test_with_json_an_error_is_a_json_document(command: str, nobody: str) -> Non
     "address", ["ftp://localhost", "https://localhost", "http://localhost:many"]
 )
 def test_an_address_that_is_none_is_said_to_be_none(address: str) -> None:
-    ran = typed("sessions", "--url", address)
+    ran = run_command("sessions", "--url", address)
 
     assert ran.returncode == 1
     assert "is no address" in ran.stderr
@@ -128,14 +136,14 @@ def test_an_address_that_is_none_is_said_to_be_none(address: str) -> None:
 
 
 def test_host_and_port_are_address_enough(server: Server, session: Session) -> None:
-    assert session.id in ids(typed("sessions", "--json", "--url", server.url.split("//")[1]))
+    assert session.id in ids(run_command("sessions", "--json", "--url", server.url.split("//")[1]))
 
 
 def test_beyond_loopback_the_token_comes_from_the_environment(tmp_path: Path) -> None:
     running = Server(tmp_path / "data", "--host", "0.0.0.0", "--token", "sesame")
     try:
-        assert typed("sessions", "--url", running.url).returncode == 1
-        ran = typed("sessions", "--json", "--url", running.url, HOLDFAST_TOKEN="sesame")
+        assert run_command("sessions", "--url", running.url).returncode == 1
+        ran = run_command("sessions", "--json", "--url", running.url, HOLDFAST_TOKEN="sesame")
         assert ids(ran) == set()
     finally:
         running.stop()
@@ -145,7 +153,7 @@ def test_beyond_loopback_the_token_comes_from_the_environment(tmp_path: Path) ->
 
 
 def test_sessions_are_listed_for_people(server: Server, paused: Session) -> None:
-    ran = typed("sessions", "--url", server.url, COLUMNS="300")
+    ran = run_command("sessions", "--url", server.url, COLUMNS="300")
 
     assert ran.returncode == 0, ran.stderr
     [row] = [line for line in ran.stdout.splitlines() if paused.id in line]
@@ -154,13 +162,13 @@ def test_sessions_are_listed_for_people(server: Server, paused: Session) -> None
 
 
 def test_holds_are_listed_with_what_they_allow(server: Server, paused: Session) -> None:
-    ran = typed("holds", "--json", "--url", server.url)
+    ran = run_command("holds", "--json", "--url", server.url)
 
     holds: list[dict[str, Any]] = json.loads(ran.stdout)["holds"]
     [held] = [each for each in holds if each["session_id"] == paused.id]
     assert held["location"]["line"] == LOOP.line("call")
     assert {"continue", "step-over"} <= set(held["allows"])
-    shown = typed("holds", "--url", server.url, COLUMNS="300").stdout
+    shown = run_command("holds", "--url", server.url, COLUMNS="300").stdout
     [row] = [line for line in shown.splitlines() if held["hold_id"] in line.split()]
     assert "step-into" in row
 
@@ -189,7 +197,7 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path: Path) -> N
         taken.listen()
         port = str(taken.getsockname()[1])
 
-        ran = typed(
+        ran = run_command(
             *("serve", "--port", port, "--ready-file", str(ready)), HOLDFAST_HOME=str(tmp_path)
         )
 
@@ -203,6 +211,6 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path: Path) -> N
     ("option", "complaint"), [("--port=many", "--port"), ("--nothing", "No such option")]
 )
 def test_an_option_that_makes_no_sense_is_refused(option: str, complaint: str) -> None:
-    ran = typed("serve", option)
+    ran = run_command("serve", option)
     assert ran.returncode == 2
     assert complaint in ran.stderr

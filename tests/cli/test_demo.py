@@ -27,7 +27,7 @@ def demo(folder: Path, *options: str, **env: str) -> subprocess.CompletedProcess
     )
 
 
-def marked(mark: str) -> Iterator[psutil.Process]:
+def find_marked_processes(mark: str) -> Iterator[psutil.Process]:
     """Processes that were started, directly or not, with this mark in their environment."""
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
@@ -49,7 +49,7 @@ def test_it_finds_the_bug_by_asking_and_cleans_up(tmp_path: Path) -> None:
     assert shown["found"]["line"] == stops[1]["location"]["line"]
     assert shown["requests"] == len(shown["steps"]) < 12
     assert shown["bytes"] == sum(step["bytes"] for step in shown["steps"])
-    assert list(marked(mark)) == []
+    assert list(find_marked_processes(mark)) == []
     assert list(tmp_path.iterdir()) == []
 
 

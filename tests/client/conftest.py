@@ -25,7 +25,7 @@ def app(server: Server) -> Iterator[Application]:
 
 
 @pytest.fixture(autouse=True)
-def _off_afterwards() -> Iterator[None]:
+def _turn_debugging_off() -> Iterator[None]:
     yield
     with_debug("OFF")
     switch.settings = Settings()

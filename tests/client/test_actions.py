@@ -55,7 +55,7 @@ def teller() -> Teller:
     return Teller()
 
 
-def held(app: Application, teller: Teller, action: str, *args: Any, **more: Any) -> Any:
+def call_and_decide(app: Application, teller: Teller, action: str, *args: Any, **more: Any) -> Any:
     """`tell` through a proxy, held and so decided."""
     app.break_on("tell")
     proxy = with_debug(teller)
@@ -120,7 +120,7 @@ def test_action_poll_stops_when_ready(scripted: Callable[..., ScriptedServer]) -
 
 
 def test_action_poll_executes_final_action(app: Application, teller: Teller) -> None:
-    assert held(app, teller, "skip", fake_result={"value": 7}) == 7
+    assert call_and_decide(app, teller, "skip", fake_result={"value": 7}) == 7
 
 
 def test_action_poll_timeout_raises_exception(
@@ -145,23 +145,25 @@ def test_action_poll_server_error_raises_exception(
 
 
 def test_action_poll_can_lead_to_continue(app: Application, teller: Teller) -> None:
-    assert held(app, teller, "continue", 1) == "told"
+    assert call_and_decide(app, teller, "continue", 1) == "told"
     assert teller.done == [((1,), {})]
 
 
 def test_action_poll_can_lead_to_skip(app: Application, teller: Teller) -> None:
-    assert held(app, teller, "skip", fake_result={"value": "no"}) == "no"
+    assert call_and_decide(app, teller, "skip", fake_result={"value": "no"}) == "no"
     assert teller.done == []
 
 
 def test_action_poll_can_lead_to_modify(app: Application, teller: Teller) -> None:
-    held(app, teller, "modify", 1, modified_args=[{"value": 2}])
+    call_and_decide(app, teller, "modify", 1, modified_args=[{"value": 2}])
     assert teller.done == [((2,), {})]
 
 
 def test_action_poll_can_lead_to_raise(app: Application, teller: Teller) -> None:
     with pytest.raises(ValueError, match="forced"):
-        held(app, teller, "raise", exception_type="ValueError", exception_message="forced")
+        call_and_decide(
+            app, teller, "raise", exception_type="ValueError", exception_message="forced"
+        )
     assert teller.done == []
 
 
@@ -169,20 +171,22 @@ def test_action_poll_can_lead_to_raise(app: Application, teller: Teller) -> None
 
 
 def test_action_skip_does_not_execute_original(app: Application, teller: Teller) -> None:
-    held(app, teller, "skip", fake_result={"value": 1})
+    call_and_decide(app, teller, "skip", fake_result={"value": 1})
     assert teller.done == []
 
 
 def test_action_skip_returns_fake_result(app: Application, teller: Teller) -> None:
-    assert held(app, teller, "skip", fake_result={"value": {"a": [1, None]}}) == {"a": [1, None]}
+    assert call_and_decide(app, teller, "skip", fake_result={"value": {"a": [1, None]}}) == {
+        "a": [1, None]
+    }
 
 
 def test_action_skip_fake_result_none(app: Application, teller: Teller) -> None:
-    assert held(app, teller, "skip", fake_result={"value": None}) is None
+    assert call_and_decide(app, teller, "skip", fake_result={"value": None}) is None
 
 
 def test_action_skip_fake_result_complex_type(app: Application, teller: Teller) -> None:
-    found = held(
+    found = call_and_decide(
         app, teller, "skip", fake_result=encode_value({"set": {1, 2}, "error": OSError(3)})
     )
     assert found["set"] == {1, 2}
@@ -190,12 +194,15 @@ def test_action_skip_fake_result_complex_type(app: Application, teller: Teller) 
 
 
 def test_a_fake_result_may_be_a_python_literal(app: Application, teller: Teller) -> None:
-    assert held(app, teller, "skip", fake_result={"literal": "(1, {2, 3})"}) == (1, {2, 3})
+    assert call_and_decide(app, teller, "skip", fake_result={"literal": "(1, {2, 3})"}) == (
+        1,
+        {2, 3},
+    )
 
 
 def test_action_skip_no_side_effects(app: Application, teller: Teller) -> None:
     argument = [1]
-    held(app, teller, "skip", argument, fake_result={"value": 1})
+    call_and_decide(app, teller, "skip", argument, fake_result={"value": 1})
     assert argument == [1]
     assert not app.read_call("tell")["changed"]
 
@@ -203,7 +210,7 @@ def test_action_skip_no_side_effects(app: Application, teller: Teller) -> None:
 def test_action_skip_result_by_cid(app: Application, teller: Teller) -> None:
     with_debug(len)([7, 8, 9])
     cid = app.read_call("len")["args"][0]["cid"]
-    assert held(app, teller, "skip", fake_result={"cid": cid}) == [7, 8, 9]
+    assert call_and_decide(app, teller, "skip", fake_result={"cid": cid}) == [7, 8, 9]
 
 
 def test_a_fake_result_by_cid_alone_is_fetched(scripted: Callable[..., ScriptedServer]) -> None:
@@ -233,24 +240,24 @@ def test_a_fake_result_that_is_not_what_it_says_is_refused(
 # -- raise -----------------------------------------------------------------------------------------
 
 
-def forced(app: Application, teller: Teller, name: str, message: str = "forced") -> Any:
-    return held(app, teller, "raise", exception_type=name, exception_message=message)
+def force_exception(app: Application, teller: Teller, name: str, message: str = "forced") -> Any:
+    return call_and_decide(app, teller, "raise", exception_type=name, exception_message=message)
 
 
 def test_action_raise_does_not_execute_original(app: Application, teller: Teller) -> None:
     with pytest.raises(RuntimeError):
-        forced(app, teller, "RuntimeError")
+        force_exception(app, teller, "RuntimeError")
     assert teller.done == []
 
 
 def test_action_raise_raises_specified_exception(app: Application, teller: Teller) -> None:
     with pytest.raises(ZeroDivisionError):
-        forced(app, teller, "ZeroDivisionError")
+        force_exception(app, teller, "ZeroDivisionError")
 
 
 def test_action_raise_exception_message(app: Application, teller: Teller) -> None:
     with pytest.raises(ValueError, match=r"^just so$"):
-        forced(app, teller, "ValueError", "just so")
+        force_exception(app, teller, "ValueError", "just so")
 
 
 @pytest.mark.parametrize("name", [f"{__name__}.OddError", "OddError", "json.JSONDecodeError"])
@@ -268,19 +275,21 @@ def test_action_raise_custom_exception_types(app: Application, teller: Teller, n
 
 def test_exceptions_may_be_nested_in_classes(app: Application, teller: Teller) -> None:
     with pytest.raises(Outer.InnerError):
-        forced(app, teller, f"{__name__}.Outer.InnerError")
+        force_exception(app, teller, f"{__name__}.Outer.InnerError")
 
 
 @pytest.mark.parametrize("name", ["KeyError", "OSError", "StopIteration", "UnicodeDecodeError"])
 def test_action_raise_builtin_exceptions(app: Application, teller: Teller, name: str) -> None:
     with pytest.raises(getattr(builtins, name)):
-        forced(app, teller, name)
+        force_exception(app, teller, name)
 
 
 def test_an_exception_may_be_given_whole(app: Application, teller: Teller) -> None:
     made = encode_value(OddError(7, "whole"))
     with pytest.raises(OddError) as caught:
-        held(app, teller, "raise", exception_cid=made["cid"], exception_data=made["data"])
+        call_and_decide(
+            app, teller, "raise", exception_cid=made["cid"], exception_data=made["data"]
+        )
     assert caught.value.args == (7, "whole")
 
 
@@ -289,7 +298,7 @@ def test_an_unknown_exception_is_a_protocol_error(
     app: Application, teller: Teller, name: str
 ) -> None:
     with pytest.raises(DebugProtocolError, match="no exception"):
-        forced(app, teller, name)
+        force_exception(app, teller, name)
     assert teller.done == []
 
 
@@ -297,17 +306,17 @@ def test_an_unknown_exception_is_a_protocol_error(
 
 
 def test_action_modify_executes_with_new_args(app: Application, teller: Teller) -> None:
-    held(app, teller, "modify", 1, 2, modified_args=[{"value": 3}, {"value": [4]}])
+    call_and_decide(app, teller, "modify", 1, 2, modified_args=[{"value": 3}, {"value": [4]}])
     assert teller.done == [((3, [4]), {})]
 
 
 def test_action_modify_partial_args(app: Application, teller: Teller) -> None:
-    held(app, teller, "modify", 1, 2, 3, modified_args=[None, {"value": "two"}])
+    call_and_decide(app, teller, "modify", 1, 2, 3, modified_args=[None, {"value": "two"}])
     assert teller.done == [((1, "two", 3), {})]
 
 
 def test_action_modify_add_kwargs(app: Application, teller: Teller) -> None:
-    held(app, teller, "modify", 1, modified_kwargs={"x": {"value": 5}})
+    call_and_decide(app, teller, "modify", 1, modified_kwargs={"x": {"value": 5}})
     assert teller.done == [((1,), {"x": 5})]
 
 
@@ -324,12 +333,12 @@ def test_action_modify_preserves_unmodified_args(app: Application, teller: Telle
 def test_action_modify_args_by_cid(app: Application, teller: Teller) -> None:
     with_debug(len)("known already")
     cid = app.read_call("len")["args"][0]["cid"]
-    held(app, teller, "modify", 1, modified_args=[{"cid": cid}])
+    call_and_decide(app, teller, "modify", 1, modified_args=[{"cid": cid}])
     assert teller.done == [(("known already",), {})]
 
 
 def test_action_modify_args_with_data(app: Application, teller: Teller) -> None:
-    held(app, teller, "modify", 1, modified_args=[encode_value({1, 2})])
+    call_and_decide(app, teller, "modify", 1, modified_args=[encode_value({1, 2})])
     assert teller.done == [(({1, 2},), {})]
 
 
@@ -399,13 +408,13 @@ def test_expressions_are_evaluated_in_the_callers_frame(app: Application, teller
     running = run_in_thread(lambda: caller(21))
     hold = app.wait_for_hold()
 
-    def asked(expression: str) -> Any:
+    def evaluate(expression: str) -> Any:
         return app.server.post(f"/api/holds/{hold}/evaluate", {"expression": expression})
 
-    assert asked("price * 2")["result"] == "42"
-    assert asked("sum(price + each for each in basket)")["result"] == "105"
-    assert asked("proxy.done")["result"] == "[]"
-    asked("basket.append(0)")
+    assert evaluate("price * 2")["result"] == "42"
+    assert evaluate("sum(price + each for each in basket)")["result"] == "105"
+    assert evaluate("proxy.done")["result"] == "[]"
+    evaluate("basket.append(0)")
     app.server.post(f"/api/holds/{hold}/evaluate", {"expression": "1/0"}, expect=400)
     app.decide(hold, "continue")
     assert running.result(30) == "told"

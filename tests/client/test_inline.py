@@ -32,7 +32,7 @@ class Spy:
         return "called"
 
 
-def spying(function: Any) -> tuple[Any, list[Any]]:
+def record_calls(function: Any) -> tuple[Any, list[Any]]:
     """A function of the same kind that only remembers its calls, and those."""
     spy = Spy()
 
@@ -66,11 +66,11 @@ def broken() -> None:
 Caller = Callable[..., Any]
 
 
-def awaited(*args: Any, **kwargs: Any) -> Any:
+def call_async(*args: Any, **kwargs: Any) -> Any:
     return asyncio.run(async_debug_call(*args, **kwargs))
 
 
-def awaited_later(*args: Any, **kwargs: Any) -> Any:
+def call_and_await(*args: Any, **kwargs: Any) -> Any:
     """`debug_call` of an asynchronous function, which gives its awaitable."""
 
     async def main() -> Any:
@@ -84,9 +84,9 @@ WAYS = pytest.mark.parametrize(
     ("call", "function", "other"),
     [
         (debug_call, add, multiply),
-        (awaited, aadd, amultiply),
-        (awaited, add, multiply),
-        (awaited_later, aadd, amultiply),
+        (call_async, aadd, amultiply),
+        (call_async, add, multiply),
+        (call_and_await, aadd, amultiply),
     ],
     ids=["sync", "async", "async of sync", "sync of async"],
 )
@@ -95,7 +95,7 @@ WAYS = pytest.mark.parametrize(
 # -- off -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call", [debug_call, awaited])
+@pytest.mark.parametrize("call", [debug_call, call_async])
 def test_off_calls_directly(call: Caller) -> None:
     with_debug("OFF")
     assert call(add, 2, b=3) == 5
@@ -103,8 +103,8 @@ def test_off_calls_directly(call: Caller) -> None:
 
 
 def test_off_awaits_what_is_awaitable() -> None:
-    assert awaited(aadd, 2) == 3
-    assert awaited_later("step", aadd, 2) == 3
+    assert call_async(aadd, 2) == 3
+    assert call_and_await("step", aadd, 2) == 3
 
 
 def test_off_contacts_nobody(scripted: Callable[..., ScriptedServer]) -> None:
@@ -138,7 +138,7 @@ def test_modify(app: Application, call: Caller, function: Any, other: Any) -> No
 @WAYS
 def test_skip(app: Application, call: Caller, function: Any, other: Any) -> None:
     app.break_on("spied")
-    spy, calls = spying(function)
+    spy, calls = record_calls(function)
     assert app.run_and_decide(lambda: call("spied", spy), "skip", fake_result={"value": 1}) == 1
     assert calls == []
 
@@ -154,7 +154,7 @@ def test_replace(app: Application, call: Caller, function: Any, other: Any) -> N
 @WAYS
 def test_raise(app: Application, call: Caller, function: Any, other: Any) -> None:
     app.break_on("spied")
-    spy, calls = spying(function)
+    spy, calls = record_calls(function)
     with pytest.raises(OSError, match="forced"):
         app.run_and_decide(
             lambda: call("spied", spy),
@@ -182,7 +182,7 @@ def test_after(app: Application, call: Caller, function: Any, other: Any) -> Non
     assert app.run_and_decide(lambda: call(function, 1), "skip", fake_result=fake) == "instead"
 
 
-@pytest.mark.parametrize("call", [debug_call, awaited])
+@pytest.mark.parametrize("call", [debug_call, call_async])
 def test_exceptions_are_reported_and_raised(app: Application, call: Caller) -> None:
     with pytest.raises(LookupError, match="inside"):
         call(broken)
@@ -191,7 +191,7 @@ def test_exceptions_are_reported_and_raised(app: Application, call: Caller) -> N
     assert recorded["exception_message"] == "inside"
 
 
-@pytest.mark.parametrize("call", [debug_call, awaited])
+@pytest.mark.parametrize("call", [debug_call, call_async])
 def test_a_lost_completion_is_logged_and_the_result_delivered(
     scripted: Callable[..., ScriptedServer], caplog: pytest.LogCaptureFixture, call: Caller
 ) -> None:
@@ -202,7 +202,7 @@ def test_a_lost_completion_is_logged_and_the_result_delivered(
     assert len([each for each in caplog.records if "could not be reported" in each.message]) == 2
 
 
-@pytest.mark.parametrize("call", [debug_call, awaited])
+@pytest.mark.parametrize("call", [debug_call, call_async])
 def test_an_answer_without_a_call_id_is_a_protocol_error(
     scripted: Callable[..., ScriptedServer], call: Caller
 ) -> None:
@@ -215,14 +215,14 @@ def test_a_plain_function_that_gives_a_coroutine_ends_with_it(app: Application) 
     def later(a: int) -> Any:
         return aadd(a)
 
-    assert awaited_later(later, 4) == 5
+    assert call_and_await(later, 4) == 5
     assert app.read_call("later")["result"]["text"] == "5"
 
 
 # -- alias -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call", [debug_call, awaited])
+@pytest.mark.parametrize("call", [debug_call, call_async])
 def test_an_alias_names_the_call(app: Application, call: Caller) -> None:
     assert call("step_3", add, 4) == 5
     [recorded] = app.list_calls()
@@ -237,14 +237,14 @@ def test_without_an_alias_the_function_names_it(app: Application) -> None:
     assert app.list_names() == ["add", "Spy.__call__", "<lambda>"]
 
 
-@pytest.mark.parametrize("call", [debug_call, awaited])
+@pytest.mark.parametrize("call", [debug_call, call_async])
 @pytest.mark.parametrize("first", [3, None, ["f"]])
 def test_what_is_neither_is_a_type_error(call: Caller, first: Any) -> None:
     with pytest.raises(TypeError, match="expects a callable or"):
         call(first, 1)
 
 
-@pytest.mark.parametrize("call", [debug_call, awaited])
+@pytest.mark.parametrize("call", [debug_call, call_async])
 @pytest.mark.parametrize("rest", [(), (3,)])
 def test_an_alias_needs_a_callable(call: Caller, rest: Any) -> None:
     with pytest.raises(TypeError, match="requires a callable as second argument"):

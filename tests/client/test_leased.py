@@ -79,7 +79,7 @@ def leasing(server: Server) -> Iterator[Application]:
         application.stop()
 
 
-def recorded(app: Application) -> list[Any]:
+def list_records(app: Application) -> list[Any]:
     leased_calls().flush()
     return app.list_calls()
 
@@ -98,7 +98,7 @@ def rows(app: Application) -> int:
 # -- the record ----------------------------------------------------------------------------------
 
 
-def everything() -> None:
+def make_every_call() -> None:
     """Calls of every kind, from the same lines in both modes."""
     ledger = with_debug(("book", Ledger()))
     ledger.add(1, extra=2)
@@ -124,7 +124,7 @@ def everything() -> None:
     asyncio.run(asynchronous())
 
 
-def told(app: Application) -> list[Any]:
+def describe_records(app: Application) -> list[Any]:
     """All that a call's record says but when it was, and which one."""
     shown = []
     ids: dict[str, int] = {}
@@ -164,9 +164,9 @@ def test_the_record_is_that_of_strict_mode(app: Application) -> None:
     records = []
     for mode in ("strict", "leased"):
         app.restart(mode=mode)
-        everything()
+        make_every_call()
         with_debug("OFF")
-        records.append(without_addresses(told(app)))
+        records.append(without_addresses(describe_records(app)))
     strict, found = records
 
     assert [call["method_name"] for call in found] == [call["method_name"] for call in strict]
@@ -213,7 +213,7 @@ def test_what_a_call_does_to_values_that_are_not_stored_is_seen(app: Application
 def test_a_plain_value_is_recorded_as_what_it_is(leasing: Application, value: Any) -> None:
     assert with_debug(same)(value) is value
 
-    [call] = recorded(leasing)
+    [call] = list_records(leasing)
     whole = leasing.server.get(f"/api/calls/{call['call_id']}")
     for cid in (whole["args"][0]["cid"], whole["result"]["cid"]):
         restored = pickle.loads(leasing.read_content(cid))
@@ -226,7 +226,7 @@ def test_values_are_found_by_their_ids(leasing: Application) -> None:
     ledger = with_debug(Ledger())
     ledger.add(12345)
     ledger.fill(["y" * 1000])
-    [small, large] = recorded(leasing)
+    [small, large] = list_records(leasing)
 
     for call in (small, large):
         cid = call["args"][0]["cid"]
@@ -243,7 +243,7 @@ def test_values_are_found_by_their_ids(leasing: Application) -> None:
 def test_calls_within_calls_know_their_parents(leasing: Application) -> None:
     inner = with_debug(("inner", double))
     assert with_debug(Ledger()).outer(inner) == 2
-    [outer, within] = recorded(leasing)
+    [outer, within] = list_records(leasing)
 
     tree = leasing.server.get(f"/api/calls/{outer['call_id']}/tree")
     assert [each["call_id"] for each in tree["call"]["children"]] == [within["call_id"]]
@@ -323,13 +323,12 @@ def test_sending_does_not_wait_for_calls_that_other_threads_go_on_making(
     ledger = with_debug(Ledger())
     report = switch.recorder.send_batch
 
-    def reported(batch: Callable[[], bytes]) -> None:
+    def send_and_call(batch: Callable[[], bytes]) -> None:
         report(batch)
-        run_in_thread(lambda: ledger.add(2)).result(
-            30
-        )  # for every call that is sent, one more is made
+        # For every batch that is sent, one more call is made.
+        run_in_thread(lambda: ledger.add(2)).result(30)
 
-    monkeypatch.setattr(switch.recorder, "send_batch", reported)
+    monkeypatch.setattr(switch.recorder, "send_batch", send_and_call)
     ledger.add(1)
     run_in_thread(leased_calls().flush).result(30)
 
@@ -345,7 +344,7 @@ def test_a_held_call_is_decided_as_in_strict_mode(leasing: Application) -> None:
 
     assert ledger.add(2) == 2
     assert leasing.run_and_decide(lambda: ledger.add(7), "skip", fake_result={"value": 70}) == 70
-    assert [call["status"] for call in recorded(leasing)] == ["success"] * 3
+    assert [call["status"] for call in list_records(leasing)] == ["success"] * 3
 
 
 def test_a_breakpoint_that_comes_during_a_call_still_gets_its_end(leasing: Application) -> None:
@@ -363,7 +362,7 @@ def test_a_breakpoint_that_comes_during_a_call_still_gets_its_end(leasing: Appli
     leasing.decide(leasing.wait_for_hold(), "skip", fake_result={"value": 30})
 
     assert running.result(30) == 30
-    [call] = recorded(leasing)
+    [call] = list_records(leasing)
     assert call["status"] == "success"
     assert call["result"]["json"] == 3
 
@@ -445,7 +444,7 @@ def test_a_server_restart_is_survived(tmp_path: Path) -> None:
         assert ledger.add(3) == -1
         app.server.delete(f"/api/breakpoints/{point['id']}")
         assert ledger.add(4) == 4
-        assert [call["args"][0]["json"] for call in recorded(app)] == [1, 2, 3, 4]
+        assert [call["args"][0]["json"] for call in list_records(app)] == [1, 2, 3, 4]
         assert app.info.connection_status() == "connected"
     finally:
         app.stop()
@@ -470,7 +469,7 @@ def test_a_fork_has_a_session_of_its_own(leasing: Application) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     ledger.add(4)
 
-    assert [call["args"][0]["json"] for call in recorded(leasing)] == [1, 4]
+    assert [call["args"][0]["json"] for call in list_records(leasing)] == [1, 4]
     every = leasing.server.get("/api/calls?alias=forked")["calls"]
     assert sorted(call["args"][0]["json"] for call in every) == [1, 2, 3, 4]
 
@@ -484,7 +483,7 @@ def test_a_full_buffer_makes_the_caller_wait(
         ledger.add(number)
         doubled(number)
         assert len(leased_calls().outbox) <= 20  # ten of each way of being written down
-    assert len(recorded(leasing)) == 200
+    assert len(list_records(leasing)) == 200
 
 
 def test_off_sends_what_is_left(server: Server) -> None:

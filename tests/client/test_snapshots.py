@@ -252,20 +252,20 @@ class Stubborn(Refuses):
 
 
 @contextlib.contextmanager
-def _opened() -> Any:
+def _manage() -> Any:
     yield 1
 
 
 @contextlib.asynccontextmanager
-async def _opened_soon() -> Any:
+async def _manage_async() -> Any:
     yield 1
 
 
 @pytest.mark.parametrize(
     ("make", "marker"),
     [
-        (_opened, "generator"),
-        (_opened_soon, "async_generator"),
+        (_manage, "generator"),
+        (_manage_async, "async_generator"),
         (lambda: {"steps": [_steps()]}, "generator"),
         (lambda: Thing((sys._getframe(),)), "frame"),
     ],
@@ -275,9 +275,9 @@ def test_what_has_something_under_way_in_it_is_marked(make: Callable[[], Any], m
 
 
 def test_a_context_manager_is_a_result_and_no_error(app: Application) -> None:
-    with with_debug(_opened)() as found:
+    with with_debug(_manage)() as found:
         assert found == 1
-    assert app.read_call("_opened")["marker"] == "generator"
+    assert app.read_call("_manage")["marker"] == "generator"
     assert len(with_debug(lambda: [_steps()])()) == 1
     with pytest.raises(DebugSerializationError, match="there is a generator in it"):
         with_debug(keep)([_steps()])
@@ -398,9 +398,9 @@ def test_what_main_defines_restores_in_a_fresh_interpreter(tmp_path: Path) -> No
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    stored = _ran([sys.executable, str(program)], env, "")
+    stored = _run_command([sys.executable, str(program)], env, "")
     assert len(json.loads(stored)) == 16
-    assert _ran([sys.executable, "-c", LOADER], env, stored) == ""
+    assert _run_command([sys.executable, "-c", LOADER], env, stored) == ""
 
 
 APPLICATION = """
@@ -429,14 +429,14 @@ def test_dill_alone_restores_what_the_server_holds(server: Server, tmp_path: Pat
     path = os.pathsep.join(path for path in sys.path if path)
     env = {**os.environ, "PYTHONPATH": path, "HOLDFAST_SERVER_URL": server.url}
 
-    _ran([sys.executable, str(program)], env, "")
+    _run_command([sys.executable, str(program)], env, "")
 
     [call] = server.get("/api/calls?function=total&limit=1")["calls"]
     [argument] = server.get(f"/api/calls/{call['call_id']}")["args"]
-    assert _ran([sys.executable, "-c", READER, argument["cid"]], env, "") == "[4, 6]\n"
+    assert _run_command([sys.executable, "-c", READER, argument["cid"]], env, "") == "[4, 6]\n"
 
 
-def _ran(command: list[str], env: dict[str, str], given: str) -> str:
+def _run_command(command: list[str], env: dict[str, str], given: str) -> str:
     ran = subprocess.run(command, env=env, input=given, capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
@@ -543,14 +543,14 @@ def test_cid_lru_cache_eviction() -> None:
 
 
 def test_cid_cache_miss_resend(scripted: Callable[..., ScriptedServer]) -> None:
-    server = scripted(accept_all(start=_forgetful(times=1)))
+    server = scripted(accept_all(start=_report_missing(times=1)))
     assert with_debug(keep)([1]) == [1]
     first, second = server.bodies("/api/call/start")
     assert "data" in second["args"][0]
     assert first["args"][0]["cid"] == second["args"][0]["cid"]
 
 
-def _forgetful(times: int) -> Callable[[Any], Any]:
+def _report_missing(times: int) -> Callable[[Any], Any]:
     """Says that it lacks every argument, so many times."""
     left = [times]
 
@@ -584,7 +584,7 @@ def test_cid_mismatch_raises_error(scripted: Callable[..., ScriptedServer]) -> N
 
 
 def test_cid_not_found_raises_error(scripted: Callable[..., ScriptedServer]) -> None:
-    server = scripted(accept_all(start=_forgetful(times=99)))
+    server = scripted(accept_all(start=_report_missing(times=99)))
     with pytest.raises(DebugCIDNotFoundError, match="does not have"):
         with_debug(keep)(1)
     assert len(server.bodies("/api/call/start")) == 2
@@ -664,7 +664,7 @@ def test_keys_agree_between_processes(tmp_path: Path) -> None:
     code = "from holdfast.client.equality import key; print(key({'x': {'a', 'b', 'c', ('d', 1)}}))"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     found = {
-        _ran([sys.executable, "-c", code], {**env, "PYTHONHASHSEED": seed}, "")
+        _run_command([sys.executable, "-c", code], {**env, "PYTHONHASHSEED": seed}, "")
         for seed in ("1", "2", "3")
     }
     assert found == {f"{equality.key({'x': {'a', 'b', 'c', ('d', 1)}})}\n"}

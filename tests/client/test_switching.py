@@ -32,7 +32,7 @@ def double(number: int) -> int:
     return number * 2
 
 
-def elsewhere(work: Callable[[], Any]) -> Any:
+def run_in_other_thread(work: Callable[[], Any]) -> Any:
     """What `work` gives in another thread."""
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.append(work()))
@@ -92,14 +92,14 @@ def test_with_debug_off_twice_is_idempotent(app: Application) -> None:
 
 
 def test_with_debug_on_affects_all_threads(app: Application) -> None:
-    assert elsewhere(lambda: isinstance(with_debug(Counter()), DebugProxy))
+    assert run_in_other_thread(lambda: isinstance(with_debug(Counter()), DebugProxy))
 
 
 def test_with_debug_off_affects_all_threads(app: Application) -> None:
-    elsewhere(lambda: with_debug("OFF"))
+    run_in_other_thread(lambda: with_debug("OFF"))
     counter = Counter()
     assert with_debug(counter) is counter
-    assert elsewhere(lambda: with_debug(counter)) is counter
+    assert run_in_other_thread(lambda: with_debug(counter)) is counter
 
 
 def test_with_debug_on_requires_server(scripted: Callable[..., ScriptedServer]) -> None:

@@ -75,18 +75,18 @@ def line_of(text: str, nth: int = 0) -> int:
     return [n for n, line in enumerate(PROGRAM.split("\n"), 1) if text in line][nth]
 
 
-def found(qualname: str, source: str = PROGRAM) -> FunctionPlace:
+def find_in(qualname: str, source: str = PROGRAM) -> FunctionPlace:
     place = find(source, qualname)
     assert place is not None
     return place
 
 
 def test_a_function_is_found_with_its_line() -> None:
-    assert found("plain") == FunctionPlace("plain", "plain", 3, 3)
+    assert find_in("plain") == FunctionPlace("plain", "plain", 3, 3)
 
 
 def test_a_decorated_function_begins_at_its_decorator() -> None:
-    assert found("decorated") == FunctionPlace("decorated", "decorated", 10, 6)
+    assert find_in("decorated") == FunctionPlace("decorated", "decorated", 10, 6)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_decorated_function_begins_at_its_decorator() -> None:
     ],
 )
 def test_a_function_is_found_wherever_it_is_defined(asked: str, qualname: str, line: int) -> None:
-    place = found(asked)
+    place = find_in(asked)
     assert (place.qualname, place.def_line) == (qualname, line)
     assert place.name == qualname.rpartition(".")[2]
 
@@ -123,7 +123,7 @@ def test_nothing_is_found_in_a_source_that_does_not_compile() -> None:
 
 def test_the_last_definition_wins() -> None:
     source = "def f():\n    return 1\ndef f():\n    return 2\n"
-    assert found("f", source).def_line == 3
+    assert find_in("f", source).def_line == 3
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_names_and_first_lines_are_those_of_the_code_objects() -> None:
         for code in code_objects(compile(PROGRAM, "app.py", "exec", dont_inherit=True))
     }
     for asked in ("plain", "decorated", "Account.pay", "Account.close", "outer.inner", "deep"):
-        place = found(asked)
+        place = find_in(asked)
         assert (place.name, place.first_line) in codes
 
 

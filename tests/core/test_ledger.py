@@ -15,7 +15,7 @@ BY_HUMAN = Decision("continue", by="human")
 BY_AGENT = Decision("skip", by="agent", options={"fake_result": {"value": 1}})
 
 
-def a_hold(hold_id: str = "h1", session_id: str = "s1", *allows: str) -> Hold:
+def make_hold(hold_id: str = "h1", session_id: str = "s1", *allows: str) -> Hold:
     return Hold(
         id=hold_id,
         session_id=session_id,
@@ -30,8 +30,8 @@ def a_hold(hold_id: str = "h1", session_id: str = "s1", *allows: str) -> Hold:
 
 def test_a_hold_takes_exactly_one_decision() -> None:
     ledger = Ledger()
-    ledger.open(a_hold())
-    assert ledger.decide("h1", BY_HUMAN) == a_hold()
+    ledger.open(make_hold())
+    assert ledger.decide("h1", BY_HUMAN) == make_hold()
     with pytest.raises(AlreadyDecided, match="by human") as caught:
         ledger.decide("h1", BY_AGENT)
     assert caught.value.details["decided_by"] == "human"
@@ -47,7 +47,7 @@ def test_a_decision_needs_a_hold() -> None:
 
 def test_an_action_that_is_not_allowed_leaves_the_hold_open() -> None:
     ledger = Ledger()
-    ledger.open(a_hold("h1", "s1", "continue", "skip"))
+    ledger.open(make_hold("h1", "s1", "continue", "skip"))
     with pytest.raises(WrongState, match="cannot step-over") as caught:
         ledger.decide("h1", Decision("step-over", by="human"))
     assert not isinstance(caught.value, AlreadyDecided)
@@ -64,8 +64,8 @@ def test_every_kind_of_hold_takes_continue(kind: Kind) -> None:
 
 def test_a_withdrawn_hold_takes_no_decision() -> None:
     ledger = Ledger()
-    ledger.open(a_hold())
-    assert ledger.withdraw("h1", "the target exited") == a_hold()
+    ledger.open(make_hold())
+    assert ledger.withdraw("h1", "the target exited") == make_hold()
     with pytest.raises(AlreadyDecided, match="withdrawn: the target exited") as caught:
         ledger.decide("h1", BY_HUMAN)
     assert caught.value.details["state"] == "withdrawn"
@@ -74,7 +74,7 @@ def test_a_withdrawn_hold_takes_no_decision() -> None:
 
 def test_withdrawing_what_is_settled_or_unknown_changes_nothing() -> None:
     ledger = Ledger()
-    ledger.open(a_hold())
+    ledger.open(make_hold())
     ledger.decide("h1", BY_HUMAN)
     assert ledger.withdraw("h1", "the target exited") is None
     assert ledger.withdraw("h9", "the target exited") is None
@@ -84,7 +84,7 @@ def test_withdrawing_what_is_settled_or_unknown_changes_nothing() -> None:
 def test_open_holds_are_listed_by_session_newest_last() -> None:
     ledger = Ledger()
     for hold_id, session_id in [("h1", "s1"), ("h2", "s2"), ("h3", "s1")]:
-        ledger.open(a_hold(hold_id, session_id))
+        ledger.open(make_hold(hold_id, session_id))
     assert [hold.id for hold in ledger.open_holds()] == ["h1", "h2", "h3"]
     assert [hold.id for hold in ledger.open_holds("s1")] == ["h1", "h3"]
     ledger.decide("h1", BY_HUMAN)
@@ -93,10 +93,10 @@ def test_open_holds_are_listed_by_session_newest_last() -> None:
 
 def test_a_settled_hold_can_still_be_read() -> None:
     ledger = Ledger()
-    ledger.open(a_hold())
+    ledger.open(make_hold())
     assert ledger.outcome("h1") is None
     ledger.decide("h1", BY_HUMAN)
-    assert ledger.get("h1") == a_hold()
+    assert ledger.get("h1") == make_hold()
     with pytest.raises(HoldNotFound):
         ledger.get("h9")
     with pytest.raises(HoldNotFound):
@@ -105,9 +105,9 @@ def test_a_settled_hold_can_still_be_read() -> None:
 
 def test_only_the_latest_settled_holds_are_remembered_and_no_open_one_is_forgotten() -> None:
     ledger = Ledger()
-    ledger.open(a_hold("old"))
+    ledger.open(make_hold("old"))
     for number in range(1001):
-        ledger.open(a_hold(f"h{number}"))
+        ledger.open(make_hold(f"h{number}"))
         ledger.decide(f"h{number}", BY_HUMAN)
     with pytest.raises(HoldNotFound):
         ledger.get("h0")
@@ -117,12 +117,12 @@ def test_only_the_latest_settled_holds_are_remembered_and_no_open_one_is_forgott
 
 def test_an_id_is_opened_once() -> None:
     ledger = Ledger()
-    ledger.open(a_hold())
+    ledger.open(make_hold())
     with pytest.raises(ValueError, match="opened before"):
-        ledger.open(a_hold())
+        ledger.open(make_hold())
     ledger.decide("h1", BY_HUMAN)
     with pytest.raises(ValueError, match="opened before"):
-        ledger.open(a_hold())
+        ledger.open(make_hold())
 
 
 IDS = st.sampled_from(["h1", "h2", "h3"])
@@ -142,7 +142,7 @@ def test_any_interleaving_keeps_one_decision_per_hold(steps: list[tuple[str, str
     for step, hold_id, by in steps:
         if step == "open":
             if hold_id not in opened:
-                ledger.open(a_hold(hold_id))
+                ledger.open(make_hold(hold_id))
                 opened.add(hold_id)
         elif step == "withdraw":
             if ledger.withdraw(hold_id, "gone") is not None:

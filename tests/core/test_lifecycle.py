@@ -21,7 +21,7 @@ REQUESTS = [Signal.LAUNCH, Signal.ATTACH, Signal.RESTART]
 REPORTS = [signal for signal in Signal if signal not in REQUESTS]
 
 
-def walk(*signals: Signal) -> State:
+def apply_signals(*signals: Signal) -> State:
     state = State.CREATED
     for signal in signals:
         state = next_state(state, signal)
@@ -29,29 +29,29 @@ def walk(*signals: Signal) -> State:
 
 
 def test_a_program_is_launched_stopped_resumed_and_ends() -> None:
-    assert walk(Signal.LAUNCH) is State.LAUNCHING
-    assert walk(Signal.LAUNCH, Signal.STARTED) is State.RUNNING
-    assert walk(Signal.LAUNCH, Signal.STARTED, Signal.STOPPED) is State.PAUSED
+    assert apply_signals(Signal.LAUNCH) is State.LAUNCHING
+    assert apply_signals(Signal.LAUNCH, Signal.STARTED) is State.RUNNING
+    assert apply_signals(Signal.LAUNCH, Signal.STARTED, Signal.STOPPED) is State.PAUSED
     held = (Signal.LAUNCH, Signal.STARTED, Signal.STOPPED)
-    assert walk(*held, Signal.RESUMED) is State.RUNNING
-    assert walk(*held, Signal.RESUMED, Signal.EXITED) is State.TERMINATED
+    assert apply_signals(*held, Signal.RESUMED) is State.RUNNING
+    assert apply_signals(*held, Signal.RESUMED, Signal.EXITED) is State.TERMINATED
 
 
 def test_a_refused_launch_leaves_the_session_created_and_can_be_tried_again() -> None:
-    assert walk(Signal.LAUNCH, Signal.LAUNCH_REFUSED) is State.CREATED
-    assert walk(Signal.LAUNCH, Signal.LAUNCH_REFUSED, Signal.LAUNCH) is State.LAUNCHING
+    assert apply_signals(Signal.LAUNCH, Signal.LAUNCH_REFUSED) is State.CREATED
+    assert apply_signals(Signal.LAUNCH, Signal.LAUNCH_REFUSED, Signal.LAUNCH) is State.LAUNCHING
 
 
 def test_input_that_is_given_lets_the_program_run_on() -> None:
     waiting = (Signal.ATTACH, Signal.STARTED, Signal.INPUT_WANTED)
-    assert walk(*waiting) is State.WAITING_FOR_INPUT
-    assert walk(*waiting, Signal.INPUT_GIVEN) is State.RUNNING
+    assert apply_signals(*waiting) is State.WAITING_FOR_INPUT
+    assert apply_signals(*waiting, Signal.INPUT_GIVEN) is State.RUNNING
 
 
 def test_a_program_may_stop_or_read_before_it_is_known_to_have_started() -> None:
-    assert walk(Signal.LAUNCH, Signal.STOPPED) is State.PAUSED
+    assert apply_signals(Signal.LAUNCH, Signal.STOPPED) is State.PAUSED
     assert try_next_state(State.PAUSED, Signal.STARTED) is None
-    assert walk(Signal.LAUNCH, Signal.INPUT_WANTED) is State.WAITING_FOR_INPUT
+    assert apply_signals(Signal.LAUNCH, Signal.INPUT_WANTED) is State.WAITING_FOR_INPUT
 
 
 @pytest.mark.parametrize("state", LIVE)

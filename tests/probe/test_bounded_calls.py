@@ -14,11 +14,11 @@ from holdfast.probe import bounded_calls, variables
 from holdfast.probe.variables import Handles
 
 
-def shown(value: Any) -> dict[str, Any]:
+def make_preview(value: Any) -> dict[str, Any]:
     return variables.describe(value, "v", Handles(), 1)
 
 
-def stuck_type() -> tuple[type, threading.Event, list[int]]:
+def make_stuck_type() -> tuple[type, threading.Event, list[int]]:
     """A class whose repr waits until the event is set, and how often it was tried."""
     release, tried = threading.Event(), list[int]()
 
@@ -105,27 +105,27 @@ def test_a_budget_is_spent_by_all_its_calls_together() -> None:
 
 
 def test_a_slow_repr_is_given_up_and_its_type_not_tried_again() -> None:
-    stuck, release, tried = stuck_type()
-    item = shown(stuck())
+    stuck, release, tried = make_stuck_type()
+    item = make_preview(stuck())
     assert item["value"] == "<Stuck object: repr took too long>"
     assert item["truncated"] is True
-    assert shown([stuck(), stuck()])["value"] == "[%s, %s]" % ((item["value"],) * 2)
+    assert make_preview([stuck(), stuck()])["value"] == "[%s, %s]" % ((item["value"],) * 2)
     assert len(tried) == 1
     release.set()
 
 
 def test_slow_neighbours_cost_one_budget_and_the_healthy_are_not_blamed() -> None:
-    first, release_first, _ = stuck_type()
-    second, release_second, tried_second = stuck_type()
+    first, release_first, _ = make_stuck_type()
+    second, release_second, tried_second = make_stuck_type()
 
     class Healthy:
         def __repr__(self) -> str:
             return "healthy"
 
-    text = shown([first(), second(), Healthy()])["value"]
+    text = make_preview([first(), second(), Healthy()])["value"]
     assert "<Healthy object: repr skipped, no time was left>" in text
     assert tried_second == []
-    assert shown(Healthy())["value"] == "healthy"
+    assert make_preview(Healthy())["value"] == "healthy"
     release_first.set()
     release_second.set()
 
@@ -134,11 +134,11 @@ def test_slow_neighbours_cost_one_budget_and_the_healthy_are_not_blamed() -> Non
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_gets_a_helper_of_its_own() -> None:
     bounded_calls.start_helper()
-    status = _in_fork(lambda: bounded_calls.call(lambda: 42, 5) == 42)
+    status = _check_in_fork(lambda: bounded_calls.call(lambda: 42, 5) == 42)
     assert status == 0
 
 
-def _in_fork(check: Callable[[], bool]) -> int:
+def _check_in_fork(check: Callable[[], bool]) -> int:
     child = os.fork()
     if child == 0:
         try:

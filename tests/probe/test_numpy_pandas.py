@@ -15,11 +15,11 @@ from holdfast.probe import variables
 from holdfast.probe.variables import Handles
 
 
-def shown(value: Any, **options: Any) -> dict[str, Any]:
+def make_preview(value: Any, **options: Any) -> dict[str, Any]:
     return variables.describe(value, "v", Handles(), 1, **options)
 
 
-def unfolded(value: Any, start: int = 0, count: int = 100) -> dict[str, Any]:
+def unfold(value: Any, start: int = 0, count: int = 100) -> dict[str, Any]:
     handles = Handles()
     ref = variables.describe(value, "v", handles, 1)["reference"]
     return variables.expand(handles, ref, start, count)
@@ -33,7 +33,7 @@ def frame(rows: int = 1000) -> pd.DataFrame:
 
 
 def test_a_small_array_is_shown_whole() -> None:
-    item = shown(np.arange(4.0).reshape(2, 2))
+    item = make_preview(np.arange(4.0).reshape(2, 2))
     assert item["value"] == "array(shape=(2, 2), dtype=float64) [[0.0, 1.0], [2.0, 3.0]]"
     assert (item["shape"], item["dtype"], item["length"]) == ([2, 2], "float64", 2)
     assert (item["expandable"], item["type"]) == (True, "ndarray")
@@ -44,7 +44,7 @@ def test_a_giant_array_shows_its_corner_without_being_copied() -> None:
     giant = np.zeros((3000, 1000))
     tracemalloc.start()
     try:
-        item = shown(giant)
+        item = make_preview(giant)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -69,7 +69,7 @@ def test_a_giant_array_shows_its_corner_without_being_copied() -> None:
     ids=str,
 )
 def test_unusual_arrays_are_shown(value: Any) -> None:
-    item = shown(value)
+    item = make_preview(value)
     assert "cannot be shown" not in item["value"]
     assert item["shape"] == list(value.shape)
     assert len(item["value"]) < 600
@@ -80,17 +80,17 @@ def test_an_array_of_objects_asks_them_safely() -> None:
         def __repr__(self) -> str:
             raise ValueError("boom")
 
-    assert "repr raised ValueError: boom" in shown(np.array([Bad()], dtype=object))["value"]
+    assert "repr raised ValueError: boom" in make_preview(np.array([Bad()], dtype=object))["value"]
 
 
 def test_an_array_unfolds_into_rows_and_a_row_into_numbers() -> None:
-    page = unfolded(np.arange(12).reshape(4, 3), 1, 2)
+    page = unfold(np.arange(12).reshape(4, 3), 1, 2)
     assert [(item["index"], item["name"], item["shape"]) for item in page["items"]] == [
         (1, "1", [3]),
         (2, "2", [3]),
     ]
     assert (page["total"], page["has_more"]) == (4, True)
-    numbers = unfolded(np.array([1.5, 2.5]))["items"]
+    numbers = unfold(np.array([1.5, 2.5]))["items"]
     assert [item["value"] for item in numbers] == [repr(np.float64(1.5)), repr(np.float64(2.5))]
 
 
@@ -105,14 +105,14 @@ def test_an_element_of_an_array_can_be_set() -> None:
 
 
 def test_an_array_in_a_list_is_named_by_its_shape() -> None:
-    assert shown([np.zeros((5, 5))])["value"] == "[array(shape=(5, 5), dtype=float64)]"
+    assert make_preview([np.zeros((5, 5))])["value"] == "[array(shape=(5, 5), dtype=float64)]"
 
 
 # -- tables --------------------------------------------------------------------------------------
 
 
 def test_a_dataframe_says_its_shape_columns_and_first_rows() -> None:
-    item = shown(frame())
+    item = make_preview(frame())
     assert item["value"] == "DataFrame(1000 rows x 3 columns)"
     assert (item["shape"], item["columns"]) == ([1000, 3], ["id", "price", "name"])
     assert (item["length"], item["truncated"], item["expandable"]) == (1000, True, True)
@@ -120,7 +120,7 @@ def test_a_dataframe_says_its_shape_columns_and_first_rows() -> None:
 
 
 def test_a_wide_dataframe_lists_its_first_columns() -> None:
-    item = shown(pd.DataFrame(np.zeros((2, 500))))
+    item = make_preview(pd.DataFrame(np.zeros((2, 500))))
     assert item["columns"] == [str(number) for number in range(20)]
     assert item["shape"] == [2, 500]
 
@@ -141,10 +141,10 @@ def test_a_dataframe_unfolds_into_series_and_those_into_cells() -> None:
 
 def test_a_series_is_named_by_its_index() -> None:
     series = pd.Series([1, 2], index=["a", "b"])
-    item = shown(series)
+    item = make_preview(series)
     assert (item["dtype"], item["shape"], item["length"]) == ("int64", [2], 2)
     assert item["preview"].splitlines()[0].split() == ["a", "1"]
-    assert [each["name"] for each in unfolded(series)["items"]] == ["'a'", "'b'"]
+    assert [each["name"] for each in unfold(series)["items"]] == ["'a'", "'b'"]
 
 
 def test_a_cell_of_a_dataframe_can_be_set() -> None:
@@ -159,7 +159,7 @@ def test_a_cell_of_a_dataframe_can_be_set() -> None:
 
 
 def test_a_summary_of_a_table_has_only_its_size() -> None:
-    item = shown(frame(), summary=True)
+    item = make_preview(frame(), summary=True)
     assert (item["shape"], item["length"]) == ([1000, 3], 1000)
     assert not {"value", "preview", "columns"} & set(item)
 
@@ -169,7 +169,7 @@ def test_a_dataframe_of_objects_that_raise_has_no_preview_but_an_answer() -> Non
         def __repr__(self) -> str:
             raise ValueError("boom")
 
-    item = shown(pd.DataFrame({"a": [Bad()]}))
+    item = make_preview(pd.DataFrame({"a": [Bad()]}))
     assert item["value"] == "DataFrame(1 rows x 1 columns)"
     assert "preview" not in item
 

@@ -23,7 +23,7 @@ def text(value: Any) -> str:
     return Preview().text(value)
 
 
-def shown(value: Any) -> dict[str, Any]:
+def make_preview(value: Any) -> dict[str, Any]:
     return variables.describe(value, "v", Handles(), 1)
 
 
@@ -87,7 +87,7 @@ class Tag(str):
         ValueError("boom", 3),
         KeyError(),
         len,
-        shown,
+        make_preview,
         ValueError,
         int,
     ],
@@ -128,19 +128,19 @@ def test_an_ordered_dict_is_shown_in_its_own_order() -> None:
     ids=["list", "tuple", "dict", "set", "deque", "array", "keys"],
 )
 def test_a_big_container_shows_its_head_and_how_many(value: Any, expected: str) -> None:
-    item = shown(value)
+    item = make_preview(value)
     assert (item["value"], item["truncated"], item["length"]) == (expected, True, len(value))
 
 
 def test_a_range_is_whole_however_long() -> None:
-    assert shown(range(10**30))["value"] == f"range(0, {10**30})"
-    assert shown(range(10**30))["length"] == 10**30
-    assert "truncated" not in shown(range(10**30))
+    assert make_preview(range(10**30))["value"] == f"range(0, {10**30})"
+    assert make_preview(range(10**30))["length"] == 10**30
+    assert "truncated" not in make_preview(range(10**30))
 
 
 def test_a_preview_stays_short_however_wide_and_deep_the_value_is() -> None:
     wide = [["word" * 100] * 20 for _ in range(20)]
-    item = shown([wide] * 20)
+    item = make_preview([wide] * 20)
     assert len(item["value"]) < 700
     assert item["truncated"] is True
 
@@ -166,7 +166,7 @@ def test_the_same_thing_twice_is_not_a_circle() -> None:
 
 
 def test_a_huge_int_says_how_many_bits_it_has() -> None:
-    item = shown(1 << 33219)
+    item = make_preview(1 << 33219)
     assert (item["value"], item["truncated"]) == ("<int with 33220 bits>", True)
     assert text([1 << 33219]) == "[<int with 33220 bits>]"
 
@@ -257,7 +257,7 @@ def test_a_pydantic_model_is_its_fields_without_the_hidden_ones() -> None:
     user = User(name="Ann", tags=[1], more=2)
     assert text(user) == repr(user) == "User(name='Ann', tags=[1], more=2)"
     assert text(Shy(name="Bo")) == "shy"
-    item = shown(user)
+    item = make_preview(user)
     assert (item["expandable"], item["type"]) == (
         True,
         User.__qualname__.rpartition("<locals>.")[2],
@@ -317,8 +317,8 @@ def test_a_long_own_repr_is_cut() -> None:
         def __repr__(self) -> str:
             return "y" * 100_000
 
-    assert shown(Long())["value"] == "y" * 1000 + "..."
-    assert shown(Long())["truncated"] is True
+    assert make_preview(Long())["value"] == "y" * 1000 + "..."
+    assert make_preview(Long())["truncated"] is True
     assert len(text([Long()] * 3)) < 500
 
 
@@ -333,11 +333,11 @@ def test_a_long_own_repr_is_cut() -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_a_repr_that_fails_is_survived_and_reported(value: Any, error: str) -> None:
-    item = shown(value)
+    item = make_preview(value)
     name = type(value).__name__
     assert item["value"].startswith(f"<{name} object at {id(value):#x}: repr raised {error}")
     assert item["repr_error"].startswith(error)
-    nested = shown([1, value])
+    nested = make_preview([1, value])
     assert nested["value"].startswith(f"[1, <{name} object at {id(value):#x}: repr raised")
     assert "repr_error" not in nested
 
@@ -351,7 +351,7 @@ def test_an_exception_whose_own_text_fails_is_survived() -> None:
         def __repr__(self) -> str:
             raise WorseError
 
-    assert shown(Bad())["repr_error"] == "WorseError"
+    assert make_preview(Bad())["repr_error"] == "WorseError"
 
 
 def test_a_repr_may_return_a_strange_string() -> None:
@@ -365,13 +365,16 @@ def test_a_repr_may_return_a_strange_string() -> None:
         def __repr__(self) -> str:
             return Strange("odd")
 
-    found = shown(Odd())["value"]
+    found = make_preview(Odd())["value"]
     assert (type(found), found) == (str, "odd")
 
 
 def test_a_bound_method_does_not_ask_its_object() -> None:
     assert text(Bare().__init__) != ""  # type: ignore[misc]
-    assert text(types.MethodType(shown, Raises())) == "<bound method shown of <Raises object>>"
+    assert (
+        text(types.MethodType(make_preview, Raises()))
+        == "<bound method make_preview of <Raises object>>"
+    )
 
 
 def test_an_exception_does_not_ask_its_arguments_unbounded() -> None:
@@ -437,7 +440,7 @@ class Sabotaged(list[Any]):
 
 def test_nothing_of_a_hostile_object_is_run() -> None:
     hostile = Hostile()
-    item = shown(hostile)
+    item = make_preview(hostile)
     assert item["value"] == f"<Hostile object at {id(hostile):#x}>"
     assert (item["type"], item["expandable"]) == ("Hostile", True)
     assert text(Hostile) == f"<class '{__name__}.Hostile'>"
@@ -445,7 +448,7 @@ def test_nothing_of_a_hostile_object_is_run() -> None:
 
 
 def test_an_object_that_lies_about_its_class_is_what_it_is() -> None:
-    item = shown(Liar())
+    item = make_preview(Liar())
     assert item["type"] == "Liar"
     assert item["value"].startswith("<Liar object at 0x")
     assert "length" not in item

@@ -30,7 +30,7 @@ print(*sys.modules)
 """
 
 
-def shown(value: Any, **options: Any) -> dict[str, Any]:
+def make_preview(value: Any, **options: Any) -> dict[str, Any]:
     return variables.describe(value, "v", Handles(), OWNER, **options)
 
 
@@ -38,7 +38,7 @@ def shown(value: Any, **options: Any) -> dict[str, Any]:
 
 
 def test_a_plain_value_has_name_value_and_type_and_no_reference() -> None:
-    assert shown(3) == {
+    assert make_preview(3) == {
         "name": "v",
         "type": "int",
         "value": "3",
@@ -49,7 +49,7 @@ def test_a_plain_value_has_name_value_and_type_and_no_reference() -> None:
 
 
 def test_a_list_has_a_length_and_one_reference_under_both_names() -> None:
-    item = shown([1, 2])
+    item = make_preview([1, 2])
     assert (item["value"], item["length"], item["expandable"]) == ("[1, 2]", 2, True)
     assert item["reference"] == item["variable_reference"] >= 1000
     assert "truncated" not in item
@@ -57,14 +57,14 @@ def test_a_list_has_a_length_and_one_reference_under_both_names() -> None:
 
 @pytest.mark.parametrize("empty", [[], (), {}, set(), object(), "", b"", None])
 def test_what_holds_nothing_is_not_expandable(empty: object) -> None:
-    assert (shown(empty)["expandable"], shown(empty)["reference"]) == (False, 0)
+    assert (make_preview(empty)["expandable"], make_preview(empty)["reference"]) == (False, 0)
 
 
 @pytest.mark.parametrize(
-    "value", ["text", b"bytes", len, os, dict, shown, [].append, (x for x in "")]
+    "value", ["text", b"bytes", len, os, dict, make_preview, [].append, (x for x in "")]
 )
 def test_strings_functions_classes_and_modules_are_not_expandable(value: object) -> None:
-    assert shown(value)["expandable"] is False
+    assert make_preview(value)["expandable"] is False
 
 
 def test_the_type_of_a_local_class_is_its_name_without_the_function() -> None:
@@ -72,7 +72,7 @@ def test_the_type_of_a_local_class_is_its_name_without_the_function() -> None:
         class Inner:
             pass
 
-    assert shown(Outer.Inner())["type"] == "Outer.Inner"
+    assert make_preview(Outer.Inner())["type"] == "Outer.Inner"
 
 
 def test_a_summary_calls_no_repr_and_has_no_value() -> None:
@@ -86,10 +86,10 @@ def test_a_summary_calls_no_repr_and_has_no_value() -> None:
             called.append(self)
             return "order"
 
-    item = shown(Order(), summary=True)
+    item = make_preview(Order(), summary=True)
     assert set(item) == {"name", "type", "expandable", "variable_reference", "reference"}
     assert item["expandable"] is True
-    assert shown([Order()], summary=True)["length"] == 1
+    assert make_preview([Order()], summary=True)["length"] == 1
     assert called == []
 
 
@@ -97,25 +97,25 @@ def test_a_summary_calls_no_repr_and_has_no_value() -> None:
 
 
 def test_a_long_string_is_cut_inside_its_quotes_and_says_its_full_length() -> None:
-    item = shown("x" * 5000)
+    item = make_preview("x" * 5000)
     assert item["value"] == "'" + "x" * 1000 + "...'"
     assert (item["length"], item["truncated"]) == (5000, True)
 
 
 def test_a_string_at_the_limit_is_whole() -> None:
-    item = shown("x" * 1000)
+    item = make_preview("x" * 1000)
     assert item["value"] == repr("x" * 1000)
     assert "truncated" not in item
 
 
 def test_the_limits_can_be_chosen() -> None:
-    assert shown("abcdef", limits=Limits(max_string=3))["value"] == "'abc...'"
-    assert shown(b"abcdef", limits=Limits(max_bytes=3))["value"] == "YWJj"
+    assert make_preview("abcdef", limits=Limits(max_string=3))["value"] == "'abc...'"
+    assert make_preview(b"abcdef", limits=Limits(max_bytes=3))["value"] == "YWJj"
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_binary_data_comes_as_base64_with_its_length(kind: Any) -> None:
-    item = shown(kind(b"\x00\xff\x10"))
+    item = make_preview(kind(b"\x00\xff\x10"))
     assert base64.b64decode(item["value"]) == b"\x00\xff\x10"
     assert (item["encoding"], item["length"]) == ("base64", 3)
     assert "truncated" not in item
@@ -123,7 +123,7 @@ def test_binary_data_comes_as_base64_with_its_length(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_long_binary_data_is_cut(kind: Any) -> None:
-    item = shown(kind(b"ab" * 50_000))
+    item = make_preview(kind(b"ab" * 50_000))
     assert base64.b64decode(item["value"]) == b"ab" * 2048
     assert (item["length"], item["truncated"]) == (100_000, True)
 
@@ -132,10 +132,10 @@ def test_unusual_memoryviews_are_shown() -> None:
     wide = memoryview(bytes(range(24)))
     released = memoryview(b"x")
     released.release()
-    assert base64.b64decode(shown(wide[::2])["value"]) == bytes(range(0, 24, 2))
-    assert base64.b64decode(shown(wide.cast("B", (4, 6)))["value"]) == bytes(range(24))
-    assert base64.b64decode(shown(wide.cast("I"))["value"]) == bytes(range(24))
-    assert shown(released)["value"] == "<released memoryview>"
+    assert base64.b64decode(make_preview(wide[::2])["value"]) == bytes(range(0, 24, 2))
+    assert base64.b64decode(make_preview(wide.cast("B", (4, 6)))["value"]) == bytes(range(24))
+    assert base64.b64decode(make_preview(wide.cast("I"))["value"]) == bytes(range(24))
+    assert make_preview(released)["value"] == "<released memoryview>"
 
 
 def test_unicode_passes_through_and_lone_surrogates_are_written_out() -> None:
@@ -143,8 +143,8 @@ def test_unicode_passes_through_and_lone_surrogates_are_written_out() -> None:
         def __repr__(self) -> str:
             return "odd \udc80 ✓"
 
-    assert shown("héllo ✓ 日本")["value"] == "'héllo ✓ 日本'"
-    assert shown(Odd())["value"] == "odd \\udc80 ✓"
+    assert make_preview("héllo ✓ 日本")["value"] == "'héllo ✓ 日本'"
+    assert make_preview(Odd())["value"] == "odd \\udc80 ✓"
     item = variables.describe({"k\udcff": Odd()}, "naïve\udc80", Handles(), OWNER)
     assert item["name"] == "naïve\\udc80"
     json.dumps(item, ensure_ascii=False).encode("utf-8")
@@ -166,7 +166,7 @@ def test_unicode_passes_through_and_lone_surrogates_are_written_out() -> None:
 def test_a_huge_value_is_described_without_building_its_repr(huge: Any) -> None:
     tracemalloc.start()
     try:
-        item = shown(huge)
+        item = make_preview(huge)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

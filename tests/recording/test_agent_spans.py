@@ -104,14 +104,14 @@ def test_the_names_are_those_of_the_conventions() -> None:
     }
 
 
-def held(log: Log, at: float, until: float, stop: str = "stop-1", /, **about: Any) -> Log:
+def add_hold(log: Log, at: float, until: float, stop: str = "stop-1", /, **about: Any) -> Log:
     about = {"stop": stop, "reason": "breakpoint", "iteration": 1, **about}
     return log.add(at, "paused", **about).add(until, "resumed", stop=stop, action="continue")
 
 
 def test_a_hold_is_no_duration_and_is_told() -> None:
-    log = held(Log().add(0, "run_start"), 10, 5010, at="model", name="gpt-5").model(5010, 5)
-    held(log, 5020, 8020, "stop-2", at="tool", name="write", toolId="t1")
+    log = add_hold(Log().add(0, "run_start"), 10, 5010, at="model", name="gpt-5").model(5010, 5)
+    add_hold(log, 5020, 8020, "stop-2", at="tool", name="write", toolId="t1")
     log.tool(8020, 7, heldMs=3000.0).add(8030, "run_end", isError=False)
     run, chat, tool = log.spans().values()
 
@@ -133,7 +133,7 @@ def test_a_hold_is_no_duration_and_is_told() -> None:
 def test_an_error_that_was_held_is_no_duration_either() -> None:
     log = Log().add(0, "run_start")
     log.add(10, "tool_call_start", toolId="t1", name="write", iteration=1, input={})
-    held(log, 15, 9000, at="error", name="write", toolId="t1")
+    add_hold(log, 15, 9000, at="error", name="write", toolId="t1")
     log.add(9000, "tool_call_end", toolId="t1", name="write", isError=False, durationMs=5.0)
     tool = log.spans()["execute_tool write"]
     assert milliseconds(tool) == (10, 15)
@@ -202,7 +202,7 @@ def test_ids_are_the_same_each_time() -> None:
 
 def test_the_document_is_what_the_protocol_wants() -> None:
     log = Log().add(0, "run_start").model(1, 1, stopReason="stop", usage={"inputTokens": 5})
-    log = held(log, 3, 4, at="tool", toolId="t1", name="write")
+    log = add_hold(log, 3, 4, at="tool", toolId="t1", name="write")
     log.tool(4, 1, isError=True, error={"type": "OSError", "message": "full"})
     document = agent_spans.build_document(log.events, "debug_1", {"process.pid": 7}, "1.0")
 

@@ -260,7 +260,7 @@ def holder(
     return process, agents.home(process.stdout.readline().strip())
 
 
-def ended(process: subprocess.Popen[str]) -> None:
+def wait_for_end(process: subprocess.Popen[str]) -> None:
     process.kill()
     process.communicate()
 
@@ -269,7 +269,7 @@ def test_an_agent_lives_as_long_as_it_holds_its_lock(agents: AgentsDirectory) ->
     process, home = holder(agents)
     assert liveness.is_alive(home)
     assert [each["id"] for each in session_index.list_active(agents)] == [home.id]
-    ended(process)
+    wait_for_end(process)
     assert not liveness.is_alive(home)
     assert session_index.list_active(agents) == []
 
@@ -303,12 +303,12 @@ def test_a_forked_child_does_not_keep_it_alive(agents: AgentsDirectory) -> None:
 
 def test_whoever_comes_strikes_out_those_who_are_gone(agents: AgentsDirectory) -> None:
     process, gone = holder(agents)
-    ended(process)
+    wait_for_end(process)
     assert gone.id in agents.index.read_text()
     process, home = holder(agents)
     assert [each["id"] for each in json.loads(agents.index.read_text())["sessions"]] == [home.id]
     assert gone.path.is_dir(), "its recording stays"
-    ended(process)
+    wait_for_end(process)
 
 
 def test_the_index_survives_many_starts_at_once(agents: AgentsDirectory) -> None:
@@ -331,7 +331,7 @@ def test_the_index_survives_many_starts_at_once(agents: AgentsDirectory) -> None
     session_index.unregister(homes[0])
     assert {each["id"] for each in session_index.list_active(agents)} == wanted - {homes[0].id}
     for process, _ in several:
-        ended(process)
+        wait_for_end(process)
     for home in homes:
         liveness.release(home.lock)
 
@@ -349,7 +349,7 @@ def test_an_index_that_is_garbage_is_put_aside_and_made_anew(
     assert {each["id"] for each in session_index.list_active(agents)} == {home.id, other.id}
     assert (agents.root / "index.json.corrupt").read_bytes() == garbage
     liveness.release(other.lock)
-    ended(process)
+    wait_for_end(process)
 
 
 def test_recordings_are_kept_for_a_while_and_no_running_one_goes(agents: AgentsDirectory) -> None:
@@ -397,5 +397,5 @@ def test_an_answer_is_waited_for_as_long_as_the_agent_lives(agents: AgentsDirect
     written.append("command_executed", json.dumps({"commandId": command, "status": "accepted"}))
     found = command_sender.collect_answers(tail, home, command, 60, lambda _event: True)
     assert [event["data"]["status"] for event in found] == ["accepted"]
-    ended(process)
+    wait_for_end(process)
     assert command_sender.collect_answers(tail, home, "unknown", 60, lambda _event: True) == []

@@ -77,19 +77,19 @@ class Served:
         with self.connect() as caller:
             caller.sendall(sent)
             said = b""
-            while not whole(said) and (more := caller.recv(65536)):
+            while not is_complete(said) and (more := caller.recv(65536)):
                 said += more
             return said
 
 
-def whole(said: bytes) -> bool:
+def is_complete(said: bytes) -> bool:
     head, end, body = said.partition(b"\r\n\r\n")
     length = re.search(rb"content-length: (\d+)", head)
     return bool(end) and length is not None and len(body) == int(length[1])
 
 
 @contextmanager
-def serving(
+def serve(
     policy: Policy = LOOPBACK,
     host: str = "127.0.0.1",
     protocol: type[HttpToolsProtocol] | None = None,
@@ -121,13 +121,13 @@ def serving(
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with serving() as served:
+    with serve() as served:
         yield served
 
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[Served]:
-    with serving(ELSEWHERE) as served:
+    with serve(ELSEWHERE) as served:
         yield served
 
 
@@ -138,7 +138,7 @@ def read_all(caller: socket.socket) -> bytes:
     return said
 
 
-def refused(response: httpx.Response, status: int, code: str) -> bool:
+def is_refused(response: httpx.Response, status: int, code: str) -> bool:
     body = response.json()
     assert set(body) == {"error", "error_code"}
     assert set(body["error"]) == {"code", "message", "hint", "details"}
@@ -168,7 +168,7 @@ def test_ipv6_loopback_is_loopback() -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no IPv6")
-    with serving(host="::1") as served:
+    with serve(host="::1") as served:
         assert served.request().status_code == 200
 
 
@@ -201,7 +201,7 @@ while said := caller.recv(65536):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_another_user_is_refused_before_the_request_is_read() -> None:
-    with serving() as served:
+    with serve() as served:
         command = [sys.executable, "-c", AS_NOBODY, str(served.port)]
         said = subprocess.run(command, capture_output=True, timeout=30, check=True).stdout
         head, _, body = said.partition(b"\r\n\r\n")
@@ -222,15 +222,15 @@ class ForNobodyBriefly(ForNobody):
 
 
 def test_a_refused_caller_learns_why_whatever_it_sends() -> None:
-    with serving(protocol=ForNobody) as served:
-        assert refused(served.request(), 403, "REQUEST_REFUSED")
+    with serve(protocol=ForNobody) as served:
+        assert is_refused(served.request(), 403, "REQUEST_REFUSED")
         large = b"x" * 5_000_000
-        assert refused(served.request("POST", content=large), 403, "REQUEST_REFUSED")
+        assert is_refused(served.request("POST", content=large), 403, "REQUEST_REFUSED")
         assert served.app.asked == []
 
 
 def test_a_refused_caller_that_stays_is_hung_up_on() -> None:
-    with serving(protocol=ForNobodyBriefly) as served, served.connect() as caller:
+    with serve(protocol=ForNobodyBriefly) as served, served.connect() as caller:
         assert read_all(caller).startswith(b"HTTP/1.1 403 ")
         with pytest.raises((ConnectionResetError, BrokenPipeError)):
             send_for_ever(caller)
@@ -265,7 +265,7 @@ def test_a_caller_from_elsewhere_is_not_on_loopback() -> None:
     ],
 )
 def test_a_rebound_name_is_refused(served: Served, host: str) -> None:
-    assert refused(served.request(headers={"Host": host}), 403, "REQUEST_REFUSED")
+    assert is_refused(served.request(headers={"Host": host}), 403, "REQUEST_REFUSED")
 
 
 def test_a_second_host_does_not_hide_behind_the_first(served: Served) -> None:
@@ -290,7 +290,7 @@ def test_a_second_host_does_not_hide_behind_the_first(served: Served) -> None:
 def test_a_foreign_origin_is_refused(served: Served, origin: str) -> None:
     headers = {"Origin": origin.format(port=served.port)}
     for method in ("GET", "POST", "OPTIONS"):
-        assert refused(served.request(method, headers=headers), 403, "REQUEST_REFUSED")
+        assert is_refused(served.request(method, headers=headers), 403, "REQUEST_REFUSED")
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
@@ -301,7 +301,7 @@ def test_our_own_page_may_ask(served: Served, name: str) -> None:
 
 def test_a_page_of_another_site_is_refused_even_without_an_origin(served: Served) -> None:
     response = served.request(headers={"Sec-Fetch-Site": "cross-site"})
-    assert refused(response, 403, "REQUEST_REFUSED")
+    assert is_refused(response, 403, "REQUEST_REFUSED")
 
 
 # -- bodies --------------------------------------------------------------------------------------
@@ -313,9 +313,9 @@ def test_a_page_of_another_site_is_refused_even_without_an_origin(served: Served
 def test_a_body_that_is_not_json_is_refused(served: Served, type_: str | None) -> None:
     headers = {} if type_ is None else {"Content-Type": type_}
     response = served.request("POST", content=b'{"a": 1}', headers=headers)
-    assert refused(response, 415, "BODY_NOT_JSON")
+    assert is_refused(response, 415, "BODY_NOT_JSON")
     response = served.request("POST", content=iter([b'{"a"', b": 1}"]), headers=headers)
-    assert refused(response, 415, "BODY_NOT_JSON")
+    assert is_refused(response, 415, "BODY_NOT_JSON")
 
 
 @pytest.mark.parametrize("type_", ["application/json", "Application/JSON; charset=utf-8"])
@@ -365,7 +365,7 @@ def test_a_chunked_body_is_refused_while_it_streams(served: Served) -> None:
 
 def test_a_large_upload_still_learns_why(served: Served) -> None:
     response = served.request("POST", json=["x" * 3_000_000])
-    assert refused(response, 413, "BODY_TOO_LARGE")
+    assert is_refused(response, 413, "BODY_TOO_LARGE")
 
 
 # -- beyond loopback -----------------------------------------------------------------------------
@@ -386,21 +386,21 @@ def test_without_the_token_every_route_is_closed(
 ) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
     response = elsewhere.request(headers=headers)
-    assert refused(response, 401, "TOKEN_REQUIRED")
+    assert is_refused(response, 401, "TOKEN_REQUIRED")
     assert response.headers["www-authenticate"] == "Bearer"
     assert elsewhere.app.asked == []
 
 
 def test_with_the_token_any_host_name_will_do() -> None:
-    with serving(ELSEWHERE) as served:
+    with serve(ELSEWHERE) as served:
         headers = {"Authorization": "bearer open sesame", "Host": "debug.example:5000"}
         assert served.request(headers=headers).status_code == 200
         own = {**headers, "Origin": "https://debug.example:5000"}
         assert served.request(headers=own).status_code == 200
         foreign = {**headers, "Origin": "https://evil.example"}
-        assert refused(served.request(headers=foreign), 403, "REQUEST_REFUSED")
+        assert is_refused(served.request(headers=foreign), 403, "REQUEST_REFUSED")
 
 
 def test_on_loopback_a_wrong_token_does_no_harm() -> None:
-    with serving(Policy(loopback=True, token="open sesame", max_body=MAX_BODY)) as served:
+    with serve(Policy(loopback=True, token="open sesame", max_body=MAX_BODY)) as served:
         assert served.request(headers={"Authorization": "Bearer wrong"}).status_code == 200

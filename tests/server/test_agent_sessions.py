@@ -26,7 +26,7 @@ def looper(server: Server) -> Iterator[AgentView]:
         yield found
 
 
-def until_status(server: Server, path: str, status: str) -> Any:
+def wait_for_status(server: Server, path: str, status: str) -> Any:
     """The session, once it is so: there is no event to wait for when an agent was killed."""
 
     def look() -> Any:
@@ -37,7 +37,7 @@ def until_status(server: Server, path: str, status: str) -> Any:
 
 
 @contextlib.contextmanager
-def a_server_of_its_own(folder: Path) -> Iterator[Server]:
+def start_own_server(folder: Path) -> Iterator[Server]:
     running = Server(folder / "data")
     try:
         yield running
@@ -72,7 +72,7 @@ def test_an_agent_that_was_killed_has_crashed_and_holds_nothing(looper: AgentVie
     looper.agent.send("turn 1")
     hold = looper.wait_for_hold()
     looper.agent.process.kill()
-    shown = until_status(looper.server, looper.path, "terminated")
+    shown = wait_for_status(looper.server, looper.path, "terminated")
     assert (shown["reason"], shown["holds"]) == ("crashed", [])
     settled = looper.server.get(f"/api/holds/{hold['hold_id']}")
     assert (settled["open"], settled["outcome"]) == (False, "withdrawn")
@@ -245,7 +245,7 @@ def test_half_a_line_does_not_hide_that_its_agent_died(server: Server, by_hand: 
     wait_until(lambda: server.http.get(path).status_code != 404)
     hold = server.get(path)["hold_id"]
     liveness.release(by_hand.home.lock)
-    assert until_status(server, path, "terminated")["reason"] == "crashed"
+    assert wait_for_status(server, path, "terminated")["reason"] == "crashed"
     assert server.get(f"/api/holds/{hold}")["outcome"] == "withdrawn"
 
 
@@ -258,7 +258,7 @@ def test_a_session_that_was_taken_up_again_goes_on(server: Server, by_hand: ByHa
     wait_until(lambda: server.http.get(path).status_code != 404)
     assert server.get(path)["status"] == "terminated"
     by_hand.write(by_hand.event(3, "session_start", name="by hand", reopened=True))
-    assert until_status(server, path, "running")["last_event"] == 3
+    assert wait_for_status(server, path, "running")["last_event"] == 3
 
 
 def test_nonsense_in_the_directory_disturbs_nobody(server: Server) -> None:
@@ -296,13 +296,13 @@ def test_a_bell_that_was_taken_away_is_hung_up_again(server: Server) -> None:
 
 
 def test_the_next_server_reads_on(tmp_path: Path) -> None:
-    with a_server_of_its_own(tmp_path) as first, running_agent(first.data_dir) as running:
+    with start_own_server(tmp_path) as first, running_agent(first.data_dir) as running:
         looper = AgentView(first, running)
         looper.break_on("double")
         running.send("turn 1")
         looper.wait_for_hold()
         first.stop()
-        with a_server_of_its_own(tmp_path) as second:
+        with start_own_server(tmp_path) as second:
             again = AgentView(second, running)
             hold = again.wait_for_hold()
             assert (hold["name"], hold["input"]) == ("double", {"number": 1})
@@ -311,7 +311,7 @@ def test_the_next_server_reads_on(tmp_path: Path) -> None:
 
 
 def test_a_hold_is_found_at_the_end_of_a_long_recording(tmp_path: Path) -> None:
-    with a_server_of_its_own(tmp_path) as first, running_agent(first.data_dir) as running:
+    with start_own_server(tmp_path) as first, running_agent(first.data_dir) as running:
         looper = AgentView(first, running)
         looper.break_on("double")
         looper.agent.ask("flood 20000")
@@ -320,7 +320,7 @@ def test_a_hold_is_found_at_the_end_of_a_long_recording(tmp_path: Path) -> None:
         seq = looper.get()["last_event"]
         first.stop()
         assert running.home.events.stat().st_size > 2 << 20
-        with a_server_of_its_own(tmp_path) as second:
+        with start_own_server(tmp_path) as second:
             again = second.get(f"/sessions/{running.id}")
             assert (again["status"], again["iteration"]) == ("paused", 1)
             assert again["last_event"] >= seq
@@ -334,13 +334,13 @@ def test_a_hold_is_found_at_the_end_of_a_long_recording(tmp_path: Path) -> None:
 
 
 def test_recordings_are_there_after_their_agents_and_their_server(tmp_path: Path) -> None:
-    with a_server_of_its_own(tmp_path) as first:
+    with start_own_server(tmp_path) as first:
         with agent_view(first) as looper:
             looper.agent.ask("turn 3")
         with agent_view(first) as other:
             other.agent.send("crash")
             other.agent.process.wait()
-    with a_server_of_its_own(tmp_path) as second:
+    with start_own_server(tmp_path) as second:
         listed = {each["session_id"]: each for each in second.get("/sessions")["sessions"]}
         ended, crashed = listed[looper.agent.id], listed[other.agent.id]
         assert (ended["status"], ended["reason"], ended["iteration"]) == ("terminated", "exit", 3)
@@ -373,26 +373,26 @@ def test_an_agent_elsewhere_makes_itself_known(server: Server, tmp_path: Path) -
 
 
 def test_what_is_no_session_of_ones_own_is_not_followed(server: Server, tmp_path: Path) -> None:
-    def refused(directory: object) -> str:
+    def follow_refused(directory: object) -> str:
         error = server.post("/api/agents", {"directory": directory}, expect=400)["error"]
         assert error["details"]["field"] == "directory"
         return str(error["message"])
 
-    assert "No such file" in refused(str(tmp_path / "nothing"))
-    assert "absolute" in refused("relative/path")
+    assert "No such file" in follow_refused(str(tmp_path / "nothing"))
+    assert "absolute" in follow_refused("relative/path")
     made = tmp_path / "sessions" / "mine"
     made.mkdir(parents=True)
-    assert "No such file" in refused(str(made))
+    assert "No such file" in follow_refused(str(made))
     (made / "session.json").write_text("{")
-    assert "no JSON" in refused(str(made))
+    assert "no JSON" in follow_refused(str(made))
     (made / "session.json").write_text('{"id": "another"}')
-    assert "names another session" in refused(str(made))
+    assert "names another session" in follow_refused(str(made))
     (tmp_path / "file").write_text("x")
-    assert "no directory" in refused(str(tmp_path / "file"))
+    assert "no directory" in follow_refused(str(tmp_path / "file"))
     if os.getuid() != 0 or Path("/proc/1").stat().st_uid != 0:
-        assert "another user" in refused("/")
-    refused("\0")
-    refused("")
+        assert "another user" in follow_refused("/")
+    follow_refused("\0")
+    follow_refused("")
 
 
 def test_two_sessions_of_one_name_are_not_mixed_up(server: Server, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from harness import Program, Session
 ASYNCIO_TASKS = Program("asyncio_tasks.py")
 
 
-def by_name(session: Session) -> dict[str, dict[str, Any]]:
+def list_tasks_by_name(session: Session) -> dict[str, dict[str, Any]]:
     return {each["name"]: each for each in session.get("/tasks")["tasks"]}
 
 
@@ -60,7 +60,7 @@ def test_a_stop_in_a_coroutine_shows_its_stack_its_locals_and_the_tasks(
     assert names[:2] == ["adds", "main"]
     assert names[-1] == "<module>"
 
-    tasks = by_name(session)
+    tasks = list_tasks_by_name(session)
     check_waiting(tasks)
     [current] = [each for each in tasks.values() if each["current"]]
     assert current["coroutine"] == "main"
@@ -78,9 +78,9 @@ def test_a_stop_in_a_coroutine_shows_its_stack_its_locals_and_the_tasks(
 def test_tasks_are_seen_while_the_program_runs(session: Session, python: str) -> None:
     session.launch(ASYNCIO_TASKS, wait=0, python=python, args=["stay"])
     session.get("/output?wait=20")
-    tasks = by_name(session)
+    tasks = list_tasks_by_name(session)
     while ASYNCIO_TASKS.line("stay") not in [t["location"]["line"] for t in tasks.values()]:
-        tasks = by_name(session)
+        tasks = list_tasks_by_name(session)
     check_waiting(tasks)
     assert session.get("/status")["status"] == "running"
 

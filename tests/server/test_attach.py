@@ -71,7 +71,7 @@ def running(tmp_path: Path) -> Iterator[Started]:
         yield start
 
 
-def attached(session: Session, **body: Any) -> Any:
+def attach(session: Session, **body: Any) -> Any:
     return session.post("/attach", {"wait": PATIENCE, **body})
 
 
@@ -85,7 +85,7 @@ def test_a_process_is_attached_to_looked_into_and_let_go(
     program = running(python, ATTACH_TARGET.path).ready()
     [point] = session.break_at(ATTACH_TARGET, "turn", condition="state['rounds'] > 3")
 
-    stop = attached(session, pid=program.pid)
+    stop = attach(session, pid=program.pid)
 
     assert (stop["status"], stop["reason"], stop["breakpoint_id"]) == (
         "paused",
@@ -107,7 +107,7 @@ def test_a_process_is_attached_to_looked_into_and_let_go(
     assert session.post("/detach")["reason"] == "detached"
 
     assert program.is_free()
-    again = attached(session, pid=program.pid)
+    again = attach(session, pid=program.pid)
     assert (again["status"], again["reason"]) == ("paused", "breakpoint")
     session.delete()
     assert program.is_free()
@@ -129,7 +129,7 @@ def test_a_session_is_created_attached(server: Server, running: Started) -> None
 
 def test_the_end_of_an_attached_process_is_seen(session: Session, running: Started) -> None:
     program = running(sys.executable, ATTACH_TARGET.path).ready()
-    attached(session, pid=program.pid, wait=0)
+    attach(session, pid=program.pid, wait=0)
 
     program.process.kill()
 
@@ -141,7 +141,7 @@ def test_an_attached_process_ends_when_that_is_asked_for(
     session: Session, running: Started
 ) -> None:
     program = running(sys.executable, ATTACH_TARGET.path).ready()
-    attached(session, pid=program.pid, wait=0)
+    attach(session, pid=program.pid, wait=0)
 
     assert session.post("/terminate")["reason"] == "terminated"
 
@@ -153,7 +153,7 @@ def test_what_was_launched_before_an_attach_is_not_restarted_after_it(
 ) -> None:
     assert session.launch(LOOP)["exit_code"] == 0
     program = running(sys.executable, ATTACH_TARGET.path).ready()
-    attached(session, pid=program.pid, wait=0)
+    attach(session, pid=program.pid, wait=0)
     shown = session.get("")
     assert (shown["launch"], shown["attach"]["pid"]) == (None, program.pid)
 
@@ -173,7 +173,7 @@ def test_a_process_outlives_the_server_that_was_attached_to_it(
     try:
         with server.session() as session:
             session.break_at(ATTACH_TARGET, "turn")
-            assert attached(session, pid=program.pid)["status"] == "paused"
+            assert attach(session, pid=program.pid)["status"] == "paused"
             server.process.kill()
             server.process.wait()
     finally:
@@ -190,7 +190,7 @@ def test_children_of_an_attached_process_are_followed_when_asked(
     program = running(sys.executable, ATTACH_TARGET.path).ready()
     session.break_at(CHILD_STARTER, "work")
     session.break_at(ATTACH_TARGET, "turn")
-    attached(session, pid=program.pid, debug_subprocesses=True)
+    attach(session, pid=program.pid, debug_subprocesses=True)
     code = f"__import__('subprocess').Popen([sys.executable, {CHILD_STARTER.path!r}, 'child'])"
     session.evaluate(code)
 
@@ -226,7 +226,7 @@ def test_the_server_does_not_attach_to_itself(session: Session) -> None:
 
 def test_a_process_has_one_debugger(server: Server, session: Session, running: Started) -> None:
     program = running(sys.executable, ATTACH_TARGET.path).ready()
-    attached(session, pid=program.pid, wait=0)
+    attach(session, pid=program.pid, wait=0)
 
     with server.session() as second:
         answer = second.post("/attach", {"pid": program.pid}, expect=409)
@@ -286,7 +286,7 @@ def test_a_debugpy_that_waits_for_its_client_is_attached_to(
         ATTACH_TARGET, "back", log_message="round {state['rounds']}", hit_condition="== 2"
     )
 
-    stop = attached(session, host="127.0.0.1", port=port)
+    stop = attach(session, host="127.0.0.1", port=port)
 
     assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
     assert session.evaluate("state['rounds']") == "5"
@@ -299,7 +299,7 @@ def test_a_debugpy_that_waits_for_its_client_is_attached_to(
     assert session.post("/detach")["reason"] == "detached"
 
     assert program.observed()[1] == "False"
-    again = attached(session, port=port, wait=0)
+    again = attach(session, port=port, wait=0)
     assert again["status"] == "running"
 
 
@@ -326,7 +326,7 @@ def test_children_of_a_program_behind_an_adapter_are_left_alone(
     )
     session.break_at(CHILD_STARTER, "work")
 
-    end = attached(session, port=port)
+    end = attach(session, port=port)
 
     assert end["status"] == "terminated"
     said, _errors = program.process.communicate()

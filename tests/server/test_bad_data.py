@@ -20,7 +20,7 @@ def garbage(path: Path) -> None:
     path.write_bytes(os.urandom(50_000))
 
 
-def cut_off(path: Path) -> None:
+def truncate(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
@@ -30,7 +30,7 @@ def overwritten(path: Path) -> None:
     path.write_bytes(bytes(data))
 
 
-def foreign(path: Path) -> None:
+def write_foreign_database(path: Path) -> None:
     path.unlink()
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE recipes (name TEXT)")
@@ -46,7 +46,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return server.data_dir
 
 
-@pytest.mark.parametrize("damage", [garbage, cut_off, overwritten, foreign])
+@pytest.mark.parametrize("damage", [garbage, truncate, overwritten, write_foreign_database])
 def test_a_database_that_cannot_be_used_is_kept_and_a_new_one_started(
     used: Path, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
@@ -108,14 +108,14 @@ def test_what_cannot_be_replaced_is_left_and_named_in_one_line(
         each.name for each in data.iterdir() if not each.name.endswith(("-wal", "-shm"))
     )
 
-    done = refused([sys.executable, "-m", "holdfast", "serve", "--port", "0"], data)
+    done = start_refused([sys.executable, "-m", "holdfast", "serve", "--port", "0"], data)
 
     assert word in done
     after = sorted(each.name for each in data.iterdir() if not each.name.endswith(("-wal", "-shm")))
     assert after == before
 
 
-def refused(argv: list[str], data: Path) -> str:
+def start_refused(argv: list[str], data: Path) -> str:
     """The one line that says why it does not start; the second says what to do."""
     done = subprocess.run(
         [*argv, "--data-dir", str(data)], capture_output=True, text=True, timeout=60, check=False

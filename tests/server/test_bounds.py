@@ -247,7 +247,7 @@ def test_twenty_evaluations_at_once_are_all_answered(session: Session) -> None:
     assert answers == [str(n * 7) for n in range(20)]
 
 
-def held_by(server: Server) -> tuple[int, int, int]:
+def count_resources(server: Server) -> tuple[int, int, int]:
     """Descriptors, threads and child processes."""
     process = psutil.Process(server.process.pid)
     descriptors = len(os.listdir(f"/proc/{process.pid}/fd"))
@@ -269,11 +269,11 @@ def test_sessions_that_come_and_go_leave_nothing_behind(tmp_path: Path) -> None:
     try:
         for _ in range(SESSIONS // 3):
             one()
-        before, small = held_by(server), memory(server)
+        before, small = count_resources(server), memory(server)
         for _ in range(SESSIONS):
             one()
         # A few come and go by themselves: the pool fills up behind us.
-        for now, then in zip(held_by(server), before, strict=True):
+        for now, then in zip(count_resources(server), before, strict=True):
             assert now <= then + 12
         grown = memory(server) - small
         print(f"{SESSIONS} sessions: {small} bytes at first, {grown} more at the end")

@@ -17,11 +17,11 @@ JSON_DUMP = Program("json_dump.py")
 LATE = Program("late_import.py")
 
 
-def at(program: Program, marker: str, **more: Any) -> dict[str, Any]:
+def build_breakpoint(program: Program, marker: str, **more: Any) -> dict[str, Any]:
     return {"file": program.path, "line": program.line(marker), **more}
 
 
-def listed(session: Session) -> dict[str, dict[str, Any]]:
+def list_by_id(session: Session) -> dict[str, dict[str, Any]]:
     found = session.get("/breakpoints")["breakpoints"]
     return {each["breakpoint_id"]: each for each in found}
 
@@ -30,7 +30,7 @@ def listed(session: Session) -> dict[str, dict[str, Any]]:
 
 
 def test_a_breakpoint_before_launch_is_verified_and_stops(session: Session) -> None:
-    made = session.post("/breakpoints", at(COUNTER, "return"), expect=201)
+    made = session.post("/breakpoints", build_breakpoint(COUNTER, "return"), expect=201)
 
     assert made["verified"] is True
     assert (made["file"], made["line"]) == (COUNTER.path, COUNTER.line("return"))
@@ -50,18 +50,18 @@ def test_the_file_may_be_given_as_a_source(session: Session) -> None:
 
 
 def test_several_come_as_a_list_or_under_their_name(session: Session) -> None:
-    some = [at(COUNTER, "loop"), at(COUNTER, "return")]
+    some = [build_breakpoint(COUNTER, "loop"), build_breakpoint(COUNTER, "return")]
 
     first = session.post("/breakpoints", some)
     second = session.post("/breakpoints", {"breakpoints": some})
 
     assert [each["verified"] for each in first["breakpoints"]] == [True, True]
     assert second["total"] == 2
-    assert list(listed(session)) == ["bp_1", "bp_2", "bp_3", "bp_4"]
+    assert list(list_by_id(session)) == ["bp_1", "bp_2", "bp_3", "bp_4"]
 
 
 def test_of_several_all_are_set_or_none(session: Session) -> None:
-    bad = [at(COUNTER, "loop"), {"file": COUNTER.path, "line": 9999}]
+    bad = [build_breakpoint(COUNTER, "loop"), {"file": COUNTER.path, "line": 9999}]
 
     refused = session.post("/breakpoints", bad, expect=400)
 
@@ -85,7 +85,7 @@ def test_a_relative_path_without_a_directory_waits_for_the_launch(session: Sessi
     stop = session.launch(COUNTER)
 
     assert stop["breakpoint_id"] == made["breakpoint_id"]
-    assert listed(session)[made["breakpoint_id"]]["verified"] is True
+    assert list_by_id(session)[made["breakpoint_id"]]["verified"] is True
 
 
 def test_a_line_that_cannot_stop_says_so_and_names_one_that_can(session: Session) -> None:
@@ -135,10 +135,10 @@ def test_a_breakpoint_in_a_missing_file_waits_for_it(session: Session, tmp_path:
     assert made["message"] == "Source file not found. Breakpoint pending."
 
     missing.write_text("x = 1\n")
-    assert listed(session)[made["breakpoint_id"]]["verified"] is False
+    assert list_by_id(session)[made["breakpoint_id"]]["verified"] is False
 
     missing.write_text("x = 1\nprint(x)\n")
-    found = listed(session)[made["breakpoint_id"]]
+    found = list_by_id(session)[made["breakpoint_id"]]
     assert found["verified"] is True
     assert "message" not in found
     events = [each["event"] for each in session.get("/events")["events"]]
@@ -153,7 +153,7 @@ def test_strict_refuses_a_missing_file(session: Session, tmp_path: Path) -> None
     assert refused["error_code"] == "file_not_found"
     assert refused["error"]["details"]["file"] == missing["file"]
 
-    some = [{**at(COUNTER, "loop"), "strict": True}, missing]
+    some = [{**build_breakpoint(COUNTER, "loop"), "strict": True}, missing]
     assert session.post("/breakpoints", some)["total"] == 2, "strict is said of each"
     several = {"breakpoints": [missing], "strict": True}
     assert session.post("/breakpoints", several, expect=400)["error_code"] == "file_not_found"
@@ -170,7 +170,7 @@ def test_a_file_that_the_program_itself_writes_stops_when_it_runs(
 
     assert stop["breakpoint_id"] == made["breakpoint_id"]
     assert stop["location"] == {"file": str(written), "line": 2, "function": "grow"}
-    found = listed(session)[made["breakpoint_id"]]
+    found = list_by_id(session)[made["breakpoint_id"]]
     assert (found["verified"], found["hits"]) == (True, 1)
     assert session.resume()["status"] == "terminated"
 
@@ -184,28 +184,28 @@ def test_a_file_edited_before_launch_is_looked_at_again(session: Session, tmp_pa
     stop = session.launch(str(script))
 
     assert stop["location"]["line"] == 2
-    assert [each["verified"] for each in listed(session).values()] == [True, False]
+    assert [each["verified"] for each in list_by_id(session).values()] == [True, False]
 
 
 # -- while it runs --------------------------------------------------------------------------------
 
 
-def running(session: Session, python: str | None = None) -> None:
+def start_running(session: Session, python: str | None = None) -> None:
     session.launch(BUSY_LOOP, wait=0, python=python)
     session.get("/output?since=0&wait=20")
 
 
 def test_a_breakpoint_set_in_a_running_loop_takes_effect(session: Session, python: str) -> None:
-    running(session, python)
+    start_running(session, python)
 
-    made = session.post("/breakpoints", at(BUSY_LOOP, "tick"))
+    made = session.post("/breakpoints", build_breakpoint(BUSY_LOOP, "tick"))
     assert made["verified"] is True
     stop = session.get("/status?wait=20")
     assert (stop["status"], stop["breakpoint_id"]) == ("paused", made["breakpoint_id"])
     assert session.resume()["location"]["line"] == BUSY_LOOP.line("tick")
 
     # In the module itself, whose frame never returns.
-    session.post("/breakpoints", at(BUSY_LOOP, "sleep"))
+    session.post("/breakpoints", build_breakpoint(BUSY_LOOP, "sleep"))
     assert session.resume()["location"]["line"] == BUSY_LOOP.line("sleep")
 
     session.delete("/breakpoints")
@@ -257,7 +257,7 @@ def test_a_removed_breakpoint_never_stops_again(session: Session) -> None:
 def test_a_disabled_breakpoint_does_not_stop(session: Session) -> None:
     session.break_at(COUNTER, "loop", enabled=False)
     assert session.launch(COUNTER)["status"] == "terminated"
-    [only] = listed(session).values()
+    [only] = list_by_id(session).values()
     assert (only["enabled"], only["hits"]) == (False, 0)
 
 
@@ -290,14 +290,14 @@ def test_the_listing_counts_hits(session: Session) -> None:
         *session.break_at(COUNTER, "return", condition="False"),
     )
     session.launch(COUNTER)
-    assert {k: v["hits"] for k, v in listed(session).items()} == {
+    assert {k: v["hits"] for k, v in list_by_id(session).items()} == {
         loop: 0,
         call: 1,
         log: 0,
         never: 0,
     }
     session.resume()
-    assert {k: v["hits"] for k, v in listed(session).items()} == {
+    assert {k: v["hits"] for k, v in list_by_id(session).items()} == {
         loop: 1,
         call: 1,
         log: 9,
@@ -305,7 +305,7 @@ def test_the_listing_counts_hits(session: Session) -> None:
     }
     session.resume()
     assert session.resume()["status"] == "terminated"
-    assert {k: v["hits"] for k, v in listed(session).items()} == {
+    assert {k: v["hits"] for k, v in list_by_id(session).items()} == {
         loop: 2,
         call: 1,
         log: 10,
@@ -378,7 +378,7 @@ def test_a_breakpoint_in_a_library_stops(server: Server, python: str) -> None:
             step = session.post("/step-over")
             assert (step["status"], step["location"]["file"]) == ("paused", JSON_DUMP.path)
             assert session.resume()["status"] == "terminated"
-            assert listed(session)["bp_1"]["hits"] == 2
+            assert list_by_id(session)["bp_1"]["hits"] == 2
 
 
 def test_one_set_while_the_program_starts_is_not_lost(session: Session, tmp_path: Path) -> None:

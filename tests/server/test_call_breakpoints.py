@@ -22,7 +22,7 @@ def app(server: Server) -> Iterator[HttpApplication]:
     server.post("/api/holds/continue", {})
 
 
-def held(app: HttpApplication, method: str, *args: Any, **more: Any) -> bool:
+def is_held(app: HttpApplication, method: str, *args: Any, **more: Any) -> bool:
     return bool(app.start(method, *args, **more)["action"] == "poll")
 
 
@@ -50,7 +50,7 @@ def test_all_are_cleared_at_once(server: Server, app: HttpApplication) -> None:
     for name in ("a", "b"):
         server.post("/api/breakpoints", {"function": name})
     assert server.delete("/api/breakpoints") == {"deleted": 2}
-    assert not held(app, "a")
+    assert not is_held(app, "a")
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_conditions_see_the_values(server: Server, app: HttpApplication) -> None
     with temporary_breakpoint(
         server, function="add", condition="args[0] > 10 and kwargs.get('c') == 5"
     ):
-        assert held(app, "add", 11, kwargs={"c": 5})
-        assert not held(app, "add", 11, kwargs={"c": 6})
-        assert not held(app, "add", 10, kwargs={"c": 5})
-        assert not held(app, "add", "text", kwargs={"c": 5})
-        assert not held(app, "add")
+        assert is_held(app, "add", 11, kwargs={"c": 5})
+        assert not is_held(app, "add", 11, kwargs={"c": 6})
+        assert not is_held(app, "add", 10, kwargs={"c": 5})
+        assert not is_held(app, "add", "text", kwargs={"c": 5})
+        assert not is_held(app, "add")
 
 
 def test_conditions_see_values_that_came_earlier(server: Server, app: HttpApplication) -> None:
@@ -105,7 +105,7 @@ def test_conditions_see_values_that_came_earlier(server: Server, app: HttpApplic
     with temporary_breakpoint(
         server, function="add", condition="args[0][1] == 4 and len(args[0]) == 2"
     ):
-        assert held(app, "add", [3, 4])
+        assert is_held(app, "add", [3, 4])
 
 
 @pytest.mark.parametrize(
@@ -123,20 +123,20 @@ def test_calls_are_matched_by_what_they_are(
 ) -> None:
     with temporary_breakpoint(server, **fields):
         whole = {"qualname": "Store.get_item", "alias": "fetch", "call_type": "inline"}
-        assert held(app, "get_item", **whole)
-        assert not held(app, "put_item", qualname="Store.put_item")
+        assert is_held(app, "get_item", **whole)
+        assert not is_held(app, "put_item", qualname="Store.put_item")
 
 
 def test_a_breakpoint_can_be_of_one_session(server: Server, app: HttpApplication) -> None:
     other = HttpApplication(server, name="other")
     with temporary_breakpoint(server, function="f", session_id=app.session_id):
-        assert held(app, "f")
-        assert not held(other, "f")
+        assert is_held(app, "f")
+        assert not is_held(other, "f")
 
 
 def test_hits_are_counted_and_judged(server: Server, app: HttpApplication) -> None:
     with temporary_breakpoint(server, function="f", hit_condition="% 3") as point:
-        assert [held(app, "f") for _ in range(6)] == [False, False, True] * 2
+        assert [is_held(app, "f") for _ in range(6)] == [False, False, True] * 2
         assert server.get(f"/api/breakpoints/{point['id']}")["hits"] == 6
 
 
@@ -242,7 +242,7 @@ def test_breakpoints_outlive_the_server(tmp_path: Path) -> None:
     second = Server(tmp_path / "data")
     try:
         assert second.get("/api/breakpoints")["breakpoints"] == [made]
-        assert held(HttpApplication(second), "f", [1])
+        assert is_held(HttpApplication(second), "f", [1])
         assert second.post("/api/breakpoints", {"function": "g"})["id"] != made["id"]
     finally:
         second.stop()

@@ -19,7 +19,7 @@ def app(server: Server) -> HttpApplication:
     return HttpApplication(server, name="records")
 
 
-def listed(server: Server, app: HttpApplication, **query: object) -> list[str]:
+def list_call_ids(server: Server, app: HttpApplication, **query: object) -> list[str]:
     """The ids, newest first."""
     asked = urlencode({"session": app.session_id, **query})
     return [each["call_id"] for each in server.get(f"/api/calls?{asked}")["calls"]]
@@ -27,17 +27,17 @@ def listed(server: Server, app: HttpApplication, **query: object) -> list[str]:
 
 def test_calls_are_listed_newest_first(server: Server, app: HttpApplication) -> None:
     ids = [app.call("f", number) for number in range(5)]
-    assert listed(server, app) == ids[::-1]
-    assert listed(server, app, limit=2) == ids[:2:-1]
+    assert list_call_ids(server, app) == ids[::-1]
+    assert list_call_ids(server, app, limit=2) == ids[:2:-1]
     assert server.get(f"/api/calls/{ids[0]}")["args"][0]["json"] == 0
 
 
 def test_a_call_under_way_is_listed(server: Server, app: HttpApplication) -> None:
     call = app.start("f")
-    assert listed(server, app, status="running") == [call["call_id"]]
+    assert list_call_ids(server, app, status="running") == [call["call_id"]]
     app.complete(call)
-    assert listed(server, app, status="running") == []
-    assert listed(server, app, status="success") == [call["call_id"]]
+    assert list_call_ids(server, app, status="running") == []
+    assert list_call_ids(server, app, status="success") == [call["call_id"]]
 
 
 def test_pages_follow_each_other_without_gap_or_repetition(
@@ -64,8 +64,8 @@ def test_pages_follow_each_other_without_gap_or_repetition(
 def test_a_pattern_may_mean_many_functions(server: Server, app: HttpApplication) -> None:
     ids = [app.call(f"many_{number}") for number in range(80)]
     app.call("other")
-    assert listed(server, app, function="many_*") == ids[::-1]
-    assert listed(server, app, function="many_*", limit=3) == ids[:-4:-1]
+    assert list_call_ids(server, app, function="many_*") == ids[::-1]
+    assert list_call_ids(server, app, function="many_*", limit=3) == ids[:-4:-1]
 
 
 def test_lists_are_narrowed(server: Server, app: HttpApplication) -> None:
@@ -95,7 +95,7 @@ def test_lists_are_narrowed(server: Server, app: HttpApplication) -> None:
         ({"since": float(inline.partition("-")[0])}, [wrong, method, inline]),
         ({"until": float(inline.partition("-")[0])}, [plain]),
     ):
-        assert listed(server, app, **query) == wanted, query
+        assert list_call_ids(server, app, **query) == wanted, query
 
 
 @pytest.mark.parametrize(

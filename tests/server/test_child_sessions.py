@@ -27,7 +27,7 @@ from harness import Server, Session
 from polling import wait_until
 
 
-def stopped(child: Session) -> dict[str, Any]:
+def wait_for_stop(child: Session) -> dict[str, Any]:
     shown: dict[str, Any] = child.get(f"/status?wait={PATIENCE}&include=locals,stack")
     return shown
 
@@ -37,7 +37,7 @@ def paused_child(session: Session, way: str, **options: Any) -> Session:
     session.break_at(CHILD_STARTER, "work")
     session.launch(CHILD_STARTER, args=[way], debug_subprocesses=True, wait=0, **options)
     [child] = wait_for_children(session)
-    stop = stopped(child)
+    stop = wait_for_stop(child)
     assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
     assert stop["location"]["line"] == CHILD_STARTER.line("work")
     return child
@@ -108,7 +108,7 @@ def test_a_restart_begins_with_no_children(session: Session) -> None:
     session.post("/restart")
 
     [again] = wait_for_children(session, 2)[1:]
-    assert stopped(again)["status"] == "paused"
+    assert wait_for_stop(again)["status"] == "paused"
     assert is_gone(pid)
     assert session.get("")["children"] == [again.id]
     child.get(expect=404)
@@ -151,16 +151,16 @@ def test_a_program_that_becomes_a_daemon_is_followed_and_ends_with_its_session(
     with server.session() as session:
         session.break_at(CHILD_STARTER, "work")
         session.launch(CHILD_STARTER, args=["daemon"], debug_subprocesses=True, wait=0)
-        [middle, daemon] = both_below(session)
+        [middle, daemon] = find_both_children(session)
         assert session.get(f"/status?wait={PATIENCE}")["status"] == "terminated"
-        assert stopped(daemon)["status"] == "paused"
+        assert wait_for_stop(daemon)["status"] == "paused"
         assert daemon.evaluate("number") == "5"
         pid = daemon.get("")["pid"]
         assert middle.get(f"/status?wait={PATIENCE}")["status"] == "terminated"
     assert is_gone(pid)
 
 
-def both_below(session: Session) -> list[Session]:
+def find_both_children(session: Session) -> list[Session]:
     """The first child, and the second: its child, or nobody's if it was over by then."""
     [middle] = wait_for_children(session)
 
@@ -184,7 +184,7 @@ def test_a_child_has_the_options_of_its_parents_launch(session: Session) -> None
     )
     [child] = wait_for_children(session)
 
-    stop = stopped(child)
+    stop = wait_for_stop(child)
 
     assert (stop["status"], stop["reason"]) == ("paused", "exception")
     assert stop["exception"]["type"] == "Stumble"
@@ -218,7 +218,7 @@ def test_a_grandchild_is_the_child_of_a_child(session: Session) -> None:
     session.launch(CHILD_STARTER, args=["grandchild"], debug_subprocesses=True, wait=0)
     [child] = wait_for_children(session)
     [grandchild] = wait_for_children(child)
-    assert stopped(grandchild)["status"] == "paused"
+    assert wait_for_stop(grandchild)["status"] == "paused"
 
     assert grandchild.get("")["parent_id"] == child.id
     assert session.get("")["children"] == [child.id]
@@ -233,7 +233,7 @@ def test_ten_children_are_held_at_once(session: Session) -> None:
     session.launch(CHILD_STARTER, args=["several"], debug_subprocesses=True, wait=0)
     children = wait_for_children(session, 10)
 
-    assert {stopped(child)["status"] for child in children} == {"paused"}
+    assert {wait_for_stop(child)["status"] for child in children} == {"paused"}
     for child in children:
         child.resume(wait=0)
     assert session.get(f"/status?wait={PATIENCE}")["exit_code"] == 0
@@ -261,7 +261,7 @@ def test_a_child_for_which_there_is_no_room_runs_on_by_itself(server: Server) ->
 # -- the door at which children report -----------------------------------------------------------
 
 
-def doors(server: Server) -> list[int]:
+def list_listening_ports(server: Server) -> list[int]:
     """Where the server listens, besides its own address."""
     process = psutil.Process(server.process.pid)
     listening = [c.laddr.port for c in process.net_connections("tcp") if c.status == "LISTEN"]
@@ -271,7 +271,7 @@ def doors(server: Server) -> list[int]:
 def test_a_stranger_who_says_nothing_keeps_no_child_waiting(session: Session) -> None:
     session.break_at(CHILD_STARTER, "start", "work")
     session.launch(CHILD_STARTER, args=["popen"], debug_subprocesses=True)
-    [port] = doors(session.server)
+    [port] = list_listening_ports(session.server)
     with contextlib.ExitStack() as open_ones:
         for _ in range(5):
             silent = socket.create_connection(("127.0.0.1", port))
@@ -282,7 +282,7 @@ def test_a_stranger_who_says_nothing_keeps_no_child_waiting(session: Session) ->
         session.resume(wait=0)
 
         [child] = wait_for_children(session)
-        assert stopped(child)["status"] == "paused"
+        assert wait_for_stop(child)["status"] == "paused"
         assert session.get("")["children"] == [child.id]
 
 
@@ -290,7 +290,7 @@ def test_a_stranger_who_says_nothing_keeps_no_child_waiting(session: Session) ->
 def test_another_user_is_not_let_in(session: Session) -> None:
     session.break_at(CHILD_STARTER, "start")
     session.launch(CHILD_STARTER, args=["popen"], debug_subprocesses=True)
-    [port] = doors(session.server)
+    [port] = list_listening_ports(session.server)
     code = (
         "import encodings.idna, os, socket, sys; os.setuid(65534);"
         "s = socket.create_connection(('127.0.0.1', int(sys.argv[1])));"

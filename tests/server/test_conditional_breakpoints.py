@@ -11,7 +11,7 @@ from harness import Program, Session
 COUNTER = Program("counter.py")
 
 
-def seen(session: Session, stop: Any) -> list[int]:
+def collect_values(session: Session, stop: Any) -> list[int]:
     """The values of `i` at every stop until the end."""
     found = []
     while stop["status"] == "paused":
@@ -25,11 +25,11 @@ def stops(session: Session, **options: Any) -> list[int]:
     session.delete("/breakpoints")
     session.break_at(COUNTER, "loop", **options)
     if session.get()["status"] == "created":
-        return seen(session, session.launch(COUNTER))
-    return seen(session, session.post("/restart", {"wait": 20}))
+        return collect_values(session, session.launch(COUNTER))
+    return collect_values(session, session.post("/restart", {"wait": 20}))
 
 
-def logged(session: Session) -> list[str]:
+def list_log_messages(session: Session) -> list[str]:
     return [e["text"] for e in session.get("/output?type=log")["outputs"]]
 
 
@@ -67,7 +67,7 @@ def test_each_stops_at_exactly_its_own_hits(session: Session, python: str) -> No
     assert [found[each] for each in ids] == [hits for _options, hits in expected]
     hits = [each["hits"] for each in session.get("/breakpoints")["breakpoints"]]
     assert hits == [2, 1, 1, 0, *[10] * 8, 5, 10]
-    assert logged(session) == [f"i = {n}\n" for n in range(10)]
+    assert list_log_messages(session) == [f"i = {n}\n" for n in range(10)]
     assert session.output() == "10\n", "the program's own output is as it was"
 
 
@@ -116,7 +116,7 @@ def test_a_condition_newer_than_the_interpreter_is_told(session: Session) -> Non
     body = {"file": COUNTER.path, "line": COUNTER.line("loop"), "condition": newer}
     answer = session.server.http.post(session.path("/breakpoints"), json=body)
     if answer.status_code == 201:
-        assert seen(session, session.launch(COUNTER)) in ([], [5])
+        assert collect_values(session, session.launch(COUNTER)) in ([], [5])
     else:
         assert answer.json()["error_code"] == "invalid_condition"
 
@@ -160,7 +160,7 @@ def test_a_failing_expression_shows_only_its_own_failure(session: Session) -> No
         COUNTER, "return", log_message="{len(numbers)} {nothing} {1 / 0:.2f} {numbers!s:.7} {{}}"
     )
     session.launch(COUNTER)
-    assert logged(session) == [
+    assert list_log_messages(session) == [
         "10 <NameError: name 'nothing' is not defined> <ZeroDivisionError: division by zero>"
         " [0, 1,  {}\n"
     ]
@@ -168,7 +168,7 @@ def test_a_failing_expression_shows_only_its_own_failure(session: Session) -> No
 
 def test_a_log_message_obeys_conditions(session: Session) -> None:
     assert stops(session, log_message="{i}", condition="i > 3", hit_condition="% 2") == []
-    assert logged(session) == ["5\n", "7\n", "9\n"]
+    assert list_log_messages(session) == ["5\n", "7\n", "9\n"]
 
 
 @pytest.mark.parametrize("message", ["{", "i = {i", "{}", "{i +}", "}"])
@@ -181,5 +181,5 @@ def test_a_bad_log_message_is_refused(session: Session, message: str) -> None:
 def test_a_log_message_and_a_stop_share_a_line(session: Session) -> None:
     session.break_at(COUNTER, "loop", log_message="at {i}")
     session.break_at(COUNTER, "loop", condition="i == 2")
-    assert seen(session, session.launch(COUNTER)) == [2]
-    assert logged(session) == [f"at {n}\n" for n in range(10)]
+    assert collect_values(session, session.launch(COUNTER)) == [2]
+    assert list_log_messages(session) == [f"at {n}\n" for n in range(10)]

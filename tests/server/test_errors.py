@@ -324,7 +324,9 @@ STATES = ("created", "running", "paused", "waiting_for_input", "terminated", "fa
 
 
 @pytest.fixture(scope="module", params=STATES)
-def somewhere(request: pytest.FixtureRequest, server: Server) -> Iterator[tuple[str, Session]]:
+def session_in_state(
+    request: pytest.FixtureRequest, server: Server
+) -> Iterator[tuple[str, Session]]:
     with server.session() as session:
         bring_to(session, request.param)
         yield request.param, session
@@ -332,9 +334,9 @@ def somewhere(request: pytest.FixtureRequest, server: Server) -> Iterator[tuple[
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_the_state_does_not_allow_is_409_and_says_what_is_possible(
-    somewhere: tuple[str, Session], operation: str
+    session_in_state: tuple[str, Session], operation: str
 ) -> None:
-    state, session = somewhere
+    state, session = session_in_state
     method, path, body, possible = OPERATIONS[operation]
     if state in possible:
         return

@@ -21,7 +21,7 @@ def held(session: Session) -> Session:
 
 
 @pytest.fixture(scope="module")
-def looked_at(server: Server) -> Iterator[Session]:
+def readonly_session(server: Server) -> Iterator[Session]:
     """One held program for the tests that change nothing in it."""
     with server.session() as session:
         session.break_at(PROGRAM, "compute")
@@ -29,26 +29,26 @@ def looked_at(server: Server) -> Iterator[Session]:
         yield session
 
 
-def refused(session: Session, expression: str, **more: Any) -> Any:
+def evaluate_refused(session: Session, expression: str, **more: Any) -> Any:
     return session.post("/evaluate", {"expression": expression, **more}, expect=400)
 
 
 # -- values ---------------------------------------------------------------------------------------
 
 
-def test_an_expression_gives_result_and_type(looked_at: Session) -> None:
-    answer = looked_at.post("/evaluate", {"expression": "doubled + len(names)"})
+def test_an_expression_gives_result_and_type(readonly_session: Session) -> None:
+    answer = readonly_session.post("/evaluate", {"expression": "doubled + len(names)"})
     assert (answer["result"], answer["type"]) == ("44", "int")
     for context in ("watch", "repl", "hover"):
         body = {"expression": "[x for x in names if x != str(n)]", "context": context}
-        assert looked_at.post("/evaluate", body)["result"] == "['a', 'b']"
-    assert looked_at.evaluate("  doubled  ") == "42"
-    assert looked_at.evaluate("describe()") == "'level low'"
-    assert looked_at.evaluate("local", frame_id=1) == "1"
-    looked_at.post("/evaluate", {"expression": "1", "frame_id": 99}, expect=404)
+        assert readonly_session.post("/evaluate", body)["result"] == "['a', 'b']"
+    assert readonly_session.evaluate("  doubled  ") == "42"
+    assert readonly_session.evaluate("describe()") == "'level low'"
+    assert readonly_session.evaluate("local", frame_id=1) == "1"
+    readonly_session.post("/evaluate", {"expression": "1", "frame_id": 99}, expect=404)
 
 
-def test_a_mistake_is_told_with_its_type(looked_at: Session) -> None:
+def test_a_mistake_is_told_with_its_type(readonly_session: Session) -> None:
     for expression, kind, message in (
         ("1 +", "SyntaxError", "invalid syntax"),
         ("missing", "NameError", "name 'missing' is not defined"),
@@ -57,32 +57,32 @@ def test_a_mistake_is_told_with_its_type(looked_at: Session) -> None:
         ("exit(3)", "SystemExit", "3"),
         ("local", "NameError", "name 'local' is not defined"),
     ):
-        answer = refused(looked_at, expression)
+        answer = evaluate_refused(readonly_session, expression)
         assert answer["error_code"] == "evaluation_error"
         assert answer["error"]["details"]["type"] == kind, expression
         assert message in answer["error"]["details"]["error"]
         assert answer["error"]["message"].startswith(kind)
-    assert looked_at.evaluate("n") == "21"
+    assert readonly_session.evaluate("n") == "21"
 
 
-def test_looking_refuses_statements(looked_at: Session) -> None:
+def test_looking_refuses_statements(readonly_session: Session) -> None:
     for context in ("watch", "hover"):
-        assert refused(looked_at, "n = 3", context=context)["error"]["details"]["type"] == (
-            "SyntaxError"
-        )
-    assert looked_at.evaluate("n") == "21"
-    looked_at.post("/evaluate", {"expression": ""}, expect=400)
-    looked_at.post("/evaluate", {"expression": "1", "context": "magic"}, expect=400)
-    looked_at.post("/evaluate", {"expression": "1", "timeout": 0}, expect=400)
+        assert evaluate_refused(readonly_session, "n = 3", context=context)["error"]["details"][
+            "type"
+        ] == ("SyntaxError")
+    assert readonly_session.evaluate("n") == "21"
+    readonly_session.post("/evaluate", {"expression": ""}, expect=400)
+    readonly_session.post("/evaluate", {"expression": "1", "context": "magic"}, expect=400)
+    readonly_session.post("/evaluate", {"expression": "1", "timeout": 0}, expect=400)
 
 
-def test_a_huge_result_is_cut_and_can_be_unfolded(looked_at: Session) -> None:
-    answer = looked_at.post("/evaluate", {"expression": "list(range(10**6))"})
+def test_a_huge_result_is_cut_and_can_be_unfolded(readonly_session: Session) -> None:
+    answer = readonly_session.post("/evaluate", {"expression": "list(range(10**6))"})
     assert (answer["length"], answer["truncated"]) == (10**6, True)
     assert len(answer["result"]) < 1000
-    page = looked_at.get(f"/variables/{answer['variable_reference']}?start=999999")
+    page = readonly_session.get(f"/variables/{answer['variable_reference']}?start=999999")
     assert [each["value"] for each in page["items"]] == ["999999"]
-    text = looked_at.post("/evaluate", {"expression": "'y' * 10**6"})
+    text = readonly_session.post("/evaluate", {"expression": "'y' * 10**6"})
     assert (text["length"], text["truncated"]) == (10**6, True)
 
 
@@ -126,7 +126,7 @@ def test_a_running_program_is_not_evaluated(session: Session) -> None:
 # -- that never return ----------------------------------------------------------------------------
 
 
-def late(session: Session, expression: str) -> Any:
+def evaluate_too_long(session: Session, expression: str) -> Any:
     body = {"expression": expression, "timeout": 0.2}
     answer = session.post("/evaluate", body, expect=504)
     assert answer["error_code"] == "debugpy_timeout"
@@ -138,23 +138,23 @@ def test_one_that_never_returns_is_interrupted(session: Session, python: str) ->
     session.break_at(PROGRAM, "worker", "compute")
     session.launch(PROGRAM, args=["thread"], python=python)
 
-    assert late(session, "exec('while True: pass')")["interrupted"] is True
+    assert evaluate_too_long(session, "exec('while True: pass')")["interrupted"] is True
     assert session.evaluate("half") == "5.0"
 
     assert session.resume()["location"]["function"] == "compute", "now in the main thread"
-    assert late(session, "exec('while True: pass')")["interrupted"] is True
-    assert late(session, "__import__('time').sleep(600)")["interrupted"] is True
+    assert evaluate_too_long(session, "exec('while True: pass')")["interrupted"] is True
+    assert evaluate_too_long(session, "__import__('time').sleep(600)")["interrupted"] is True
     assert session.evaluate("doubled") == "42"
     assert session.resume()["status"] == "terminated"
     assert session.output() == "result 42 1 low\n"
 
 
-def test_an_assignment_that_never_returns_is_interrupted_too(looked_at: Session) -> None:
-    reference = looked_at.get("/frames/0/scopes")["scopes"][0]["reference"]
+def test_an_assignment_that_never_returns_is_interrupted_too(readonly_session: Session) -> None:
+    reference = readonly_session.get("/frames/0/scopes")["scopes"][0]["reference"]
     body = {"name": "n", "value": "exec('while True: pass')", "timeout": 0.2}
-    answer = looked_at.post(f"/variables/{reference}/set", body, expect=504)
+    answer = readonly_session.post(f"/variables/{reference}/set", body, expect=504)
     assert answer["error"]["details"]["interrupted"] is True
-    assert looked_at.evaluate("6 * 7") == "42"
+    assert readonly_session.evaluate("6 * 7") == "42"
 
 
 def test_a_sleep_in_another_thread_ends_by_itself_and_nothing_is_lost(session: Session) -> None:
@@ -162,7 +162,7 @@ def test_a_sleep_in_another_thread_ends_by_itself_and_nothing_is_lost(session: S
     session.break_at(PROGRAM, "worker", "compute")
     session.launch(PROGRAM, args=["thread"])
 
-    assert late(session, "__import__('time').sleep(2)")["interrupted"] is False
+    assert evaluate_too_long(session, "__import__('time').sleep(2)")["interrupted"] is False
 
     assert session.get("/status")["status"] == "paused"
     assert session.locals()["half"]["value"] == "5.0"
@@ -173,49 +173,51 @@ def test_a_sleep_in_another_thread_ends_by_itself_and_nothing_is_lost(session: S
 
 def test_a_failing_sleep_does_not_hit_the_next_evaluation(held: Session) -> None:
     for _ in range(3):
-        late(held, "exec('while True: pass')")
+        evaluate_too_long(held, "exec('while True: pass')")
         assert held.evaluate("sum(range(1000))") == "499500"
 
 
 # -- completions and hover ------------------------------------------------------------------------
 
 
-def completed(session: Session, text: str, **more: Any) -> list[str]:
+def complete(session: Session, text: str, **more: Any) -> list[str]:
     found = session.post("/completions", {"text": text, **more})
     assert found["completions"] == [each["label"] for each in found["targets"]]
     return list(found["completions"])
 
 
-def test_names_are_completed(looked_at: Session) -> None:
-    assert completed(looked_at, "doub") == ["doubled"]
-    assert "describe" in completed(looked_at, "x = des")
-    assert {"while", "with"} <= set(completed(looked_at, "w"))
-    assert completed(looked_at, "names.app") == ["append"]
-    assert completed(looked_at, "loc", frame_id=1) == ["local", "locals"]
-    assert completed(looked_at, "names.append(n)", column=8) == completed(looked_at, "names.a"[:7])
-    [target] = looked_at.post("/completions", {"text": "names.rev"})["targets"]
+def test_names_are_completed(readonly_session: Session) -> None:
+    assert complete(readonly_session, "doub") == ["doubled"]
+    assert "describe" in complete(readonly_session, "x = des")
+    assert {"while", "with"} <= set(complete(readonly_session, "w"))
+    assert complete(readonly_session, "names.app") == ["append"]
+    assert complete(readonly_session, "loc", frame_id=1) == ["local", "locals"]
+    assert complete(readonly_session, "names.append(n)", column=8) == complete(
+        readonly_session, "names.a"[:7]
+    )
+    [target] = readonly_session.post("/completions", {"text": "names.rev"})["targets"]
     assert (target["start"], target["length"], target["type"]) == (6, 3, "method")
-    assert completed(looked_at, "zzz") == []
-    looked_at.post("/completions", {"text": "nobody."}, expect=400)
+    assert complete(readonly_session, "zzz") == []
+    readonly_session.post("/completions", {"text": "nobody."}, expect=400)
 
 
-def test_hover_shows_a_value_and_calls_nothing(looked_at: Session) -> None:
-    shown = looked_at.post("/hover", {"expression": "names[0]"})
+def test_hover_shows_a_value_and_calls_nothing(readonly_session: Session) -> None:
+    shown = readonly_session.post("/hover", {"expression": "names[0]"})
     assert (shown["value"], shown["type"]) == ("'a'", "str")
     consuming = ("[x for x in names]", "[*names]")
     for expression in ("describe()", "(n := 3)", "1 +", "n = 1", "missing", *consuming):
-        looked_at.post("/hover", {"expression": expression}, expect=400)
+        readonly_session.post("/hover", {"expression": expression}, expect=400)
 
     text = "    done = doubled > n  # @compute"
     line = PROGRAM.line("compute")
     for word in ("doubled", "n "):
         column = text.index(word, 8) + 1
-        shown = looked_at.post("/hover", {"line": line, "column": column})
+        shown = readonly_session.post("/hover", {"line": line, "column": column})
         assert shown["expression"] == word.strip()
     assert shown["value"] == "21"
-    looked_at.post("/hover", {"line": line, "column": 1}, expect=400)
-    looked_at.post("/hover", {"line": 9999, "column": 1}, expect=400)
-    looked_at.post("/hover", {"line": line}, expect=400)
+    readonly_session.post("/hover", {"line": line, "column": 1}, expect=400)
+    readonly_session.post("/hover", {"line": 9999, "column": 1}, expect=400)
+    readonly_session.post("/hover", {"line": line}, expect=400)
 
 
 def test_one_that_ends_the_process_is_told_as_its_end(held: Session) -> None:

@@ -16,7 +16,7 @@ def now(server: Server) -> str:
     return str(server.get("/api/events?limit=1")["cursor"])
 
 
-def of(server: Server, path: str) -> list[tuple[str, str]]:
+def list_events(server: Server, path: str) -> list[tuple[str, str]]:
     return [(each["session_id"], each["type"]) for each in server.get(path)["events"]]
 
 
@@ -28,11 +28,11 @@ def test_events_of_every_kind_come_in_one_list(server: Server) -> None:
         session.launch(LOOP)
         looper.agent.ask("turn 1")
         looper.wait_for_event("tool_call_end")
-        found = of(server, f"/api/events?cursor={cursor}")
+        found = list_events(server, f"/api/events?cursor={cursor}")
         assert (app.session_id, "session_started") in found
         assert (session.id, "launching") in found
         assert (looper.agent.id, "tool_result") in found
-        assert found == of(server, f"/api/v1/events?cursor={cursor}")
+        assert found == list_events(server, f"/api/v1/events?cursor={cursor}")
 
 
 def test_a_page_goes_on_where_the_last_one_ended(server: Server) -> None:
@@ -80,9 +80,9 @@ def test_of_one_session_a_number_says_where_to_go_on(server: Server) -> None:
         last = found["last_seq"]
         session.patch("", {"name": "renamed"})
         after = f"/api/events?session={session.id}&since={last}"
-        assert of(server, f"{after}&wait=20") == [(session.id, "configured")]
-        assert of(server, f"{after}&types=created") == []
-        assert of(server, f"/sessions/{session.id}/events?types=created") == [
+        assert list_events(server, f"{after}&wait=20") == [(session.id, "configured")]
+        assert list_events(server, f"{after}&types=created") == []
+        assert list_events(server, f"/sessions/{session.id}/events?types=created") == [
             (session.id, "created")
         ]
     server.get(f"/api/events?session={session.id}", expect=404)
@@ -105,6 +105,6 @@ def test_events_of_a_session_that_was_deleted_are_gone(server: Server) -> None:
     with server.session() as session:
         gone = session.id
     with server.session() as session:
-        found = of(server, f"/api/events?cursor={cursor}")
+        found = list_events(server, f"/api/events?cursor={cursor}")
     assert (session.id, "created") in found
     assert gone not in {each for each, _ in found}

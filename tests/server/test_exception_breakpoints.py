@@ -11,7 +11,7 @@ from harness import Program, Session
 ERROR_KINDS = Program("error_kinds.py")
 
 
-def raised(session: Session, stop: Any) -> list[str]:
+def collect_exceptions(session: Session, stop: Any) -> list[str]:
     """The exceptions it stops at until the end."""
     found = []
     while stop["status"] == "paused":
@@ -23,7 +23,7 @@ def raised(session: Session, stop: Any) -> list[str]:
 
 
 def run(session: Session, *args: str, **options: Any) -> list[str]:
-    return raised(session, session.launch(ERROR_KINDS, args=list(args), **options))
+    return collect_exceptions(session, session.launch(ERROR_KINDS, args=list(args), **options))
 
 
 def choose(session: Session, *filters: str, types: tuple[str, ...] = ()) -> None:
@@ -76,7 +76,7 @@ def test_uncaught_in_a_thread_stops_that_thread(session: Session, python: str) -
     assert stop["location"]["line"] == ERROR_KINDS.line("raise")
     [held] = [t for t in session.get("/threads")["threads"] if t["id"] == stop["thread_id"]]
     assert held["name"] == "worker"
-    assert raised(session, session.resume()) == []
+    assert collect_exceptions(session, session.resume()) == []
 
 
 def test_by_type_subclasses_match(session: Session) -> None:
@@ -126,14 +126,16 @@ def test_filters_change_and_go_while_it_is_held(session: Session) -> None:
 def test_a_launch_may_ask_by_itself(session: Session) -> None:
     assert run(session, "crash", stop_on_exception="uncaught") == ["TroubleError"]
     stop = session.post("/restart", {"stop_on_exception": True, "wait": 20})
-    found = raised(session, stop)
+    found = collect_exceptions(session, stop)
     assert (found[:3], found[-1]) == (MINE, "TroubleError")
     assert "JSONDecodeError" not in found, "a library's own affair"
     assert run_again(session) == []
 
 
 def run_again(session: Session) -> list[str]:
-    return raised(session, session.post("/restart", {"stop_on_exception": False, "wait": 20}))
+    return collect_exceptions(
+        session, session.post("/restart", {"stop_on_exception": False, "wait": 20})
+    )
 
 
 def test_nonsense_is_refused(session: Session) -> None:

@@ -40,7 +40,7 @@ ARGS = ["one", "two words"]
 PYTEST = ["-qs", "-p", "no:cacheprovider", "test_interpreter_state.py::test_it"]
 
 
-def _parsed(output: str) -> Observed:
+def _parse(output: str) -> Observed:
     [line] = [line for line in output.splitlines() if line.startswith("OBSERVED ")]
     found: Observed = json.loads(line.removeprefix("OBSERVED "))
     return found
@@ -57,17 +57,17 @@ def _plain(python: str, argv: list[str]) -> Observed:
         start_new_session=True,
         check=True,
     )
-    return _parsed(done.stdout)
+    return _parse(done.stdout)
 
 
-def _debugged(server: Server, python: str, target: dict[str, Any], **more: Any) -> Observed:
+def _run_debugged(server: Server, python: str, target: dict[str, Any], **more: Any) -> Observed:
     with server.session() as session:
         options = {"python": python, "cwd": str(PROGRAMS), "env": ENV, **more}
         body = {"args": ARGS, **target, **options}
         end = session.post("/launch", {**body, "wait": 30})
         assert end["status"] == "terminated", end
         assert end["exit_code"] == 0, session.output("stderr")
-        return _parsed(session.output())
+        return _parse(session.output())
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +78,11 @@ def cold(tmp_path_factory: pytest.TempPathFactory) -> Any:
     running.stop()
 
 
-def _warmed(server: Server, python: str, target: dict[str, Any]) -> Observed:
+def _run_warm(server: Server, python: str, target: dict[str, Any]) -> Observed:
     """From a warm interpreter: launched once to have the pool filled, then until one was used."""
     for _ in range(50):
         before = _warm_count(server, python)
-        seen = _debugged(server, python, target)
+        seen = _run_debugged(server, python, target)
         if before:
             return seen
     raise AssertionError("the pool never had a warm interpreter")
@@ -111,8 +111,8 @@ def _compare(
     server: Server, cold: Server, python: str, target: dict[str, Any], argv: list[str]
 ) -> None:
     plain = _plain(python, argv)
-    started_cold = _debugged(cold, python, target)
-    started_warm = _warmed(server, python, target)
+    started_cold = _run_debugged(cold, python, target)
+    started_warm = _run_warm(server, python, target)
 
     assert _differences(started_warm, started_cold) == {}
     assert _differences(started_cold, plain) == {}

@@ -33,37 +33,37 @@ def own(tmp_path: Path) -> Iterator[Server]:
         server.stop()
 
 
-def room(server: Server, largest: int) -> None:
+def limit_file_size(server: Server, largest: int) -> None:
     _soft, hard = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (largest, hard))
 
 
 def fill(server: Server) -> None:
-    room(server, 4096)
+    limit_file_size(server, 4096)
 
 
 def clear(server: Server) -> None:
-    room(server, resource.RLIM_INFINITY)
+    limit_file_size(server, resource.RLIM_INFINITY)
 
 
-def created(server: Server, **config: Any) -> Session:
+def create_session(server: Server, **config: Any) -> Session:
     return Session(server, server.post("/sessions", config)["session_id"])
 
 
-def behind(server: Server) -> dict[str, Any]:
+def get_unwritten(server: Server) -> dict[str, Any]:
     """What the server says that it has not written yet."""
     [told] = [e for e in server.get("/health")["warnings"] if e["code"] == "STORE_BEHIND"]
     return dict(told["details"])
 
 
-def caught_up(server: Server, session: Session) -> None:
+def wait_until_written(server: Server, session: Session) -> None:
     """Wait until it says that it has written everything."""
     session.wait_for_events("saved")
     wait_until(lambda: server.get("/health")["status"] == "ok", "the server to be healthy")
 
 
 def test_what_must_be_kept_is_refused_and_leaves_nothing(own: Server) -> None:
-    kept = created(own, name="kept")
+    kept = create_session(own, name="kept")
     exported = kept.get("/export")
     fill(own)
 
@@ -84,11 +84,11 @@ def test_what_must_be_kept_is_refused_and_leaves_nothing(own: Server) -> None:
     assert own.get("/breakpoint-profiles")["total"] == 0
     clear(own)
     assert own.patch("/config", {"step_wait": 3})["step_wait"] == 3
-    created(own, name="new")
+    create_session(own, name="new")
 
 
 def test_debugging_goes_on_and_is_written_when_there_is_room(own: Server) -> None:
-    session, gone = created(own, name="works"), created(own, name="gone")
+    session, gone = create_session(own, name="works"), create_session(own, name="gone")
     fill(own)
 
     session.break_at(LOOP, "add")
@@ -97,12 +97,12 @@ def test_debugging_goes_on_and_is_written_when_there_is_room(own: Server) -> Non
     assert session.evaluate("result") == "0"
     gone.delete()
     assert own.get("/health")["status"] == "degraded"
-    assert behind(own)["sessions"] == [session.id]
-    assert behind(own)["deleted_sessions"] == [gone.id]
-    assert behind(own)["projects"] == [str(Path(LOOP.path).parent)]
+    assert get_unwritten(own)["sessions"] == [session.id]
+    assert get_unwritten(own)["deleted_sessions"] == [gone.id]
+    assert get_unwritten(own)["projects"] == [str(Path(LOOP.path).parent)]
 
     clear(own)
-    caught_up(own, session)
+    wait_until_written(own, session)
     own.process.kill()
     own.process.wait()
     again = Server(own.data_dir)
@@ -120,7 +120,7 @@ def test_debugging_goes_on_and_is_written_when_there_is_room(own: Server) -> Non
 
 
 def test_a_server_that_stops_on_a_full_disk_leaves_what_was_written(own: Server) -> None:
-    session = created(own, name="kept")
+    session = create_session(own, name="kept")
     session.break_at(LOOP, "add")
     fill(own)
     session.break_at(LOOP, "return")

@@ -13,12 +13,12 @@ STDIN_READERS = Program("stdin_readers.py")
 IDLE = Program("idle.py")
 
 
-def asked(session: Session, how: str, prompt: str, **options: Any) -> None:
+def wait_for_prompt(session: Session, how: str, prompt: str, **options: Any) -> None:
     answer = session.launch(STDIN_READERS, args=[how], **options)
     assert (answer["status"], answer["prompt"]) == ("waiting_for_input", prompt)
 
 
-def ended(session: Session, output: str) -> None:
+def check_end(session: Session, output: str) -> None:
     end = session.get("/status?wait=20")
     assert (end["status"], end["exit_code"]) == ("terminated", 0), end
     assert session.output().endswith(output)
@@ -26,22 +26,22 @@ def ended(session: Session, output: str) -> None:
 
 @pytest.mark.parametrize("route", ["/input", "/stdin"])
 def test_a_question_is_seen_and_answered(session: Session, route: str) -> None:
-    asked(session, "input", "name? ")
+    wait_for_prompt(session, "input", "name? ")
     assert session.get("")["prompt"] == "name? "
     given = session.post(route, {"input": "Ann Ünï\n"})
     assert (given["accepted"], given["bytes"]) == (True, 10)
-    ended(session, "hello Ann Ünï\n")
+    check_end(session, "hello Ann Ünï\n")
 
 
 def test_every_interpreter_tells_that_it_waits(session: Session, python: str) -> None:
-    asked(session, "twice", "first: ", python=python)
+    wait_for_prompt(session, "twice", "first: ", python=python)
     session.post("/input", {"input": "one\n"})
     answer = session.get("/status?wait=20")
     assert (answer["status"], answer["prompt"]) == ("waiting_for_input", "second: ")
     session.post("/input", {"input": "tw"})  # no end of line: it goes on waiting
     assert session.get("/status?wait=20")["prompt"] == "second: "
     session.post("/input", {"input": "o\n"})
-    ended(session, "['one\\n', 'two']\n")
+    check_end(session, "['one\\n', 'two']\n")
 
 
 def test_answers_given_with_the_launch_are_found_there(session: Session, python: str) -> None:
@@ -59,7 +59,7 @@ def test_input_may_come_before_it_is_wanted(session: Session) -> None:
     code = "import time\ntime.sleep(0.2)\nprint(input(), input())\n"
     session.post("/launch", {"code": code})
     session.post("/input", {"input": "early\nbird\n"})
-    ended(session, "early bird\n")
+    check_end(session, "early bird\n")
 
 
 def test_a_paused_program_takes_input_for_later(session: Session) -> None:
@@ -70,31 +70,31 @@ def test_a_paused_program_takes_input_for_later(session: Session) -> None:
 
 
 def test_lines_are_iterated_as_they_come_until_the_end_of_file(session: Session) -> None:
-    asked(session, "iterate", "")
+    wait_for_prompt(session, "iterate", "")
     for word in ("one", "two"):
         session.post("/input", {"input": f"{word}\n"})
         assert session.get("/status?wait=20")["status"] == "waiting_for_input"
         assert session.output().endswith(f"got {word}\n")
     session.post("/input", {"close": True})
-    ended(session, "end of file\n")
+    check_end(session, "end of file\n")
 
 
 def test_reading_everything_waits_for_the_end_of_file(session: Session) -> None:
-    asked(session, "all", "")
+    wait_for_prompt(session, "all", "")
     session.post("/input", {"input": "a\n"})
     assert session.get("/status?wait=20")["status"] == "waiting_for_input"
     session.post("/input", {"input": "b", "close": True})
-    ended(session, "'a\\nb'\n")
+    check_end(session, "'a\\nb'\n")
 
 
 def test_closing_the_input_is_an_end_of_file(session: Session) -> None:
-    asked(session, "eof", "more? ")
+    wait_for_prompt(session, "eof", "more? ")
     session.post("/stdin", {"close": True})
-    ended(session, "no more\n")
+    check_end(session, "no more\n")
 
 
 def test_after_closing_there_is_nothing_more_to_give(session: Session) -> None:
-    asked(session, "iterate", "")
+    wait_for_prompt(session, "iterate", "")
     session.post("/input", {"input": "x\n", "close": True})
     session.get("/status?wait=20")
     assert session.post("/input", {"input": "y\n"}, expect=409)["error"]["details"]["possible"]
@@ -105,7 +105,7 @@ def test_a_lot_of_input_does_not_hold_up_the_server(session: Session) -> None:
     big = "x" * 1_000_000
     assert session.post("/input", {"input": big, "close": True})["bytes"] == 1_000_000
     assert session.server.get("/health")["status"] == "ok"
-    ended(session, "1000000\n")
+    check_end(session, "1000000\n")
 
 
 def test_input_that_is_not_read_does_not_pile_up_for_ever(session: Session) -> None:
@@ -137,7 +137,7 @@ def test_input_is_for_a_program_that_lives(session: Session) -> None:
 def test_a_program_that_waits_for_input_can_be_paused_terminated_and_run_again(
     session: Session,
 ) -> None:
-    asked(session, "input", "name? ")
+    wait_for_prompt(session, "input", "name? ")
     answer = session.post("/pause", {"wait": 0.1})
     assert (answer["status"], answer["pause_pending"]) == ("waiting_for_input", True)
     session.post("/input", {"input": "Bo\n"})

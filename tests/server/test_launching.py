@@ -17,7 +17,7 @@ STEPS = Program("steps.py")
 LIBRARY_ERRORS = Program("library_errors.py")
 
 
-def reported(session: Session, **options: Any) -> dict[str, Any]:
+def launch_and_report(session: Session, **options: Any) -> dict[str, Any]:
     end = session.post("/launch", {"wait": 20, **options})
     assert (end["status"], end["exit_code"]) == ("terminated", 0), end
     found: dict[str, Any] = json.loads(session.output())
@@ -34,13 +34,13 @@ def test_a_launch_answers_at_once_that_it_runs(session: Session) -> None:
 
 
 def test_a_relative_script_without_a_directory_is_found_from_the_servers(session: Session) -> None:
-    seen = reported(session, script=os.path.relpath(LAUNCH_REPORT.path))
+    seen = launch_and_report(session, script=os.path.relpath(LAUNCH_REPORT.path))
     assert seen["cwd"] == str(PROGRAMS)
 
 
 def test_arguments_and_environment_reach_the_script(session: Session) -> None:
     args = ["--epochs", "10", "two words", "ünïcode", ""]
-    seen = reported(
+    seen = launch_and_report(
         session,
         script=LAUNCH_REPORT.path,
         args=args,
@@ -54,20 +54,20 @@ def test_arguments_and_environment_reach_the_script(session: Session) -> None:
 
 
 def test_nothing_of_the_debugger_is_in_the_environment(session: Session) -> None:
-    seen = reported(session, script=LAUNCH_REPORT.path)
+    seen = launch_and_report(session, script=LAUNCH_REPORT.path)
     assert not [name for name in seen["environment"] if "DEV" in name and name not in os.environ]
 
 
 def test_the_working_directory_is_the_scripts_unless_given(
     session: Session, server: Server, tmp_path: Path
 ) -> None:
-    assert reported(session, script=LAUNCH_REPORT.path)["cwd"] == str(PROGRAMS)
+    assert launch_and_report(session, script=LAUNCH_REPORT.path)["cwd"] == str(PROGRAMS)
     with server.session() as other:
-        seen = reported(other, script=LAUNCH_REPORT.path, cwd=str(tmp_path))
+        seen = launch_and_report(other, script=LAUNCH_REPORT.path, cwd=str(tmp_path))
         assert (seen["cwd"], seen["path"][0]) == (str(tmp_path), str(PROGRAMS))
     (tmp_path / "here.py").write_text(Path(LAUNCH_REPORT.path).read_text())
     with server.session(cwd=str(tmp_path)) as other:
-        assert reported(other, script="here.py")["cwd"] == str(tmp_path)
+        assert launch_and_report(other, script="here.py")["cwd"] == str(tmp_path)
 
 
 def test_a_module_is_imported_from_the_working_directory(session: Session, tmp_path: Path) -> None:
@@ -125,14 +125,16 @@ def test_a_piece_of_code_is_run(session: Session) -> None:
 
 
 def test_the_named_interpreter_runs_the_program(session: Session, python: str) -> None:
-    seen = reported(session, script=LAUNCH_REPORT.path, python_path=python)
+    seen = launch_and_report(session, script=LAUNCH_REPORT.path, python_path=python)
     assert os.path.realpath(seen["executable"]) == os.path.realpath(python)
 
 
 def test_an_environment_with_nothing_installed_is_enough(session: Session, tmp_path: Path) -> None:
     made = tmp_path / "env"
     venv.create(made, with_pip=False)
-    seen = reported(session, script=LAUNCH_REPORT.path, venv=str(made), pythonpath=["/one", "/two"])
+    seen = launch_and_report(
+        session, script=LAUNCH_REPORT.path, venv=str(made), pythonpath=["/one", "/two"]
+    )
     assert seen["prefix"] == str(made)
     assert seen["environment"]["VIRTUAL_ENV"] == str(made)
     assert seen["environment"]["PATH"].startswith(str(made / "bin"))
@@ -206,7 +208,7 @@ def test_a_session_runs_one_program_at_a_time(session: Session) -> None:
 # -- exceptions -----------------------------------------------------------------------------------
 
 
-def thrown(stop: dict[str, Any]) -> tuple[str, str, int]:
+def describe_exception(stop: dict[str, Any]) -> tuple[str, str, int]:
     assert (stop["status"], stop["reason"]) == ("paused", "exception"), stop
     shown = stop["exception"]
     assert shown["location"] == stop["location"]
@@ -219,10 +221,18 @@ def test_it_stops_once_for_each_exception_raised_in_the_users_code(
 ) -> None:
     stop = session.launch(LIBRARY_ERRORS, python=python, stop_on_exception=True, args=["crash"])
     bad = "invalid literal for int() with base 10: 'x'"
-    assert thrown(stop) == ("ValueError", bad, LIBRARY_ERRORS.line("int"))
+    assert describe_exception(stop) == ("ValueError", bad, LIBRARY_ERRORS.line("int"))
     assert session.evaluate("text") == "'x'"
-    assert thrown(session.resume()) == ("KeyError", "'key'", LIBRARY_ERRORS.line("inner"))
-    assert thrown(session.resume()) == ("RuntimeError", "the end", LIBRARY_ERRORS.line("crash"))
+    assert describe_exception(session.resume()) == (
+        "KeyError",
+        "'key'",
+        LIBRARY_ERRORS.line("inner"),
+    )
+    assert describe_exception(session.resume()) == (
+        "RuntimeError",
+        "the end",
+        LIBRARY_ERRORS.line("crash"),
+    )
     end = session.resume()
     assert (end["status"], end["exit_code"]) == ("terminated", 1)
     assert session.output("stderr").count("Traceback") == 1
@@ -232,7 +242,7 @@ def test_it_stops_only_where_nothing_catches(session: Session, python: str) -> N
     stop = session.launch(
         LIBRARY_ERRORS, python=python, stop_on_exception="uncaught", args=["crash"]
     )
-    assert thrown(stop) == ("RuntimeError", "the end", LIBRARY_ERRORS.line("crash"))
+    assert describe_exception(stop) == ("RuntimeError", "the end", LIBRARY_ERRORS.line("crash"))
     assert [each["name"] for each in session.get("/stacktrace")["frames"]] == ["main", "<module>"]
     assert session.resume()["exit_code"] == 1
 

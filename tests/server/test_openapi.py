@@ -219,7 +219,7 @@ def _properties(document: Json, operation: Json) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of its own: what is sent here may change its settings."""
     running = Server(tmp_path_factory.mktemp("fuzz") / "data")
     running.patch("/config", {"max_wait": 0.2, "evaluate_timeout": 1, "launch_timeout": 10})
@@ -229,7 +229,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         running.stop()
 
 
-def harmless(path: str, body: Any) -> bool:
+def is_harmless(path: str, body: Any) -> bool:
     """Not what would attach to processes of this machine, or wait for long."""
     if path == "/config":
         return not isinstance(body, dict) or not {"max_wait", "max_sessions"} & set(body)
@@ -239,9 +239,9 @@ def harmless(path: str, body: Any) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["", "/api/v1"])
 def test_nothing_that_is_sent_makes_the_server_fail(
-    apart: Server, document: Json, prefix: str
+    own_server: Server, document: Json, prefix: str
 ) -> None:
-    with apart.session() as session:
+    with own_server.session() as session:
         bring_to(session, "paused")
         targets = [
             (method, path, operation)
@@ -250,11 +250,13 @@ def test_nothing_that_is_sent_makes_the_server_fail(
             and path not in NEVER
         ]
         for method, path, operation in targets:
-            _bombard(apart, session, prefix, method, path, bodies_of(document, operation))
-            _still_usable(session)
+            _send_examples(
+                own_server, session, prefix, method, path, bodies_of(document, operation)
+            )
+            _check_usable(session)
 
 
-def _bombard(
+def _send_examples(
     server: Server,
     session: Session,
     prefix: str,
@@ -276,7 +278,7 @@ def _bombard(
     )
     @given(body=bodies)
     def attempt(body: Any) -> None:
-        if not harmless(path, body):
+        if not is_harmless(path, body):
             return
         answer = server.http.request(
             method,
@@ -293,7 +295,7 @@ def _bombard(
     attempt()
 
 
-def _still_usable(session: Session) -> None:
+def _check_usable(session: Session) -> None:
     """Wherever it was driven, it can be brought back to where one looks around."""
     if session.get("/status")["status"] != "paused":
         session.server.http.post(session.path("/terminate"))

@@ -62,11 +62,11 @@ def own(tmp_path: Path) -> Iterator[Server]:
         server.close()
 
 
-def created(server: Server) -> Session:
+def create_session(server: Server) -> Session:
     return Session(server, server.post("/sessions")["session_id"])
 
 
-def continued(session: Session, **body: Any) -> PendingRequest:
+def continue_in_background(session: Session, **body: Any) -> PendingRequest:
     """A client that waits for the next stop, and is known to wait."""
     seen = session.get()["last_event"]
     asking = PendingRequest(
@@ -156,7 +156,7 @@ def test_a_client_that_waits_is_told_of_the_deletion(
 ) -> None:
     with server.session() as session:
         launch_in_mode(session, line(), "paused")
-        waiting = continued(session)
+        waiting = continue_in_background(session)
 
         session.delete()
 
@@ -188,14 +188,14 @@ def test_nothing_outlives_the_server_but_what_was_detached(
     own: Server, end: Ending, line: Callable[[], PidFifo]
 ) -> None:
     detached = line()
-    launch_in_mode(free := created(own), detached, "parent")
+    launch_in_mode(free := create_session(own), detached, "parent")
     free.post("/detach")
     lines = []
     for manner in MANNERS:
         lines.append(line())
-        launch_in_mode(created(own), lines[-1], manner)
+        launch_in_mode(create_session(own), lines[-1], manner)
     lines.append(line())
-    launching = launch_never_ready(created(own), lines[-1])
+    launching = launch_never_ready(create_session(own), lines[-1])
     warden = find_warden(own)
     everyone = watch_processes(own, but=detached.read_pids(4))
     assert warden in [each.pid for each in everyone]
@@ -214,10 +214,10 @@ def test_nothing_outlives_the_server_but_what_was_detached(
         return
     assert code == 0
     assert launching.wait().status_code == 409
-    left_over(own)
+    check_nothing_left(own)
 
 
-def left_over(server: Server) -> None:
+def check_nothing_left(server: Server) -> None:
     """Nothing but what is meant to be kept."""
     assert not server.ready_file.exists()
     kept = {"holdfast.db", "holdfast.db-wal", "holdfast.db-shm", "holdfast.lock", "token", "agents"}
@@ -244,9 +244,9 @@ def test_a_program_that_is_detached_while_paused_runs_on(
 def test_whoever_waits_is_answered_when_the_server_stops(
     own: Server, end: Ending, line: Callable[[], PidFifo]
 ) -> None:
-    first, second, third = created(own), created(own), created(own)
+    first, second, third = create_session(own), create_session(own), create_session(own)
     launch_in_mode(first, line(), "paused")
-    running = continued(first)
+    running = continue_in_background(first)
     launch_in_mode(second, fifo := line(), "paused")
     computing = evaluating(second, fifo)
     with (
@@ -266,7 +266,7 @@ def test_whoever_waits_is_answered_when_the_server_stops(
 
 @pytest.mark.slow
 def test_ten_paused_sessions_do_not_hold_the_server_up(own: Server) -> None:
-    sessions = [created(own) for _ in range(10)]
+    sessions = [create_session(own) for _ in range(10)]
     for session in sessions:
         session.break_at(LOOP, "add")
         assert session.launch(LOOP)["status"] == "paused"
@@ -276,11 +276,11 @@ def test_ten_paused_sessions_do_not_hold_the_server_up(own: Server) -> None:
 
     for each in pids:
         each.wait_until_gone()
-    left_over(own)
+    check_nothing_left(own)
 
 
 def test_a_stopped_server_says_why_its_sessions_ended(own: Server) -> None:
-    session = created(own)
+    session = create_session(own)
     session.break_at(LOOP, "add")
     session.launch(LOOP)
     own.stop()
@@ -301,7 +301,7 @@ def test_a_killed_warden_is_replaced_and_its_successor_does_its_work(
     own: Server, line: Callable[[], PidFifo]
 ) -> None:
     fifo = line()
-    launch_in_mode(created(own), fifo, "parent")
+    launch_in_mode(create_session(own), fifo, "parent")
     first = Pidfd(find_warden(own))
     os.kill(first.pid, signal.SIGKILL)
     first.wait_until_gone()
@@ -351,7 +351,7 @@ def test_a_second_server_on_the_same_directory_is_refused(own: Server) -> None:
 
 
 def test_a_killed_server_does_not_stand_in_the_way_of_the_next(own: Server) -> None:
-    session = created(own)
+    session = create_session(own)
     own.process.kill()
     own.process.wait()
 
@@ -360,7 +360,7 @@ def test_a_killed_server_does_not_stand_in_the_way_of_the_next(own: Server) -> N
     shown = again.get(f"/sessions/{session.id}")
     assert shown["status"] == "created"
     assert again.stop() == 0
-    left_over(again)
+    check_nothing_left(again)
 
 
 def test_a_directory_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
@@ -395,7 +395,7 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
 # -- the target is killed ------------------------------------------------------------------------
 
 
-def ended(answer: httpx.Response) -> tuple[str, str, int]:
+def describe_end(answer: httpx.Response) -> tuple[str, str, int]:
     shown = answer.json()
     return shown["status"], shown["reason"], shown["exit_code"]
 
@@ -410,7 +410,7 @@ def test_a_running_target_that_is_killed_is_terminated(
     launch_in_mode(session, fifo, "plain")
     waiting = PendingRequest(session.server, "GET", session.path("/status?wait=true"))
     os.kill(fifo.read_pids(1)[0], signal.SIGKILL)
-    assert ended(waiting.wait()) == KILLED
+    assert describe_end(waiting.wait()) == KILLED
 
 
 def test_a_paused_target_that_is_killed_is_terminated(
@@ -444,7 +444,7 @@ def test_a_target_killed_during_a_step_answers_the_step(
 
     os.kill(fifo.read_pids(1)[0], signal.SIGKILL)
 
-    assert ended(stepping.wait()) == KILLED
+    assert describe_end(stepping.wait()) == KILLED
 
 
 def test_a_target_killed_during_an_evaluation_answers_it(

@@ -15,7 +15,7 @@ from holdfast.server import peers
 
 
 @contextmanager
-def connected(host: str = "127.0.0.1") -> Iterator[tuple[socket.socket, socket.socket]]:
+def connect(host: str = "127.0.0.1") -> Iterator[tuple[socket.socket, socket.socket]]:
     """Both ends of a loopback connection: the caller's, then ours."""
     with socket.create_server((host, 0)) as listener:
         caller = socket.create_connection(listener.getsockname())
@@ -31,14 +31,14 @@ if not Path("/proc/net/tcp").exists():
 
 @pytest.mark.parametrize("owner", WAYS)
 def test_it_is_known_whose_a_connection_is(owner: Callable[..., int | None]) -> None:
-    with connected() as (_, ours):
+    with connect() as (_, ours):
         assert owner(ours.getpeername(), ours.getsockname()) == os.geteuid()
 
 
 @pytest.mark.parametrize("owner", WAYS)
 def test_a_caller_that_has_hung_up_is_nobody(owner: Callable[..., int | None]) -> None:
     # The kernel lists such a socket with uid 0, whoever owned it; it must not pass for root's.
-    with connected() as (caller, ours):
+    with connect() as (caller, ours):
         peer = ours.getpeername()
         caller.close()
         assert owner(peer, ours.getsockname()) is None

@@ -23,11 +23,11 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts a server on the same data each time; the one before must be over."""
     servers: list[Server] = []
 
-    def started() -> Server:
+    def start_server() -> Server:
         servers.append(Server(tmp_path / "data"))
         return servers[-1]
 
-    yield started
+    yield start_server
     for server in servers:
         server.stop()
 
@@ -37,7 +37,7 @@ def kill(server: Server) -> None:
     server.close()
 
 
-def listed(server: Server) -> dict[str, dict[str, Any]]:
+def list_sessions(server: Server) -> dict[str, dict[str, Any]]:
     return {each["session_id"]: each for each in server.get("/sessions")["sessions"]}
 
 
@@ -76,7 +76,7 @@ def restarted(
     over.launch(LOOP)
     deleted.delete()
     assert idle.get("/status?wait=30")["reason"] == "timeout"
-    with first.session(cwd=str(made_project(home))) as session:
+    with first.session(cwd=str(make_project(home))) as session:
         session.post("/breakpoints", {"file": "app.py", "line": 2, "condition": "x == 1"})
         session.post("/breakpoints", {"file": "app.py", "line": 3, "enabled": False})
         session.post("/breakpoints", {"function": "app.main"})
@@ -92,7 +92,7 @@ def restarted(
     second.stop()
 
 
-def made_project(parent: Path) -> Path:
+def make_project(parent: Path) -> Path:
     folder = parent / "project"
     folder.mkdir()
     (folder / "app.py").write_text("x = 1\ny = 2\nz = 3\n")
@@ -101,7 +101,7 @@ def made_project(parent: Path) -> Path:
 
 def test_a_session_can_be_run_again_after_the_server_is_gone(restarted: Restarted) -> None:
     again = restarted.paused
-    found = listed(restarted.server)[again.id]
+    found = list_sessions(restarted.server)[again.id]
     assert (found["status"], found["reason"]) == ("terminated", "server_stopped")
     assert (found["name"], found["recoverable"]) == ("paused", True)
     kept = again.get("/breakpoints")
@@ -116,11 +116,11 @@ def test_a_session_can_be_run_again_after_the_server_is_gone(restarted: Restarte
     assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
     assert stop["location"]["line"] == LOOP.line("add")
     assert again.evaluate("number") == "3"
-    assert listed(restarted.server)[again.id].get("recoverable") is not True
+    assert list_sessions(restarted.server)[again.id].get("recoverable") is not True
 
 
 def test_sessions_that_were_over_or_not_begun_come_back_as_they_were(restarted: Restarted) -> None:
-    found = listed(restarted.server)
+    found = list_sessions(restarted.server)
     assert found[restarted.created.id]["status"] == "created"
     over = found[restarted.over.id]
     assert (over["status"], over["reason"]) == ("terminated", "target_exited")
@@ -128,7 +128,7 @@ def test_sessions_that_were_over_or_not_begun_come_back_as_they_were(restarted: 
 
 
 def test_sessions_that_were_deleted_or_timed_out_do_not_come_back(restarted: Restarted) -> None:
-    assert not set(restarted.gone) & set(listed(restarted.server))
+    assert not set(restarted.gone) & set(list_sessions(restarted.server))
 
 
 def test_the_story_of_a_session_goes_on_after_a_restart(restarted: Restarted) -> None:
@@ -167,7 +167,7 @@ def places(server: Server, project: Path | str) -> list[tuple[int, str | None]]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    return made_project(tmp_path)
+    return make_project(tmp_path)
 
 
 def test_a_removed_breakpoint_stays_removed(server: Server, project: Path) -> None:
@@ -254,7 +254,7 @@ def test_one_session_that_cannot_be_restored_is_no_reason_to_lose_the_others(
         database.execute("UPDATE settings SET value = '\"often\"' WHERE key = 'step_wait'")
 
     second = start()
-    assert list(listed(second)) == [good]
+    assert list(list_sessions(second)) == [good]
     codes = [each["code"] for each in second.get("/health")["warnings"]]
     assert sorted(codes) == ["SESSION_IGNORED", "SETTINGS_IGNORED", "STORE_ROW_DAMAGED"]
     assert second.get("/config")["step_wait"] == 5

@@ -136,7 +136,7 @@ def test_a_plain_request_is_answered_as_one_with_a_query(server: Server) -> None
 
             assert plain.status_code == usual.status_code
             assert plain.headers["content-type"] == usual.headers["content-type"]
-            assert _lasting(plain.json()) == _lasting(usual.json())
+            assert _drop_changing(plain.json()) == _drop_changing(usual.json())
 
 
 def test_a_plain_request_fails_as_one_with_a_query(server: Server) -> None:
@@ -166,5 +166,5 @@ def test_a_slash_too_many_is_redirected(server: Server) -> None:
     assert answer.headers["location"].endswith("/sessions?status=created")
 
 
-def _lasting(shown: dict[str, object]) -> dict[str, object]:
+def _drop_changing(shown: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in shown.items() if "seconds" not in name}

@@ -18,7 +18,7 @@ from harness import Server, Session
 from session_states import IDLE, INPUT_PROMPT, LOOP, bring_to
 
 
-def gone(pid: int) -> bool:
+def is_gone(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -202,7 +202,7 @@ def test_a_deleted_session_is_gone_with_its_program(server: Server, state: str) 
     bring_to(session, state)
     pid = session.get()["pid"]
     assert session.delete()["deleted"] is True
-    assert pid is None or gone(pid)
+    assert pid is None or is_gone(pid)
     for path in ("", "/status", "/output", "/events", "/export"):
         assert session.get(path, expect=404)["error_code"] == "session_not_found"
     assert session.id not in [each["session_id"] for each in server.get("/sessions")["sessions"]]

@@ -31,7 +31,7 @@ def connect(server: Server) -> socket.socket:
     return socket.create_connection(("127.0.0.1", int(parts.port or 0)), timeout=60)
 
 
-def asking(path: str) -> bytes:
+def build_request(path: str) -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 
 
@@ -64,7 +64,7 @@ def test_answers_that_nobody_reads_leave_the_server_small(server: Server, route:
         callers = [connect(server) for _ in range(20)]
         try:
             for caller in callers:
-                caller.sendall(asking(session.path(route)) * 5)
+                caller.sendall(build_request(session.path(route)) * 5)
             for caller in callers:
                 assert caller.recv(1, socket.MSG_PEEK) == b"H"  # its answer is under way
             assert session.launch(LOOP)["exit_code"] == 0
@@ -100,7 +100,7 @@ def test_a_client_that_reads_nothing_is_hung_up_on_in_the_end() -> None:
         )
         reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
         reader._transport.pause_reading()  # type: ignore[attr-defined]
-        writer.write(asking("/"))
+        writer.write(build_request("/"))
         await asyncio.wait_for(hung_up.wait(), 30)
         writer.transport.abort()
         listening.close()
@@ -136,7 +136,7 @@ def test_clients_that_vanish_as_they_wait_cost_nothing_and_are_no_error(tmp_path
             ):
                 for _ in range(20):
                     with connect(own) as caller:
-                        caller.sendall(asking(session.path(path)))
+                        caller.sendall(build_request(session.path(path)))
                         if path == "/output/stream":  # it has begun, and goes on for ever
                             assert caller.recv(1) == b"H"
             stop = session.post("/step-over")

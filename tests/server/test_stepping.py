@@ -17,34 +17,34 @@ def line(answer: dict[str, Any]) -> int:
     return int(answer["location"]["line"])
 
 
-def stopped_at(session: Session, marker: str, **options: Any) -> None:
+def stop_at(session: Session, marker: str, **options: Any) -> None:
     session.break_at(STEPS, marker)
     assert line(session.launch(STEPS, **options)) == STEPS.line(marker)
 
 
-def over(session: Session) -> dict[str, Any]:
+def step_over(session: Session) -> dict[str, Any]:
     found: dict[str, Any] = session.post("/step-over")
     return found
 
 
-def into(session: Session) -> dict[str, Any]:
+def step_into(session: Session) -> dict[str, Any]:
     found: dict[str, Any] = session.post("/step-into")
     return found
 
 
-def out(session: Session) -> dict[str, Any]:
+def step_out(session: Session) -> dict[str, Any]:
     found: dict[str, Any] = session.post("/step-out")
     return found
 
 
 def test_a_walk_through_a_program_over_into_and_out(session: Session, python: str) -> None:
-    stopped_at(session, "call", python=python)
+    stop_at(session, "call", python=python)
 
-    step = over(session)
+    step = step_over(session)
     assert (step["reason"], line(step)) == ("step", STEPS.line("call_other_file"))
     assert [(each["name"], each["value"]) for each in step["returned"]] == [("double", "8")]
 
-    step = into(session)
+    step = step_into(session)
     assert step["location"] == {
         "file": HELPER.path,
         "line": HELPER.line("triple"),
@@ -55,13 +55,13 @@ def test_a_walk_through_a_program_over_into_and_out(session: Session, python: st
     assert "value * 3" in session.get("/source?frame_id=0")["content"]
     assert "triple(a)" in session.get("/source?frame_id=1")["content"]
 
-    step = out(session)
+    step = step_out(session)
     assert line(step) == STEPS.line("call_other_file")
     assert [(each["name"], each["value"]) for each in step["returned"]] == [("triple", "24")]
 
-    step = over(session)
+    step = step_over(session)
     assert (line(step), step.get("returned")) == (STEPS.line("call_native"), None)
-    step = into(session)
+    step = step_into(session)
     assert line(step) == STEPS.line("comprehension")
     assert step["native_frame"] is True
 
@@ -75,7 +75,7 @@ def test_a_step_passes_each_breakpoint_on_its_way_once(session: Session, python:
     walk = []
     for _ in range(4):
         walk.append((line(stop), stop["reason"]))
-        stop = over(session)
+        stop = step_over(session)
 
     assert walk == [
         (STEPS.line("call"), "breakpoint"),
@@ -85,7 +85,7 @@ def test_a_step_passes_each_breakpoint_on_its_way_once(session: Session, python:
     ]
     stop = session.resume()
     assert (line(stop), session.evaluate("n")) == (STEPS.line("loop_body"), "2")
-    assert line(over(session)) == STEPS.line("loop")
+    assert line(step_over(session)) == STEPS.line("loop")
     session.resume()
     hits = {each["id"]: each["hits"] for each in session.get("/breakpoints")["breakpoints"]}
     assert hits == {**dict.fromkeys(here, 1), **dict.fromkeys(never, 0), second[0]: 2}
@@ -105,51 +105,51 @@ def test_a_breakpoint_that_a_step_reached_is_not_hit_again_when_others_change(
 
 
 def test_a_step_over_what_raises_goes_to_where_it_is_caught(session: Session, python: str) -> None:
-    stopped_at(session, "call_fails", python=python)
-    step = over(session)
+    stop_at(session, "call_fails", python=python)
+    step = step_over(session)
     assert line(step) == STEPS.line("except")
     assert "returned" not in step
-    assert line(over(session)) == STEPS.line("handled")
-    assert line(over(session)) == STEPS.line("loop")
-    assert line(over(session)) == STEPS.line("loop_body")
+    assert line(step_over(session)) == STEPS.line("handled")
+    assert line(step_over(session)) == STEPS.line("loop")
+    assert line(step_over(session)) == STEPS.line("loop_body")
 
 
 def test_a_comprehension_is_one_step(session: Session, python: str) -> None:
-    stopped_at(session, "call_native", python=python)
-    assert line(over(session)) == STEPS.line("comprehension")
-    assert line(over(session)) == STEPS.line("try")
+    stop_at(session, "call_native", python=python)
+    assert line(step_over(session)) == STEPS.line("comprehension")
+    assert line(step_over(session)) == STEPS.line("try")
     assert session.evaluate("d") == "[3, 4]"
 
 
 def test_steps_stay_in_a_generator_between_its_yields(session: Session, python: str) -> None:
-    stopped_at(session, "handled", python=python)
-    assert line(over(session)) == STEPS.line("loop")
-    assert line(into(session)) == STEPS.line("first")
-    assert line(over(session)) == STEPS.line("second")
+    stop_at(session, "handled", python=python)
+    assert line(step_over(session)) == STEPS.line("loop")
+    assert line(step_into(session)) == STEPS.line("first")
+    assert line(step_over(session)) == STEPS.line("second")
     assert session.get("/stacktrace")["frames"][0]["name"] == "numbers"
-    step = out(session)
+    step = step_out(session)
     assert (line(step), step["location"]["function"]) == (STEPS.line("loop"), "main")
 
 
 def test_recursion_is_stepped_in_the_frame_one_is_in(session: Session, python: str) -> None:
-    stopped_at(session, "call_recursive", python=python)
-    assert line(into(session)) == STEPS.line("test")
-    assert line(over(session)) == STEPS.line("recurse")
-    deeper = into(session)
+    stop_at(session, "call_recursive", python=python)
+    assert line(step_into(session)) == STEPS.line("test")
+    assert line(step_over(session)) == STEPS.line("recurse")
+    deeper = step_into(session)
     assert (line(deeper), session.evaluate("n")) == (STEPS.line("test"), "2")
     assert "native_frame" not in deeper
-    assert line(over(session)) == STEPS.line("recurse")
+    assert line(step_over(session)) == STEPS.line("recurse")
     # The inner calls pass these lines as well: none of them stops a step over, or out.
-    step = out(session)
+    step = step_out(session)
     assert (line(step), session.evaluate("n")) == (STEPS.line("recurse"), "3")
-    step = out(session)
+    step = step_out(session)
     assert line(step) == STEPS.line("call_recursive")
     assert step["returned"][0]["value"] == "'bottom'"
 
 
 def test_a_step_from_the_last_line_ends_the_program(session: Session, python: str) -> None:
-    stopped_at(session, "last", python=python)
-    end = over(session)
+    stop_at(session, "last", python=python)
+    end = step_over(session)
     assert (end["status"], end["exit_code"]) == ("terminated", 0)
 
 

@@ -11,7 +11,7 @@ BUSY_LOOP = Program("busy_loop.py")
 NAMES = {"worker-a", "worker-b", "worker-c"}
 
 
-def stopped(answer: dict[str, Any], point: str | None = None) -> dict[str, int]:
+def list_stopped(answer: dict[str, Any], point: str | None = None) -> dict[str, int]:
     """The stopped threads (those at a breakpoint, if one is named) by name."""
     assert answer["status"] == "paused", answer
     return {
@@ -21,12 +21,12 @@ def stopped(answer: dict[str, Any], point: str | None = None) -> dict[str, int]:
     }
 
 
-def all_at_the_breakpoint(session: Session, **options: Any) -> dict[str, int]:
+def stop_all_workers(session: Session, **options: Any) -> dict[str, int]:
     """All three workers, at the breakpoint that each of them hit."""
     [point] = session.break_at(WORKER_THREADS, "work")
     answer = session.launch(WORKER_THREADS, **options)
     seen = 0
-    while NAMES - set(found := stopped(answer, point)):
+    while NAMES - set(found := list_stopped(answer, point)):
         events = session.get(f"/events?since={seen}&wait=5")
         seen = events["last_seq"]
         answer = session.get("/status")
@@ -54,7 +54,7 @@ def test_no_breakpoint_is_lost_when_several_threads_reach_it_at_once(
     answer = session.launch(WORKER_THREADS, python=python)
     seen: set[str] = set()
     while answer["status"] == "paused":
-        seen |= set(stopped(answer, point))
+        seen |= set(list_stopped(answer, point))
         answer = session.resume()
     assert seen == NAMES
     assert session.get("/breakpoints")["breakpoints"][0]["hits"] == 3
@@ -62,7 +62,7 @@ def test_no_breakpoint_is_lost_when_several_threads_reach_it_at_once(
 
 
 def test_each_thread_has_its_own_frames(session: Session, python: str) -> None:
-    found = all_at_the_breakpoint(session, python=python, stop_all_threads=False)
+    found = stop_all_workers(session, python=python, stop_all_threads=False)
     current = session.get("/status")["thread_id"]
     ids: set[int] = set()
     for name, thread in found.items():
@@ -80,7 +80,7 @@ def test_each_thread_has_its_own_frames(session: Session, python: str) -> None:
 
 
 def test_one_thread_goes_on_and_the_others_stay(session: Session, python: str) -> None:
-    found = all_at_the_breakpoint(session, python=python, stop_all_threads=False)
+    found = stop_all_workers(session, python=python, stop_all_threads=False)
     session.break_at(WORKER_THREADS, "done")
     for name, thread in found.items():
         answer = session.post(f"/threads/{thread}/continue", {"wait": 20})
@@ -95,7 +95,7 @@ def test_one_thread_goes_on_and_the_others_stay(session: Session, python: str) -
 
 
 def test_a_thread_let_go_from_a_stop_of_all_runs_by_itself(session: Session) -> None:
-    found = all_at_the_breakpoint(session, stop_all_threads=False)
+    found = stop_all_workers(session, stop_all_threads=False)
     first, *others = found.values()
     answer = session.post(f"/threads/{first}/continue")
     assert answer["resumed_thread_id"] == first
@@ -103,7 +103,7 @@ def test_a_thread_let_go_from_a_stop_of_all_runs_by_itself(session: Session) -> 
     while any(t["thread_id"] == first for t in session.get("/threads")["threads"]):
         pass
     now = session.get("/status")
-    assert set(stopped(now).values()) == set(others)
+    assert set(list_stopped(now).values()) == set(others)
     assert now["thread_id"] in others
     assert now["reason"] == "breakpoint"
 
@@ -111,7 +111,7 @@ def test_a_thread_let_go_from_a_stop_of_all_runs_by_itself(session: Session) -> 
 def test_the_stop_one_looks_at_is_not_replaced_by_another_threads(session: Session) -> None:
     session.break_at(WORKER_THREADS, "work")
     first = session.launch(WORKER_THREADS, stop_all_threads=False)
-    while len(stopped(session.get("/status"))) < 3:
+    while len(list_stopped(session.get("/status"))) < 3:
         pass
     now = session.get("/status")
     assert (now["hold_id"], now["thread_id"]) == (first["hold_id"], first["thread_id"])
@@ -146,12 +146,12 @@ def test_all_threads_stop_together_by_default(session: Session) -> None:
 
 
 def test_a_thread_is_stepped_by_itself(session: Session, python: str) -> None:
-    found = all_at_the_breakpoint(session, python=python, stop_all_threads=False)
+    found = stop_all_workers(session, python=python, stop_all_threads=False)
     a, b, c = (found[name] for name in sorted(found))
     step = session.post(f"/threads/{b}/step-over")
     assert (step["thread_id"], step["reason"]) == (b, "step")
     assert step["location"]["line"] == WORKER_THREADS.line("done")
-    assert set(stopped(step).values()) == {a, b, c}
+    assert set(list_stopped(step).values()) == {a, b, c}
     lines = {t["thread_id"]: t["location"]["line"] for t in step["stopped_threads"]}
     assert lines[a] == lines[c] == WORKER_THREADS.line("work")
 

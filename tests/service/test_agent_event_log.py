@@ -14,7 +14,7 @@ from holdfast.wire import agent_lines as wire
 GARBAGE = b"\xff\x00 no event\n"
 
 
-def recorded(path: Path, count: int, size: int = 50) -> list[bytes]:
+def write_recording(path: Path, count: int, size: int = 50) -> list[bytes]:
     """A recording of so many events, with a line that is none after every seventh."""
     written = []
     for seq in range(1, count + 1):
@@ -27,7 +27,7 @@ def recorded(path: Path, count: int, size: int = 50) -> list[bytes]:
     return written
 
 
-def followed(path: Path, begin: int = 0) -> EventLog:
+def follow(path: Path, begin: int = 0) -> EventLog:
     log = EventLog(path)
     tail = Tail(path, begin, most=4096)
     while found := tail.lines():
@@ -42,8 +42,8 @@ def followed(path: Path, begin: int = 0) -> EventLog:
 @pytest.mark.parametrize("size", [0, 50, 5000])
 def test_any_event_is_found_by_its_number(tmp_path: Path, size: int) -> None:
     path = tmp_path / "events.jsonl"
-    recorded(path, 3000, size)
-    log = followed(path)
+    write_recording(path, 3000, size)
+    log = follow(path)
     for since in (0, 1, 7, 500, 999, 1000, 1001, 2500, 2998, 2999):
         page = log.span(since).read(2)
         numbers = [event["seq"] for event in page.events]
@@ -57,8 +57,8 @@ def test_any_event_is_found_by_its_number(tmp_path: Path, size: int) -> None:
 
 def test_an_answer_is_cut_where_it_gets_large(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    recorded(path, 100, 1000)
-    log = followed(path)
+    write_recording(path, 100, 1000)
+    log = follow(path)
     seen: list[int] = []
     has_more = True
     while has_more:
@@ -70,8 +70,8 @@ def test_an_answer_is_cut_where_it_gets_large(tmp_path: Path) -> None:
 
 def test_what_is_not_read_yet_is_not_shown(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    recorded(path, 10)
-    log = followed(path)
+    write_recording(path, 10)
+    log = follow(path)
     with path.open("ab") as file:
         file.write(wire.encode_event(11, "error", 1.0, "s", "{}"))
     assert [event["seq"] for event in log.span(8).read(10).events] == [9, 10]
@@ -79,7 +79,7 @@ def test_what_is_not_read_yet_is_not_shown(tmp_path: Path) -> None:
 
 def test_lines_are_read_from_the_end_too(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    written = recorded(path, 300, 500)
+    written = write_recording(path, 300, 500)
     with path.open("ab") as file:
         file.write(b"half a line")
     handle = os.open(path, os.O_RDONLY)

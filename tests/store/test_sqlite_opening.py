@@ -41,7 +41,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def filled(directory: Path) -> Path:
+def create_database(directory: Path) -> Path:
     store = open_sqlite_store(directory)
     for number in range(200):
         document = {"text": "x" * 500}
@@ -97,7 +97,7 @@ def test_directories_and_files_are_for_the_owner_alone(tmp_path: Path) -> None:
 
 
 def test_a_database_readable_by_others_is_made_private(tmp_path: Path) -> None:
-    path = filled(tmp_path)
+    path = create_database(tmp_path)
     path.chmod(0o644)
     open_sqlite_store(tmp_path).close()
     assert mode(path) == 0o600
@@ -181,7 +181,7 @@ def without_a_table(path: Path) -> None:
 def test_an_unusable_database_is_kept_aside_and_a_new_one_started(
     tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
-    path = filled(tmp_path)
+    path = create_database(tmp_path)
     damage(path)
     damaged = path.read_bytes()
     store = open_sqlite_store(tmp_path)
@@ -237,7 +237,7 @@ def test_an_empty_file_is_a_new_database(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [latest_version() + 1, 2_000_000])
 def test_a_database_from_the_future_is_refused_and_left_alone(tmp_path: Path, version: int) -> None:
-    path = filled(tmp_path)
+    path = create_database(tmp_path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
@@ -250,7 +250,7 @@ def test_a_database_from_the_future_is_refused_and_left_alone(tmp_path: Path, ve
 
 def test_a_future_that_is_only_in_the_log_is_refused_too(tmp_path: Path) -> None:
     source, copy = tmp_path / "source", tmp_path / "copy"
-    path = filled(source)
+    path = create_database(source)
     copy.mkdir()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {latest_version() + 1}")

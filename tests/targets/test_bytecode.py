@@ -15,7 +15,7 @@ import pytest
 from holdfast.targets.program import launcher
 
 
-def _armed(cache: Path, largest: int = resource.RLIM_INFINITY) -> dict[str, Any]:
+def _start_interpreter(cache: Path, largest: int = resource.RLIM_INFINITY) -> dict[str, Any]:
     """What an interpreter says that keeps its bytecode there, in files of at most that size."""
 
     async def arm() -> dict[str, Any]:
@@ -34,25 +34,25 @@ def _armed(cache: Path, largest: int = resource.RLIM_INFINITY) -> dict[str, Any]
     return asyncio.run(arm())
 
 
-def _kept(cache: Path) -> list[Path]:
+def _list_cached(cache: Path) -> list[Path]:
     return sorted(cache.rglob("*.pyc"))
 
 
 def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path) -> None:
-    assert _armed(tmp_path, largest=4096)["pid"]
-    assert [each for each in _kept(tmp_path) if each.stat().st_size == 4096] == []
+    assert _start_interpreter(tmp_path, largest=4096)["pid"]
+    assert [each for each in _list_cached(tmp_path) if each.stat().st_size == 4096] == []
 
-    assert _armed(tmp_path)["pid"]
-    assert max(each.stat().st_size for each in _kept(tmp_path)) > 4096
+    assert _start_interpreter(tmp_path)["pid"]
+    assert max(each.stat().st_size for each in _list_cached(tmp_path)) > 4096
 
 
 def test_damaged_bytecode_of_the_debugger_is_made_anew(tmp_path: Path) -> None:
-    _armed(tmp_path)
-    [damaged] = [each for each in _kept(tmp_path) if "net_command_json." in each.name]
+    _start_interpreter(tmp_path)
+    [damaged] = [each for each in _list_cached(tmp_path) if "net_command_json." in each.name]
     whole = damaged.stat().st_size
     os.truncate(damaged, whole // 2)
 
-    assert _armed(tmp_path)["pid"]
+    assert _start_interpreter(tmp_path)["pid"]
 
     assert damaged.stat().st_size > whole // 2
 
@@ -63,8 +63,8 @@ def test_damaged_bytecode_of_the_probe_is_made_anew(
     probe = tmp_path / "probe"
     shutil.copytree(launcher.PROBE, probe, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(launcher, "PROBE", probe)
-    _armed(tmp_path)
-    for each in _kept(probe):
+    _start_interpreter(tmp_path)
+    for each in _list_cached(probe):
         os.truncate(each, each.stat().st_size // 2)
 
-    assert _armed(tmp_path)["pid"]
+    assert _start_interpreter(tmp_path)["pid"]

@@ -65,7 +65,7 @@ async def pool_of(size: int) -> AsyncIterator[tuple[Pool, Log]]:
 _taken: list[int] = []
 
 
-async def took(made: Pool, python: str) -> bool:
+async def takes_warm(made: Pool, python: str) -> bool:
     """Whether a launch would have got a warm one; it is used up."""
     target = made.take(python)
     if target is None:
@@ -87,7 +87,7 @@ def test_one_that_is_taken_is_replaced() -> None:
         async with pool_of(1) as (made, log):
             made.fill(sys.executable)
             await log.until(lambda: made.counts == {sys.executable: 1})
-            assert await took(made, sys.executable)
+            assert await takes_warm(made, sys.executable)
             await log.until(lambda: len(log.started) == 2)
 
     run_limited(main)
@@ -119,11 +119,11 @@ def test_one_made_from_an_installation_that_changed_is_replaced(
             await log.until(lambda: made.counts == {python: 1})
             alter()
 
-            assert not await took(made, python)
+            assert not await takes_warm(made, python)
 
             await log.until(lambda: made.counts == {python: 1})
             assert log.forgotten == log.started[:1]
-            assert await took(made, python)
+            assert await takes_warm(made, python)
 
     run_limited(main)
 
@@ -174,7 +174,7 @@ def test_the_python_that_was_not_used_for_longest_is_not_kept_warm(
             for each in (first, second):
                 made.fill(each)
                 await log.until(lambda each=each: made.counts[each] == 1)  # type: ignore[misc]
-            assert await took(made, first)
+            assert await takes_warm(made, first)
             made.fill(third)
             assert list(made.counts) == [first, third]
             await log.until(lambda: log.started[1] in log.forgotten)

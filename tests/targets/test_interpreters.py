@@ -35,7 +35,7 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
-def pretender(path: Path, version: str) -> Path:
+def make_fake_python(path: Path, version: str) -> Path:
     """Answers the probe as a Python of that version would."""
     facts = f"('holdfast', {version}, 'cpython', '/usr', '/usr/bin/python')"
     return script(path, f'#!/bin/sh\necho "{facts}"\n')
@@ -93,13 +93,13 @@ def test_a_conda_environment_is_a_directory_with_bin_python(tmp_path: Path) -> N
 
 
 def test_an_interpreter_is_asked_once_until_its_file_changes(tmp_path: Path) -> None:
-    python = pretender(tmp_path / "python", "(3, 12, 1)")
+    python = make_fake_python(tmp_path / "python", "(3, 12, 1)")
     count = "echo >> calls\n"
     python.write_text(python.read_text() + count)
     asked = {"python_path": str(python), "cwd": str(tmp_path)}
     assert resolve(**asked) == resolve(**asked)
     assert (tmp_path / "calls").read_text() == "\n"
-    pretender(python, "(3, 13, 0)")
+    make_fake_python(python, "(3, 13, 0)")
     os.utime(python, ns=(1, 1))
     assert resolve(**asked).version == (3, 13, 0)
 
@@ -129,8 +129,8 @@ def test_what_will_not_do_is_refused_with_the_reason(
     script(tmp_path / "garbage", "\0\1\2")
     script(tmp_path / "shell", "#!/bin/sh\necho hello\n")
     script(tmp_path / "failing", "#!/bin/sh\necho no >&2\nexit 2\n")
-    pretender(tmp_path / "old", "(3, 8, 18)")
-    pretender(tmp_path / "ancient", "(2, 7, 18)")
+    make_fake_python(tmp_path / "old", "(3, 8, 18)")
+    make_fake_python(tmp_path / "ancient", "(2, 7, 18)")
     error = refusal(**asked, cwd=str(tmp_path))
     assert message in error.message
     assert error.details["reason"] == reason
@@ -152,7 +152,7 @@ def test_code_of_the_user_does_not_run_while_we_ask(environment: Path, tmp_path:
     assert resolve(venv=str(environment), cwd=str(tmp_path)).is_venv
 
 
-def activated(environment: Path, **environ: str) -> dict[str, str]:
+def activate(environment: Path, **environ: str) -> dict[str, str]:
     return venv_environment(str(environment), environ)
 
 
@@ -162,14 +162,14 @@ def test_the_variables_are_those_of_activation(environment: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", command, str(environment)], env=before, capture_output=True, text=True
     )
-    ours = activated(environment, **before)
+    ours = activate(environment, **before)
     wanted = [ours["VIRTUAL_ENV"], ours["PATH"], ours.get("PYTHONHOME", "none")]
     assert done.stdout.splitlines() == wanted
 
 
 def test_a_conda_environment_has_its_own_variables(tmp_path: Path) -> None:
     (tmp_path / "conda-meta").mkdir()
-    ours = activated(tmp_path, PATH="/usr/bin")
+    ours = activate(tmp_path, PATH="/usr/bin")
     assert ours == {
         "PATH": f"{tmp_path}/bin:/usr/bin",
         "CONDA_PREFIX": str(tmp_path),

@@ -25,7 +25,7 @@ READY = "print(flush=True); input()"
 
 
 @contextmanager
-def running(*argv: str, cwd: Path | None = None) -> Iterator[int]:
+def start_process(*argv: str, cwd: Path | None = None) -> Iterator[int]:
     """A process that has said it is ready, and lives until we are done with it."""
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, stdin=pipe, stdout=pipe, cwd=cwd) as process:
@@ -39,14 +39,14 @@ def running(*argv: str, cwd: Path | None = None) -> Iterator[int]:
             process.kill()
 
 
-def listed(pid: int) -> PythonProcess | None:
+def find_listed(pid: int) -> PythonProcess | None:
     return next((found for found in python_processes() if found["pid"] == pid), None)
 
 
 def test_a_python_process_is_described(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", READY, "an argument"]
-    with running(*argv, cwd=tmp_path) as pid:
-        found = listed(pid)
+    with start_process(*argv, cwd=tmp_path) as pid:
+        found = find_listed(pid)
         assert found is not None
         assert found["cmdline"] == argv
         assert found["cwd"] == str(tmp_path)
@@ -59,29 +59,29 @@ def test_a_python_process_is_described(tmp_path: Path) -> None:
 
 
 def test_other_programs_are_not_listed() -> None:
-    with running("cat") as pid:
-        assert listed(pid) is None
+    with start_process("cat") as pid:
+        assert find_listed(pid) is None
 
 
 def test_a_link_with_another_name_is_known_by_its_executable(tmp_path: Path) -> None:
     link = tmp_path / "worker"
     link.symlink_to(os.path.realpath(sys.executable))
-    with running(str(link), "-I", "-S", "-c", READY) as pid:
-        assert listed(pid) is not None
+    with start_process(str(link), "-I", "-S", "-c", READY) as pid:
+        assert find_listed(pid) is not None
 
 
 def test_excluded_processes_and_zombies_are_left_out() -> None:
-    with running(sys.executable, "-c", READY) as pid:
+    with start_process(sys.executable, "-c", READY) as pid:
         assert pid in {found["pid"] for found in python_processes()}
         assert pid not in {found["pid"] for found in python_processes({pid})}
     ended = subprocess.Popen([sys.executable, "-V"], stdout=subprocess.DEVNULL)
     os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
-    assert listed(ended.pid) is None
+    assert find_listed(ended.pid) is None
     ended.wait()
 
 
 def test_the_server_does_not_debug_itself() -> None:
-    found = listed(os.getpid())
+    found = find_listed(os.getpid())
     assert found is not None
     assert not found["debuggable"]
     assert found["reason"] == "it is this server itself"
@@ -91,8 +91,8 @@ def test_a_listening_debugpy_tells_its_port_and_needs_no_tracing(tmp_path: Path)
     (tmp_path / "debugpy").mkdir()
     (tmp_path / "debugpy" / "__main__.py").write_text(READY)
     argv = [sys.executable, str(tmp_path / "debugpy"), "--listen", "127.0.0.1:5678", READY]
-    with running(*argv) as pid:
-        found = listed(pid)
+    with start_process(*argv) as pid:
+        found = find_listed(pid)
         assert found is not None
         assert found["listening"] == 5678
         assert found["debuggable"]
@@ -150,7 +150,7 @@ def test_the_reason_why_a_process_cannot_be_attached_to_is_given(
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 def test_a_process_has_one_tracer_at_most() -> None:
     traced = f"import ctypes; ctypes.CDLL(None).ptrace(0, 0, 0, 0); {READY}"
-    with running(sys.executable, "-c", traced) as pid:
+    with start_process(sys.executable, "-c", traced) as pid:
         permissions = Permissions(pid=0, uid=os.getuid(), may_trace_all=True, ptrace_scope=0)
         said = find_obstacle(psutil.Process(pid), ["python"], None, permissions)
         assert said == f"process {os.getpid()} traces it already"

@@ -22,7 +22,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 MESSAGES = st.dictionaries(TEXTS, VALUES, max_size=4)
 
 
-def framed(body: bytes, header: bytes = b"Content-Length: %d\r\n\r\n") -> bytes:
+def frame(body: bytes, header: bytes = b"Content-Length: %d\r\n\r\n") -> bytes:
     return header % len(body) + body
 
 
@@ -65,7 +65,7 @@ def test_any_messages_in_any_pieces_come_back(messages: list[Message], sizes: li
     ],
 )
 def test_headers_are_read_in_any_case_and_others_are_passed_over(header: bytes) -> None:
-    assert Framer().feed(framed(b'{"seq":1}', header)) == [{"seq": 1}]
+    assert Framer().feed(frame(b'{"seq":1}', header)) == [{"seq": 1}]
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_headers_are_read_in_any_case_and_others_are_passed_over(header: bytes) 
         b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n",
         b"x" * 10_000,
         b"X-Other: 1\r\n" * 2000,
-        framed(b""),
-        framed(b"not json"),
-        framed(b"[1]"),
-        framed(b"null"),
-        framed(b'{"a":'),
-        framed(b'{"a": "\xff"}'),
-        framed(b"[" * 100_000),
-        framed(b'{"a":' * 100_000),
+        frame(b""),
+        frame(b"not json"),
+        frame(b"[1]"),
+        frame(b"null"),
+        frame(b'{"a":'),
+        frame(b'{"a": "\xff"}'),
+        frame(b"[" * 100_000),
+        frame(b'{"a":' * 100_000),
     ],
 )
 def test_a_stream_that_is_not_dap_is_refused(stream: bytes) -> None:
@@ -103,14 +103,14 @@ def test_garbage_after_whole_messages_does_not_lose_them() -> None:
 
 def test_a_body_over_the_limit_is_refused_before_it_is_read() -> None:
     framer = Framer(max_size=9)
-    assert framer.feed(framed(b'{"seq":1}')) == [{"seq": 1}]
+    assert framer.feed(frame(b'{"seq":1}')) == [{"seq": 1}]
     with pytest.raises(FramingError, match="limit is 9"):
         framer.feed(b"Content-Length: 10\r\n\r\n")
 
 
 def test_lone_surrogates_pass_as_pydevd_writes_them() -> None:
     body = json.dumps({"value": "\ud800", "n": float("inf")}).encode()
-    assert Framer().feed(framed(body)) == [{"value": "\ud800", "n": float("inf")}]
+    assert Framer().feed(frame(body)) == [{"value": "\ud800", "n": float("inf")}]
 
 
 def test_what_orjson_cannot_write_is_written_all_the_same() -> None:

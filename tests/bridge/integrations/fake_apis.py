@@ -75,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _asked(self, body: dict[str, Any], asked: Any, whole: Any, events: Any) -> None:
         items = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
-        results, users = said(items)
+        results, users = list_results_and_inputs(items)
         text = f"{results[-1]} | {', '.join(users)}" if results else None
         tools = [each.get("name") or each["function"]["name"] for each in body.get("tools") or []]
         if text is None and self.apis.tool not in tools:
@@ -113,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
 
-def said(items: list[Any]) -> tuple[list[str], list[str]]:
+def list_results_and_inputs(items: list[Any]) -> tuple[list[str], list[str]]:
     """What tools gave, and what users said."""
     results, users = [], []
     for item in items:
@@ -162,7 +162,7 @@ def chat(text: str | None, call: Any) -> dict[str, Any]:
 def chat_events(text: str | None, call: Any) -> list[tuple[str | None, Any]]:
     about = {"id": "x1", "object": "chat.completion.chunk", "created": 1, "model": "fake"}
     deltas = (
-        [{"role": "assistant", "content": word} for word in words(text or "")]
+        [{"role": "assistant", "content": word} for word in split_words(text or "")]
         if call is None
         else [_message(text, call)]
     )
@@ -177,7 +177,7 @@ def chat_events(text: str | None, call: Any) -> list[tuple[str | None, Any]]:
     return [*events, (None, {**about, "choices": [], "usage": USAGE}), (None, "[DONE]")]
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     first, *others = text.split(" ")
     return [first, *(f" {other}" for other in others)]
 
@@ -224,7 +224,7 @@ def responses_events(text: str | None, call: Any) -> list[tuple[str | None, Any]
         events.append(
             {"type": "response.content_part.added", **place, "content_index": 0, "part": empty}
         )
-        for word in words(text or ""):
+        for word in split_words(text or ""):
             events.append(
                 {
                     "type": "response.output_text.delta",
@@ -269,7 +269,7 @@ def messages_events(text: str | None, call: Any) -> list[tuple[str | None, Any]]
     begun["usage"] = {"input_tokens": 10, "output_tokens": 1}
     empty = {**block, "text": ""} if call is None else {**block, "input": {}}
     deltas: list[dict[str, Any]] = (
-        [{"type": "text_delta", "text": word} for word in words(text or "")]
+        [{"type": "text_delta", "text": word} for word in split_words(text or "")]
         if call is None
         else [{"type": "input_json_delta", "partial_json": json.dumps(call[1])}]
     )

@@ -25,13 +25,13 @@ class LangChainLoop(Loop):
         return create_agent(model, tools, middleware=[HoldfastMiddleware(self.dbg)])
 
     def run(self, prompt: str = "go") -> str:
-        return said(self.agent().invoke({"messages": [("user", prompt)]}))
+        return get_last_text(self.agent().invoke({"messages": [("user", prompt)]}))
 
     async def arun(self, prompt: str = "go") -> str:
-        return said(await self.agent().ainvoke({"messages": [("user", prompt)]}))
+        return get_last_text(await self.agent().ainvoke({"messages": [("user", prompt)]}))
 
 
-def said(state: Any) -> str:
+def get_last_text(state: Any) -> str:
     return str(state["messages"][-1].content)
 
 
@@ -44,7 +44,7 @@ class TestLangChain(Everything, AsyncContract):
         both = ({"to": "ann", "text": "hi"}, {"to": "bob", "text": "hi"})
         agent = agent_of(session, ScriptedChat(outside=outside, calls=both), outside)
         session.break_on_tool("send")
-        ran = run_in_thread(lambda: said(agent.invoke({"messages": [("user", "go")]})))
+        ran = run_in_thread(lambda: get_last_text(agent.invoke({"messages": [("user", "go")]})))
         stops = {stop["input"]["to"]: stop for stop in (session.held(), session.held())}
         assert outside.sent == []
         session.resume(stops["bob"], "skip", result="bob is out")

@@ -26,7 +26,7 @@ from steering import SteeredSession
 from holdfast.bridge.integrations.langgraph import watch
 
 
-def said(state: Any) -> str:
+def get_last_text(state: Any) -> str:
     return str(state["messages"][-1].content)
 
 
@@ -50,10 +50,10 @@ class LangGraphLoop(Loop):
         return watch(compiled(model, self.outside), self.dbg, models=[model])
 
     def run(self, prompt: str = "go") -> str:
-        return said(self.graph().invoke({"messages": [("user", prompt)]}))
+        return get_last_text(self.graph().invoke({"messages": [("user", prompt)]}))
 
     async def arun(self, prompt: str = "go") -> str:
-        return said(await self.graph().ainvoke({"messages": [("user", prompt)]}))
+        return get_last_text(await self.graph().ainvoke({"messages": [("user", prompt)]}))
 
 
 class TestLangGraph(Everything, AsyncContract):
@@ -97,7 +97,7 @@ class OwnWrapperLoop(LangGraphLoop):
             return result
 
         graph = watch(compiled(model, self.outside, wrap_tool_call=louder), self.dbg)
-        return said(graph.invoke({"messages": [("user", prompt)]}))
+        return get_last_text(graph.invoke({"messages": [("user", prompt)]}))
 
 
 class TestOwnWrapper(Contract):
