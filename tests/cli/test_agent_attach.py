@@ -262,7 +262,7 @@ def test_leaving_does_not_let_go_and_says_so(looper: AgentProcess) -> None:
     assert read_data(looper.home, "resumed") == []
 
 
-def test_an_agent_that_is_gone_is_called_so(looper: AgentProcess) -> None:
+def test_an_agent_that_crashed_is_shown_as_gone(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         looper.send("crash")
         await wait_for(pilot, is_shown(pilot, "■ gone: it did not end in order"))
@@ -270,7 +270,7 @@ def test_an_agent_that_is_gone_is_called_so(looper: AgentProcess) -> None:
     run_screen(looper, steps)
 
 
-def test_a_rejected_command_is_told(looper: AgentProcess) -> None:
+def test_a_rejected_command_is_reported(looper: AgentProcess) -> None:
     async def steps(pilot: Watched) -> None:
         await answer(pilot, "b", "pattern (")
         await wait_for(pilot, lambda: read_data(looper.home, "error"))
@@ -325,7 +325,7 @@ def test_it_waits_for_the_answers_before_it_ends(looper: AgentProcess) -> None:
     assert looper.home.commands.read_bytes().count(b"\n") == 4
 
 
-def test_what_is_not_understood_is_said_and_the_rest_is_done(looper: AgentProcess) -> None:
+def test_unknown_lines_are_reported_and_the_others_executed(looper: AgentProcess) -> None:
     process = run_piped(looper, "dance", "cancel nothing", "# a comment", "", "pause", "help")
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1

@@ -178,7 +178,7 @@ def test_what_is_over_or_wrong_is_said_and_fails(looper: AgentProcess) -> None:
     assert run_command(looper.data_dir, "cancel", "tool-99").returncode == 1
 
 
-def test_an_agent_that_does_not_answer_is_said_to(looper: AgentProcess) -> None:
+def test_an_agent_that_does_not_answer_is_reported(looper: AgentProcess) -> None:
     with looper.frozen():
         said = run_command(looper.data_dir, "pause", "--timeout", "0.3")
     assert (said.returncode, "no answer within 0.3 s" in said.stderr) == (1, True)

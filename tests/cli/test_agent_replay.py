@@ -330,7 +330,7 @@ def _takes_some(found: Collector) -> None:
     ("answer", "complaint"),
     [(_refuses, "answered 415: only protobuf"), (_takes_some, "The collector refused 3 of them")],
 )
-def test_what_a_collector_refuses_is_said(
+def test_what_a_collector_refuses_is_reported(
     workspace: Workspace, shopping: SessionDirectory, answer: Any, complaint: str
 ) -> None:
     with collector() as found:

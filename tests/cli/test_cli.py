@@ -91,7 +91,7 @@ def test_else_where_it_announced_itself(server: Server, session: Session) -> Non
     assert session.id in ids(run_command("sessions", "--json", HOLDFAST_HOME=str(server.data_dir)))
 
 
-def test_the_announcement_of_one_that_is_gone_is_not_believed(
+def test_the_published_address_of_a_dead_server_is_ignored(
     tmp_path: Path, unused_address: str
 ) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
@@ -127,7 +127,7 @@ def test_with_json_an_error_is_a_json_document(command: str, unused_address: str
 @pytest.mark.parametrize(
     "address", ["ftp://localhost", "https://localhost", "http://localhost:many"]
 )
-def test_an_address_that_is_none_is_said_to_be_none(address: str) -> None:
+def test_an_invalid_address_is_reported_as_invalid(address: str) -> None:
     ran = run_command("sessions", "--url", address)
 
     assert ran.returncode == 1

@@ -270,7 +270,9 @@ async def _manage_async() -> Any:
         (lambda: Thing((sys._getframe(),)), "frame"),
     ],
 )
-def test_what_has_something_under_way_in_it_is_marked(make: Callable[[], Any], marker: str) -> None:
+def test_a_value_with_a_generator_or_frame_in_it_is_marked(
+    make: Callable[[], Any], marker: str
+) -> None:
     assert Snapshots().take(make()).marker == marker
 
 

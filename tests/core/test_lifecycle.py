@@ -87,7 +87,7 @@ def test_after_the_end_a_session_may_be_given_a_program_again(state: State, sign
 
 
 @pytest.mark.parametrize("state", LIVE)
-def test_a_request_at_the_wrong_time_is_refused_aloud_and_not_ignored(state: State) -> None:
+def test_a_request_at_the_wrong_time_is_refused_with_an_error(state: State) -> None:
     with pytest.raises(WrongState):
         try_next_state(state, Signal.LAUNCH)
 

@@ -109,7 +109,7 @@ def add_hold(log: Log, at: float, until: float, stop: str = "stop-1", /, **about
     return log.add(at, "paused", **about).add(until, "resumed", stop=stop, action="continue")
 
 
-def test_a_hold_is_no_duration_and_is_told() -> None:
+def test_the_time_of_a_hold_is_no_duration_of_the_call_and_is_reported() -> None:
     log = add_hold(Log().add(0, "run_start"), 10, 5010, at="model", name="gpt-5").model(5010, 5)
     add_hold(log, 5020, 8020, "stop-2", at="tool", name="write", toolId="t1")
     log.tool(8020, 7, heldMs=3000.0).add(8030, "run_end", isError=False)

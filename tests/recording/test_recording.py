@@ -301,7 +301,7 @@ def test_a_forked_child_does_not_keep_it_alive(agents: AgentsDirectory) -> None:
     assert not liveness.is_alive(home)
 
 
-def test_whoever_comes_strikes_out_those_who_are_gone(agents: AgentsDirectory) -> None:
+def test_a_new_session_removes_dead_ones_from_the_index(agents: AgentsDirectory) -> None:
     process, gone = holder(agents)
     wait_for_end(process)
     assert gone.id in agents.index.read_text()
@@ -368,7 +368,7 @@ def test_recordings_are_kept_for_a_while_and_no_running_one_goes(agents: AgentsD
 # -- waking --------------------------------------------------------------------------------------
 
 
-def test_a_bell_wakes_who_waits_and_nobody_minds_if_none_does(tmp_path: Path) -> None:
+def test_a_fifo_wakes_its_reader_and_needs_none(tmp_path: Path) -> None:
     path = tmp_path / "bell"
     wakeup_fifo.ring(path)
     handle = wakeup_fifo.open_fifo(path)
@@ -378,7 +378,7 @@ def test_a_bell_wakes_who_waits_and_nobody_minds_if_none_does(tmp_path: Path) ->
     os.close(handle)
 
 
-def test_a_bell_that_nobody_answers_does_not_block(tmp_path: Path) -> None:
+def test_a_full_wakeup_fifo_does_not_block(tmp_path: Path) -> None:
     path = tmp_path / "bell"
     handle = wakeup_fifo.open_fifo(path)
     rope = wakeup_fifo.Ringer(path)

@@ -87,7 +87,7 @@ def test_the_direct_way_alone_does_not_fall_back(session: Session, wrapper: Path
     assert answer["error"]["code"] == "LAUNCH_FAILED"
 
 
-def test_when_both_ways_fail_the_first_error_is_told(session: Session, wrapper: Path) -> None:
+def test_when_both_ways_fail_the_first_error_is_reported(session: Session, wrapper: Path) -> None:
     text = wrapper.read_text().replace("exec ", 'case "$*" in *debugpy*) exit 8;; esac\nexec ')
     wrapper.write_text(text)
 

@@ -108,7 +108,7 @@ def test_what_a_hold_does_not_allow_is_refused(looper: AgentView, held: Any) -> 
     looper.decide(held, "continue")
 
 
-def test_whoever_comes_second_learns_who_was_first(looper: AgentView, held: Any) -> None:
+def test_the_second_decision_is_told_who_made_the_first(looper: AgentView, held: Any) -> None:
     looper.decide(held, "continue", by="ann")
     error = looper.decide(held, "skip", expect=409, result=1, by="bob")
     assert error["error_code"] == "already_decided"

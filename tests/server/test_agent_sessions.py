@@ -284,7 +284,7 @@ def test_nonsense_in_the_directory_disturbs_nobody(server: Server) -> None:
         (piped / "events.jsonl").unlink()
 
 
-def test_a_bell_that_was_taken_away_is_hung_up_again(server: Server) -> None:
+def test_a_deleted_wakeup_fifo_is_created_again(server: Server) -> None:
     path = server.data_dir / "agents" / "server.bell"
     path.unlink()
     with agent_view(server) as looper:

@@ -316,7 +316,7 @@ def test_what_is_not_json_is_a_bad_body(server: Server) -> None:
 # -- what is kept of a call ----------------------------------------------------------------------
 
 
-def test_everything_that_was_told_of_a_call_is_kept(server: Server) -> None:
+def test_every_reported_fact_about_a_call_is_kept(server: Server) -> None:
     app = HttpApplication(server, name="all")
     outer = app.start("outer")
     call = app.start(

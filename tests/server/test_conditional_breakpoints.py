@@ -90,7 +90,7 @@ def test_a_condition_that_is_no_expression_is_refused(session: Session, conditio
     assert session.get("/breakpoints")["total"] == 0
 
 
-def test_a_condition_that_raises_does_not_stop_and_is_told(session: Session) -> None:
+def test_a_condition_that_raises_does_not_stop_and_is_reported(session: Session) -> None:
     [point] = session.break_at(COUNTER, "loop", condition="10 / (i - 3) > 100 or missing")
 
     assert session.launch(COUNTER)["status"] == "terminated"
@@ -111,7 +111,7 @@ def test_a_condition_cannot_end_the_program(session: Session) -> None:
     assert "SystemExit: 3" in session.get("/breakpoints")["breakpoints"][0]["message"]
 
 
-def test_a_condition_newer_than_the_interpreter_is_told(session: Session) -> None:
+def test_a_condition_newer_than_the_interpreter_is_reported(session: Session) -> None:
     newer = "f'{'nested'}' == 'nested' and i == 5"  # a string the same quotes allow from 3.12 on
     body = {"file": COUNTER.path, "line": COUNTER.line("loop"), "condition": newer}
     answer = session.server.http.post(session.path("/breakpoints"), json=body)

@@ -48,7 +48,7 @@ def test_an_expression_gives_result_and_type(readonly_session: Session) -> None:
     readonly_session.post("/evaluate", {"expression": "1", "frame_id": 99}, expect=404)
 
 
-def test_a_mistake_is_told_with_its_type(readonly_session: Session) -> None:
+def test_a_mistake_is_reported_with_its_type(readonly_session: Session) -> None:
     for expression, kind, message in (
         ("1 +", "SyntaxError", "invalid syntax"),
         ("missing", "NameError", "name 'missing' is not defined"),
@@ -220,7 +220,7 @@ def test_hover_shows_a_value_and_calls_nothing(readonly_session: Session) -> Non
     readonly_session.post("/hover", {"line": line}, expect=400)
 
 
-def test_one_that_ends_the_process_is_told_as_its_end(held: Session) -> None:
+def test_an_evaluation_that_ends_the_process_is_reported_as_its_end(held: Session) -> None:
     crashed = held.post("/evaluate", {"expression": "__import__('os')._exit(3)"}, expect=500)
     assert crashed["error_code"] == "session_crashed"
     end = held.get("/status?wait=20")

@@ -33,7 +33,7 @@ def test_a_question_is_seen_and_answered(session: Session, route: str) -> None:
     check_end(session, "hello Ann Ünï\n")
 
 
-def test_every_interpreter_tells_that_it_waits(session: Session, python: str) -> None:
+def test_every_interpreter_reports_that_it_waits_for_input(session: Session, python: str) -> None:
     wait_for_prompt(session, "twice", "first: ", python=python)
     session.post("/input", {"input": "one\n"})
     answer = session.get("/status?wait=20")

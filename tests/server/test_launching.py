@@ -153,7 +153,7 @@ def test_it_stops_on_entry_before_the_first_line(session: Session, python: str) 
 # -- what cannot be launched ----------------------------------------------------------------------
 
 
-def test_a_syntax_error_is_told_with_its_place_and_can_be_mended(
+def test_a_syntax_error_is_reported_with_its_place_and_can_be_corrected(
     session: Session, tmp_path: Path
 ) -> None:
     script = tmp_path / "broken.py"

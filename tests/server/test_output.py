@@ -161,7 +161,9 @@ def test_relative_paths_start_where_the_program_started(session: Session, tmp_pa
     assert session.evaluate("os.getcwd()") == repr(str(tmp_path / "away"))
 
 
-def test_a_program_that_changes_its_own_source_is_told_of(session: Session, tmp_path: Path) -> None:
+def test_a_program_that_changes_its_own_source_is_reported(
+    session: Session, tmp_path: Path
+) -> None:
     script = tmp_path / "changes.py"
     text = "open(__file__, 'a').write('# changed\\n')\nx = 1\ny = 2\n"
     script.write_text(text)

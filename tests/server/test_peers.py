@@ -36,7 +36,7 @@ def test_it_is_known_whose_a_connection_is(owner: Callable[..., int | None]) -> 
 
 
 @pytest.mark.parametrize("owner", WAYS)
-def test_a_caller_that_has_hung_up_is_nobody(owner: Callable[..., int | None]) -> None:
+def test_a_closed_client_socket_has_no_owner(owner: Callable[..., int | None]) -> None:
     # The kernel lists such a socket with uid 0, whoever owned it; it must not pass for root's.
     with connect() as (caller, ours):
         peer = ours.getpeername()

@@ -220,7 +220,7 @@ def test_breakpoints_of_a_profile_are_kept_like_any_others(server: Server, proje
 # -- when the data is bad ------------------------------------------------------------------------
 
 
-def test_a_damaged_database_is_kept_aside_and_said_so(start: Start, tmp_path: Path) -> None:
+def test_a_damaged_database_is_set_aside_and_reported(start: Start, tmp_path: Path) -> None:
     first = start()
     first.post("/sessions", {"name": "lost"})
     first.stop()

@@ -104,7 +104,7 @@ def test_half_a_character_is_refused_in_keys_and_in_values(body: bytes, field: s
     assert caught.value.details["field"] == field
 
 
-def test_an_unknown_field_is_told_what_there_is() -> None:
+def test_an_error_about_an_unknown_field_lists_the_known_ones() -> None:
     class Point(Struct, forbid_unknown_fields=True):
         x: int = 0
         y: int = 0

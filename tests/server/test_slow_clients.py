@@ -75,7 +75,7 @@ def test_answers_that_nobody_reads_leave_the_server_small(server: Server, route:
         assert session.launch(LOOP)["exit_code"] == 0
 
 
-def test_a_client_that_reads_nothing_is_hung_up_on_in_the_end() -> None:
+def test_a_client_that_reads_nothing_is_disconnected() -> None:
     """The time limit is short here. The server's own is a minute."""
 
     hung_up = asyncio.Event()
@@ -109,7 +109,7 @@ def test_a_client_that_reads_nothing_is_hung_up_on_in_the_end() -> None:
     asyncio.run(main())
 
 
-def test_a_wait_ends_when_nobody_wants_to_know_any_more() -> None:
+def test_a_wait_ends_when_its_client_disconnects() -> None:
     async def main() -> None:
         waiting, caller = Waitable(), asyncio.get_running_loop().create_future()
         CLIENT_DISCONNECT.set(caller)

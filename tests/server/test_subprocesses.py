@@ -22,7 +22,7 @@ def test_children_run_as_without_a_debugger_and_never_stop(session: Session, pyt
     assert len(kinds) >= len(WAYS)
 
 
-def test_each_child_is_told_once_with_what_it_runs(session: Session) -> None:
+def test_each_child_is_reported_once_with_what_it_runs(session: Session) -> None:
     end = session.launch(CHILD_STARTER, args=["popen", "fork_exits"])
 
     assert end["status"] == "terminated"

@@ -33,7 +33,7 @@ def stop_all_workers(session: Session, **options: Any) -> dict[str, int]:
     return found
 
 
-def test_every_thread_at_a_breakpoint_is_told(session: Session, python: str) -> None:
+def test_every_thread_at_a_breakpoint_is_reported(session: Session, python: str) -> None:
     session.break_at(WORKER_THREADS, "work")
     answer = session.launch(WORKER_THREADS, python=python)
     assert answer["reason"] == "breakpoint"

@@ -185,7 +185,7 @@ def test_a_busy_program_is_paused_where_it_is(session: Session, python: str) -> 
     assert session.post("/pause", {"wait": 20})["status"] == "paused"
 
 
-def test_a_pause_while_it_sleeps_is_pending_and_comes_true(session: Session) -> None:
+def test_a_pause_during_a_sleep_is_pending_and_takes_effect_later(session: Session) -> None:
     code = "import time\nprint('zzz', flush=True)\ntime.sleep(1)\nawake = True\nawake = 2\n"
     session.post("/launch", {"code": code})
     session.get("/output?wait=20")

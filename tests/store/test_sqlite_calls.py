@@ -129,7 +129,7 @@ def test_a_disk_that_fails_keeps_nothing_from_being_written_later(
     assert [warning.code for warning in store.warnings] == ["STORE_CALLS_NOT_WRITTEN"]
 
 
-def test_whoever_brings_too_many_waits_for_room(
+def test_a_writer_waits_while_the_queue_is_full(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(call_buffer, "MAX_ROWS", 3)

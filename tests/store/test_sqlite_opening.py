@@ -236,7 +236,9 @@ def test_an_empty_file_is_a_new_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [latest_version() + 1, 2_000_000])
-def test_a_database_from_the_future_is_refused_and_left_alone(tmp_path: Path, version: int) -> None:
+def test_a_database_with_a_newer_schema_is_refused_and_unchanged(
+    tmp_path: Path, version: int
+) -> None:
     path = create_database(tmp_path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")

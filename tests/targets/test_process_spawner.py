@@ -236,7 +236,7 @@ def test_a_target_may_end_by_itself_within_its_grace(line: PidPipe) -> None:
     run_limited(main)
 
 
-def test_what_is_left_of_a_family_goes_after_its_head(line: PidPipe) -> None:
+def test_processes_left_behind_are_killed_after_their_leader_ended(line: PidPipe) -> None:
     async def main() -> None:
         target = await start_program(TREE, line, Tags().new())
         await asyncio.to_thread(line.read_pids, TREE_SIZE)

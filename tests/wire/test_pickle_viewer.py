@@ -228,7 +228,7 @@ def test_another_type_is_a_difference() -> None:
     assert differences([1], (1,)) == [("value", "changed", "[1]", "(1,)")]
 
 
-def test_there_may_be_more_differences_than_are_told() -> None:
+def test_a_list_of_differences_says_if_there_are_more() -> None:
     found, complete = compare_pickles(
         pickle.dumps(list(range(1000))), pickle.dumps(list(range(1, 1001)))
     )

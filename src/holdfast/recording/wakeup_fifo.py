@@ -59,7 +59,7 @@ def ring(path: Path) -> None:
 
 
 class Ringer:
-    """A bell to ring, again and again. Whoever should hear it may come and go."""
+    """Writes to a wake-up FIFO again and again. Its reader may come and go."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -72,7 +72,7 @@ class Ringer:
         try:
             os.write(self._handle, b"!")
         except BlockingIOError:
-            pass  # it rings already
+            pass  # the FIFO is full, so the reader will wake
         except OSError:
             self.close()
 

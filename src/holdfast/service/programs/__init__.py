@@ -11,6 +11,7 @@
     ProjectBreakpoints    what a new session of a project begins with
     ChildSessions         the processes that the program starts
     SessionStorage        saves the session; `session_document` is what is saved
+    project_directory     checks the directory that a client gives for a session
     OutputBuffer, WatchList, IdleTimer, OwnedProcesses, SourceFiles, BreakpointProfiles
 
 A `ProgramSession` wakes whoever waits for its next stop.
