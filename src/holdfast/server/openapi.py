@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from holdfast.model.version import VERSION
 from holdfast.server.error_answers import ErrorAnswer, FlatErrorAnswer
+from holdfast.server.event_schemas import add_event_schemas
 from holdfast.server.json_schema import SchemaBuilder
 from holdfast.server.route_table import Media, Route
 from holdfast.wire import rest
@@ -46,6 +47,7 @@ def build_document(listed: Sequence[Route], modules: Sequence[ModuleType]) -> Js
     for route in listed:
         operation = _build_operation(route, schemas)
         paths.setdefault(route.path, {})[route.method.lower()] = operation
+    add_event_schemas(schemas)
     return {
         "openapi": "3.1.0",
         "info": {
