@@ -105,10 +105,10 @@ class Server:
             assert answer.status_code == expect, (answer.status_code, answer.text)
         else:
             assert answer.status_code < 400, (answer.status_code, answer.text)
-        body = answer.json()
-        if answer.status_code == 200 and "/events" in path:
-            check_events(body["events"])
-        return body
+        shown = answer.json()
+        if answer.status_code == 200 and path.partition("?")[0].endswith("/events"):
+            check_events(shown["events"])
+        return shown
 
     def get(self, path: str, **options: Any) -> Any:
         return self.ask("GET", path, **options)
