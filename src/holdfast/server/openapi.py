@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import inspect
 from collections.abc import Sequence
 from types import ModuleType
@@ -32,10 +34,14 @@ PATH_MEANINGS = {
 
 
 def build_routes(listed: Sequence[Route], modules: Sequence[ModuleType]) -> list[Route]:
-    """The routes that serve the document."""
-    body = rest.encode(build_document(listed, modules))
+    """The routes that serve the document, which is built for the first who asks."""
+
+    @functools.cache
+    def encode_document() -> bytes:
+        return rest.encode(build_document(listed, modules))
 
     async def get_document() -> Response:
+        body = await asyncio.to_thread(encode_document)
         return Response(body, media_type="application/json")
 
     return [Route(method, "/openapi.json", get_document) for method in ("GET", "HEAD")]
