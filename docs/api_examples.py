@@ -197,7 +197,7 @@ def _ask_about_pausing(recorder: Recorder) -> None:
     created = recorder.server.post("/sessions", {"name": "busy"})
     path, session = f"/sessions/{created['session_id']}", {"session_id": created["session_id"]}
     recorder.server.post(f"{path}/launch", {"code": _IDLE})
-    recorder.server.get(f"{path}/events?types=output&wait=20")
+    recorder.server.get(f"{path}/output?wait=20")
     stop = recorder.ask("POST", "/sessions/{session_id}/pause", {"wait": 20}, **session)
     recorder.server.post(f"{path}/continue")
     template = "/sessions/{session_id}/threads/{thread_id}/pause"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,33 @@ Every error has this shape; `hint` says what to do next:
 504 a time that ran out. The routes under `/api/call` and `/api/poll` answer with flat errors:
 `error` is the short name, and the details are its siblings.
 """
+_EVENTS_HEAD = """\
+## Events
+
+Every event belongs to a session and has the fields below. `GET /api/events` and `GET
+/sessions/{session_id}/events` list events; `types` chooses some by their names. What a program
+writes is no event: `GET /sessions/{session_id}/output` has it. A server of another version may send
+other types and fields: ignore those that you do not know.
+"""
+_KIND_HEADS = {
+    "ProgramEvent": """\
+### Events of programs
+
+An event of a program has the fields of its type beside those that every event has.
+""",
+    "CallEvent": """\
+### Events of calls
+
+An event of an application's calls has the fields of its type beside those that every event has.
+""",
+    "AgentEvent": """\
+### Events of agents
+
+An event of an agent has the fields of its type in `data`. Where a field takes any JSON, a value
+above 64 KB is an object instead: `$cid` is its content id, `size` the number of its bytes, and
+`preview` how it begins. `GET /sessions/{session_id}/contents/{cid}` has all of it.
+""",
+}
 _TYPES_HEAD = """\
 ## Types
 
@@ -75,10 +102,24 @@ def render_page(document: Json, examples: Json) -> str:
             for method, operation in methods.items()
             if tag["name"] in operation["tags"]
         ]
+    parts += _render_events(document)
     parts.append(_TYPES_HEAD)
     schemas = document["components"]["schemas"]
-    parts += [_render_type(name, schemas[name]) for name in _list_linked(document)]
+    events = {"Event", *_list_choices(schemas)}
+    events |= {name for names in _list_choices(schemas).values() for name in names}
+    linked = [name for name in _list_linked(document) if name not in events]
+    parts += [_render_type(name, schemas[name]) for name in linked]
     return "\n".join(parts)
+
+
+def _list_choices(schemas: Json) -> dict[str, list[str]]:
+    """The schemas of events: those of each kind of session by the name of their choice."""
+    kinds = [_name_of(choice) for choice in schemas["Event"]["anyOf"]]
+    return {kind: [_name_of(choice) for choice in schemas[kind]["oneOf"]] for kind in kinds}
+
+
+def _name_of(reference: Json) -> str:
+    return str(reference["$ref"].rpartition("/")[2])
 
 
 def _list_linked(document: Json) -> list[str]:
@@ -151,14 +192,60 @@ def _render_body(body: Json, document: Json) -> Iterator[str]:
 
 
 def _render_type(name: str, schema: Json) -> str:
-    lines = [f"### {name}", "", schema["description"], ""]
-    lines += ["| field | type | there | meaning |", "|---|---|---|---|"]
-    for field, described in schema.get("properties", {}).items():
-        is_there = field in schema.get("required", ()) or "default" in described
-        there = "always" if is_there else "sometimes"
+    fields = _render_fields(schema.get("properties", {}), schema.get("required", ()))
+    return "\n".join([f"### {name}", "", schema["description"], "", *fields, ""])
+
+
+def _render_fields(fields: Json, required: Sequence[str]) -> Iterator[str]:
+    yield "| field | type | there | meaning |"
+    yield "|---|---|---|---|"
+    for field, described in fields.items():
+        there = "always" if field in required or "default" in described else "sometimes"
         meaning = described.get("description", "")
-        lines.append(_render_row(f"`{field}`", _render_schema(described), there, meaning))
-    return "\n".join([*lines, ""])
+        yield _render_row(f"`{field}`", _render_schema(described), there, meaning)
+
+
+def _render_events(document: Json) -> Iterator[str]:
+    """What all events have, then each type: when it is sent, and its own fields."""
+    schemas = document["components"]["schemas"]
+    choices = _list_choices(schemas)
+    everywhere = _list_common_fields(schemas, choices)
+    yield "\n".join([_EVENTS_HEAD, *_render_fields(everywhere, list(everywhere)), ""])
+    for kind, names in choices.items():
+        yield _KIND_HEADS[kind]
+        for name in names:
+            yield _render_event(schemas[name], everywhere)
+
+
+def _list_common_fields(schemas: Json, choices: dict[str, list[str]]) -> Json:
+    """The fields that every event has; their types are named by words."""
+    events = [schemas[name]["properties"] for names in choices.values() for name in names]
+    common = {
+        field: described
+        for field, described in events[0].items()
+        if all(field in event for event in events)
+    }
+    for field in ("event", "type"):
+        common[field] = {"type": "string", "description": common[field]["description"]}
+    return common
+
+
+def _render_event(schema: Json, everywhere: Json) -> str:
+    [event] = schema["properties"]["event"]["enum"]
+    body = schema["properties"].get("data")
+    if body is None:
+        # One type of event may give a field that all have another meaning.
+        fields = {
+            field: described
+            for field, described in schema["properties"].items()
+            if field not in ("event", "type") and everywhere.get(field) != described
+        }
+    else:
+        fields = body["properties"]
+    lines = [f"#### {event}", "", schema["description"], ""]
+    if fields:
+        lines += [*_render_fields(fields, (body or schema)["required"]), ""]
+    return "\n".join(lines)
 
 
 def _render_row(*cells: str) -> str:
@@ -185,8 +272,8 @@ _BOUNDS = {
 def _render_schema(schema: Json) -> str:
     """A type in words."""
     if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
+        name = _name_of(schema)
+        return f"[{name}](#{'events' if name == 'Event' else name.lower()})"
     if "anyOf" in schema:
         choices = [_render_schema(choice) for choice in schema["anyOf"]]
         return " or ".join(sorted(dict.fromkeys(choices), key=lambda choice: choice == "null"))
@@ -249,25 +336,38 @@ _TYPESCRIPT = {"integer": "number", "number": "number", "string": "string", "boo
 def render_typescript(document: Json) -> str:
     parts = [_TYPESCRIPT_HEAD]
     for name, schema in sorted(document["components"]["schemas"].items()):
-        parts.append(_render_interface(name, schema))
+        is_choice = "properties" not in schema and ("oneOf" in schema or "anyOf" in schema)
+        parts.append((_render_choice if is_choice else _render_interface)(name, schema))
     return "\n".join(parts)
+
+
+def _render_choice(name: str, schema: Json) -> str:
+    """A type that is one of several; of events, `event` says which."""
+    choices = [
+        f"  | {_to_typescript(choice)}"
+        for key in ("oneOf", "anyOf")
+        for choice in schema.get(key, ())
+    ]
+    return "\n".join([f"/** {schema['description']} */", f"export type {name} =", *choices]) + ";\n"
 
 
 def _render_interface(name: str, schema: Json) -> str:
     lines = [f"/** {schema['description']} */", f"export interface {name} {{"]
+    return "\n".join([*lines, *_render_members(schema, "  "), "}", ""])
+
+
+def _render_members(schema: Json, indent: str) -> Iterator[str]:
     for field, described in schema.get("properties", {}).items():
-        is_there = field in schema.get("required", ())
-        mark = "" if is_there else "?"
-        lines.append(f"  /** {described.get('description', '')} */")
-        lines.append(f"  {field}{mark}: {_to_typescript(described)};")
-    if name == "Event":
-        lines.append("  [field: string]: unknown;")
-    return "\n".join([*lines, "}", ""])
+        mark = "" if field in schema.get("required", ()) else "?"
+        yield f"{indent}/** {described.get('description', '')} */"
+        yield f"{indent}{field}{mark}: {_to_typescript(described, indent)};"
+    if schema.get("additionalProperties"):
+        yield f"{indent}[field: string]: unknown;"
 
 
-def _to_typescript(schema: Json) -> str:
+def _to_typescript(schema: Json, indent: str = "") -> str:
     if "$ref" in schema:
-        return str(schema["$ref"].rpartition("/")[2])
+        return _name_of(schema)
     if "anyOf" in schema:
         choices = dict.fromkeys(_to_typescript(choice) for choice in schema["anyOf"])
         return " | ".join(choices)
@@ -279,6 +379,9 @@ def _to_typescript(schema: Json) -> str:
             return f"[{', '.join(map(_to_typescript, schema['prefixItems']))}]"
         item = _to_typescript(schema.get("items") or {})
         return f"({item})[]" if re.search(r"[ |]", item) else f"{item}[]"
+    if kind == "object" and "properties" in schema:
+        members = _render_members(schema, indent + "  ")
+        return "\n".join(["{", *members, f"{indent}}}"])
     if kind == "object":
         values = schema.get("additionalProperties")
         return f"Record<string, {_to_typescript(values if isinstance(values, dict) else {})}>"

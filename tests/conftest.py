@@ -28,8 +28,11 @@ def pytest_configure() -> None:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One real server for all tests of a worker; a test that ends it starts its own."""
     running = Server(tmp_path_factory.mktemp("holdfast") / "data", "--pool-size", "2")
+    begin = running.get("/api/events")["cursor"]
     try:
         yield running
+        if running.process.poll() is None:
+            running.check_events(begin)
     finally:
         running.stop()
 

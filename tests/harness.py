@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 
+from event_checks import check_events
 from fork_server import start_python
 from polling import wait_until
 
@@ -104,7 +105,10 @@ class Server:
             assert answer.status_code == expect, (answer.status_code, answer.text)
         else:
             assert answer.status_code < 400, (answer.status_code, answer.text)
-        return answer.json()
+        shown = answer.json()
+        if answer.status_code == 200 and path.partition("?")[0].endswith("/events"):
+            check_events(shown["events"])
+        return shown
 
     def get(self, path: str, **options: Any) -> Any:
         return self.ask("GET", path, **options)
@@ -118,12 +122,20 @@ class Server:
     def delete(self, path: str, **options: Any) -> Any:
         return self.ask("DELETE", path, **options)
 
+    def check_events(self, cursor: str) -> None:
+        """That all events after a cursor are as documented, of sessions that are still there."""
+        has_more = True
+        while has_more:
+            page = self.get(f"/api/events?cursor={cursor}&limit=1000")  # which checks them
+            cursor, has_more = page["cursor"], page["has_more"]
+
     @contextlib.contextmanager
     def session(self, **config: Any) -> Iterator[Session]:
         """A session that is deleted afterwards, whatever happens."""
         made = Session(self, self.post("/sessions", config)["session_id"])
         try:
             yield made
+            made.check_events()
         finally:
             if self.process.poll() is None:
                 self.http.delete(f"/sessions/{made.id}")
@@ -150,6 +162,13 @@ class Session:
 
     def delete(self, rest: str = "", **options: Any) -> Any:
         return self.server.delete(self.path(rest), **options)
+
+    def check_events(self) -> None:
+        """That everything it has told of itself is as documented, if it can still be asked."""
+        if self.server.process.poll() is None:
+            answer = self.server.http.get(self.path("/events?limit=1000"))
+            if answer.status_code == 200:
+                check_events(answer.json()["events"])
 
     def wait_for_events(self, kind: str, count: int = 1, since: int = 0) -> list[Any]:
         """The first events of this kind, as soon as there are so many."""

@@ -20,16 +20,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
 def mistakes(value: Any, schema: Json, components: Json, place: str = "answer") -> list[str]:
     """What is not as the schema says; fields that it does not know are mistakes too."""
     if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        # Events carry the fields of their type beside those that all of them have.
-        is_open = name == "Event"
-        return _mistakes(value, components[name], components, place, is_open=is_open)
-    return _mistakes(value, schema, components, place)
-
-
-def _mistakes(
-    value: Any, schema: Json, components: Json, place: str, *, is_open: bool = False
-) -> list[str]:
+        return mistakes(value, components[schema["$ref"].rpartition("/")[2]], components, place)
+    if "discriminator" in schema:
+        return _choice_mistakes(value, schema["discriminator"], components, place)
     if "anyOf" in schema:
         tried = [mistakes(value, choice, components, place) for choice in schema["anyOf"]]
         return min(tried, key=len)
@@ -48,13 +41,19 @@ def _mistakes(
             for problem in mistakes(item, schema["items"], components, f"{place}.{at}")
         ]
     if kind == "object":
-        return list(_field_mistakes(value, schema, components, place, is_open))
+        return list(_field_mistakes(value, schema, components, place))
     return []
 
 
-def _field_mistakes(
-    value: Json, schema: Json, components: Json, place: str, is_open: bool
-) -> Iterator[str]:
+def _choice_mistakes(value: Any, discriminator: Json, components: Json, place: str) -> list[str]:
+    name = discriminator["propertyName"]
+    reference = discriminator["mapping"].get(value[name])
+    if reference is None:
+        return [f"{place}.{name}: {value[name]!r} is not known"]
+    return mistakes(value, {"$ref": reference}, components, place)
+
+
+def _field_mistakes(value: Json, schema: Json, components: Json, place: str) -> Iterator[str]:
     fields = schema.get("properties", {})
     others = schema.get("additionalProperties", not fields)
     for name in schema.get("required", ()):
@@ -65,5 +64,5 @@ def _field_mistakes(
             yield from mistakes(field, fields[name], components, f"{place}.{name}")
         elif isinstance(others, dict):
             yield from mistakes(field, others, components, f"{place}.{name}")
-        elif not others and not is_open:
+        elif not others:
             yield f"{place}.{name}: no such field"

@@ -6,6 +6,129 @@ export interface AddWatch {
   expression: string;
 }
 
+/** A model is called. */
+export interface AgentApiRequestEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "api_request";
+  /** The same type. */
+  type: "api_request";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The model calls so far, with this one. */
+    iteration: number;
+    /** How many messages the request has. */
+    messageCount: number;
+    /** How many messages of the lane's last request it begins with. */
+    messagesKept: number;
+    /** The messages that come after those. */
+    messages: unknown;
+    /** A key of the whole request, by which a replay finds it. */
+    hash: string;
+    /** The name of the model. */
+    model?: string;
+    /** The provider of the model. */
+    provider?: string;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
+    /** The other arguments of the call. */
+    settings?: unknown;
+    /** The id of the tool that asked for it, if the loop itself did not. */
+    within?: string;
+    /** What was decided about the call, if it was changed. */
+    decision?: unknown;
+    /** The recording has this call, and gives its outcome. */
+    replayed?: boolean;
+  };
+}
+
+/** A model answered, or its call failed. */
+export interface AgentApiResponseEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "api_response";
+  /** The same type. */
+  type: "api_response";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The number of the model call. */
+    iteration: number;
+    /** How long the call took, in milliseconds. */
+    durationMs: number;
+    /** Whether the call failed. */
+    isError: boolean;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
+    /** The name of the model. */
+    model?: string;
+    /** How long it was held, in milliseconds. */
+    heldMs?: number;
+    /** Why the model stopped. */
+    stopReason?: unknown;
+    /** The tokens: `inputTokens` and `outputTokens`. */
+    usage?: unknown;
+    /** The content of the answer. */
+    content?: unknown;
+    /** The tools that the model asks for. */
+    toolCalls?: unknown;
+    /** Why nothing is known of the answer. */
+    undescribed?: unknown;
+    /** The whole answer. */
+    response?: unknown;
+    /** The content id of the pickle of the answer. */
+    responsePickle?: string;
+    /** Why the answer cannot be restored. */
+    responseMarker?: string;
+    /** The exception: its `type` and `message`. */
+    error?: unknown;
+    /** The content id of the pickle of the exception. */
+    errorPickle?: string;
+    /** Why the exception cannot be restored. */
+    errorMarker?: string;
+    /** The stream was not read to its end. */
+    partial?: boolean;
+    /** The answer was given by a decision. */
+    faked?: boolean;
+    /** What was decided about the failure. */
+    decision?: unknown;
+  };
+}
+
+/** A breakpoint was hit. `paused` follows. */
+export interface AgentBreakpointHitEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoint_hit";
+  /** The same type. */
+  type: "breakpoint_hit";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The breakpoint. */
+    breakpoint: unknown;
+    /** Of a tool: `id`, `name` and `input`; null otherwise. */
+    toolCall: unknown;
+    /** The model calls so far, with this one. */
+    iteration: number;
+    /** The agent's own name of the hold that begins. */
+    stop: string;
+  };
+}
+
 /** A command as agents know them; `docs/agents.md` lists them. */
 export interface AgentCommand {
   /** The command, such as `pause`, `inject` or `breakpoint`. */
@@ -30,6 +153,100 @@ export interface AgentCommandAnswer {
   session: AgentStatus;
   /** What the agent said about it. */
   note?: string;
+}
+
+/** A command that was accepted took effect. */
+export interface AgentCommandAppliedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "command_applied";
+  /** The same type. */
+  type: "command_applied";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The id of the command. */
+    commandId: string;
+    /** The type of the command. */
+    type: string;
+  };
+}
+
+/** The agent took a command. */
+export interface AgentCommandExecutedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "command_executed";
+  /** The same type. */
+  type: "command_executed";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The id of the command. */
+    commandId: string;
+    /** The type of the command. */
+    type: string;
+    /** `applied`, `accepted` (it takes effect later) or `expired`. */
+    status: string;
+    /** What the agent says about it. */
+    note?: string;
+  };
+}
+
+/** The agent answered a command that asks for something. */
+export interface AgentCommandResponseEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "command_response";
+  /** The same type. */
+  type: "command_response";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The id of the command. */
+    commandId: string;
+    /** The type of the command. */
+    type: string;
+    /** Whether it could be done. */
+    success: boolean;
+    /** Why it could not be done. */
+    message?: string;
+    /** What the command asked for. */
+    data?: unknown;
+  };
+}
+
+/** A request has fewer messages than the last one of its lane. */
+export interface AgentContextCompactionEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "context_compaction";
+  /** The same type. */
+  type: "context_compaction";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** How many messages the last request had. */
+    before: number;
+    /** How many messages this one has. */
+    after: number;
+  };
 }
 
 /** What a recording holds, counted. */
@@ -84,6 +301,85 @@ export interface AgentDecision {
 export interface AgentDirectory {
   /** The directory of the session. */
   directory: string;
+}
+
+/** Something went wrong in the loop or the bridge. A loop may add fields of its own. */
+export interface AgentErrorEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "error";
+  /** The same type. */
+  type: "error";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** What went wrong. */
+    message: string;
+    /** Where: `run`, `fork`, `command_processing`, `set_variable`, `agent`, or the loop's own. */
+    context: string;
+    /** The id of the command that was refused. */
+    commandId?: string;
+    /** Of a command: `rejected`. */
+    status?: string;
+    /** Of a run: the class of the exception. */
+    type?: string;
+    /** It is only a warning. */
+    warning?: boolean;
+    /** Of a fork: the tools with side effects. */
+    tools?: string[];
+    [field: string]: unknown;
+  };
+}
+
+/** An event of an agent. Its fields are in `data`. */
+export type AgentEvent =
+  | AgentSessionStartEvent
+  | AgentSessionEndEvent
+  | AgentRunStartEvent
+  | AgentRunEndEvent
+  | AgentUserInputEvent
+  | AgentApiRequestEvent
+  | AgentApiResponseEvent
+  | AgentToolCallStartEvent
+  | AgentToolResultEvent
+  | AgentToolCallEndEvent
+  | AgentContextCompactionEvent
+  | AgentPausedEvent
+  | AgentResumedEvent
+  | AgentStepCompleteEvent
+  | AgentBreakpointHitEvent
+  | AgentStateSnapshotEvent
+  | AgentCommandExecutedEvent
+  | AgentCommandAppliedEvent
+  | AgentCommandResponseEvent
+  | AgentMessageInjectedEvent
+  | AgentVariableSetEvent
+  | AgentValueRecordedEvent
+  | AgentReplayDivergedEvent
+  | AgentEventsLostEvent
+  | AgentErrorEvent;
+
+/** Events could not be written, for example because the disk was full. */
+export interface AgentEventsLostEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "events_lost";
+  /** The same type. */
+  type: "events_lost";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** How many were lost. */
+    count: number;
+  };
 }
 
 /** A hold of an agent. */
@@ -154,6 +450,267 @@ export interface AgentInspection {
   state: unknown;
 }
 
+/** A message was added to the conversation by a command, a decision or a replay. */
+export interface AgentMessageInjectedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "message_injected";
+  /** The same type. */
+  type: "message_injected";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The role of the message. */
+    role: string;
+    /** The content of the message. */
+    content: unknown;
+    /** The call that it was added before. */
+    before: Place;
+    /** The id of the command that added it. */
+    commandId?: string;
+  };
+}
+
+/** The loop is held: something waits for a decision. */
+export interface AgentPausedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "paused";
+  /** The same type. */
+  type: "paused";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The agent's own name of the hold: `stop-3`. */
+    stop?: string;
+    /** `pause`, `step` or `breakpoint`. */
+    reason?: string;
+    /** What waits: `model` and `tool` have not run, `error` has failed. */
+    at?: string;
+    /** The name of the tool or model. */
+    name?: string;
+    /** The model calls so far, with this one. */
+    iteration?: number;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
+    /** Of a tool: the id of its call. */
+    toolId?: string;
+    /** Of a tool: its arguments. Of a model: `messagesKept` and `messages`. */
+    input?: unknown;
+    /** Of a model: how many messages the request has. */
+    messageCount?: number;
+    /** Of a failure: the exception. */
+    error?: ErrorText;
+    /** The breakpoint that it stopped at. */
+    breakpoint?: unknown;
+    /** The actions that decide the hold. */
+    allows?: string[];
+  };
+}
+
+/** A replay cannot go on as it was recorded. */
+export interface AgentReplayDivergedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "replay_diverged";
+  /** The same type. */
+  type: "replay_diverged";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** What is different, as a sentence. */
+    message: string;
+    /** What the agent asked for: `model`, `tool` or `value`. */
+    kind?: string;
+    /** Which agent of the process. */
+    lane?: string;
+    /** The name of the tool, model or value. */
+    name?: string;
+    /** The model calls so far, with this one. */
+    iteration?: number;
+    /** What the recording has; null if it has no more. */
+    expected?: unknown;
+    /** What the agent asked for instead. */
+    found?: unknown;
+    /** Where the two differ. */
+    difference?: unknown;
+    /** Nothing differs: the recording has no more. */
+    recordingEnded?: boolean;
+  };
+}
+
+/** A hold was decided or withdrawn. The fields of the action come with it. */
+export interface AgentResumedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "resumed";
+  /** The same type. */
+  type: "resumed";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The agent's own name of the hold. */
+    stop: string;
+    /** The action that was decided, or `withdrawn`. */
+    action: string;
+    /** Who decided it. */
+    by: string;
+    /** Of `modify`: the arguments that were changed. */
+    input?: unknown;
+    /** Of `skip`: the result that was given. */
+    result?: unknown;
+    /** Of `raise`: the class of the exception. */
+    exception_type?: string;
+    /** Of `raise`: the message of the exception. */
+    exception_message?: string;
+    /** Of `inject`: the role of the message. */
+    role?: string;
+    /** Of `inject`: the content of the message. */
+    content?: unknown;
+  };
+}
+
+/** A run of the loop ended. */
+export interface AgentRunEndEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "run_end";
+  /** The same type. */
+  type: "run_end";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** Whether an exception ended it. */
+    isError: boolean;
+    /** The model calls so far. */
+    iterations: number;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
+    /** The exception that ended it. */
+    error?: ErrorText;
+  };
+}
+
+/** A run of the loop began. */
+export interface AgentRunStartEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "run_start";
+  /** The same type. */
+  type: "run_start";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
+  };
+}
+
+/** The recording ended. */
+export interface AgentSessionEndEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "session_end";
+  /** The same type. */
+  type: "session_end";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** `exit`, `error` or `closed`. */
+    reason: string;
+  };
+}
+
+/** The recording began, or goes on in another process. */
+export interface AgentSessionStartEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "session_start";
+  /** The same type. */
+  type: "session_start";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The name of the session. */
+    name: string;
+    /** The id of the agent's process. */
+    pid: number;
+    /** The directory that the agent runs in. */
+    cwd: string;
+    /** The provider of its models, if it is known yet. */
+    provider: string | null;
+    /** Its model, if it is known yet. */
+    model: string | null;
+    /** The session that it was forked from or belongs to. */
+    parent?: string;
+    /** Of a replay: the session that it repeats. */
+    replayOf?: string;
+    /** Of a replay: what comes from the recording. */
+    mode?: string;
+    /** Of a fork: how many iterations come from the recording. */
+    forkAt?: number;
+    /** It goes on with a recording that had begun before. */
+    reopened?: boolean;
+  };
+}
+
+/** The loop is still held. It says so twice a second. */
+export interface AgentStateSnapshotEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "state_snapshot";
+  /** The same type. */
+  type: "state_snapshot";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** Always true. */
+    paused: boolean;
+    /** What it waits for: always `resume`. */
+    waiting: string;
+    /** The model calls so far. */
+    iteration: number;
+    /** The agent's own names of the holds. */
+    stops: string[];
+  };
+}
+
 /** Where an agent's loop is: running, held, or over. */
 export interface AgentStatus {
   /** Which kind of target it is of. */
@@ -176,6 +733,25 @@ export interface AgentStatus {
   pause_pending?: boolean;
   /** What `pause_pending` means. */
   message?: string;
+}
+
+/** A step ended: the loop did one iteration. */
+export interface AgentStepCompleteEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "step_complete";
+  /** The same type. */
+  type: "step_complete";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The iteration that it did. */
+    iteration: number;
+  };
 }
 
 /** A point where an agent waits for a decision. */
@@ -248,6 +824,188 @@ export interface AgentSummary {
   forkAt?: number;
   /** What its recording holds; in a list, once it was counted. */
   counters?: AgentCounters;
+}
+
+/** The call of a tool ended. */
+export interface AgentToolCallEndEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "tool_call_end";
+  /** The same type. */
+  type: "tool_call_end";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The id of the call. */
+    toolId: string;
+    /** The name of the tool. */
+    name: string;
+    /** Whether it failed. */
+    isError: boolean;
+    /** How long it took, in milliseconds. */
+    durationMs: number;
+    /** The exception: its `type` and `message`. */
+    error?: unknown;
+    /** The content id of the pickle of the exception. */
+    errorPickle?: string;
+    /** Why the exception cannot be restored. */
+    errorMarker?: string;
+    /** How long it was held, in milliseconds. */
+    heldMs?: number;
+    /** It was cancelled, and has stopped. */
+    cancelled?: boolean;
+    /** It was cancelled, and may still run. */
+    abandoned?: boolean;
+    /** What was decided about the failure. */
+    decision?: unknown;
+  };
+}
+
+/** A tool is called. */
+export interface AgentToolCallStartEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "tool_call_start";
+  /** The same type. */
+  type: "tool_call_start";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The id of the call. */
+    toolId: string;
+    /** The name of the tool. */
+    name: string;
+    /** The arguments that it runs with. */
+    input: unknown;
+    /** The model calls so far. */
+    iteration: number;
+    /** A key of the name and the arguments, by which a replay finds it. */
+    hash: string;
+    /** The arguments of the agent, if a decision changed them. */
+    requested?: unknown;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
+    /** The tool has no side effects. */
+    pure?: boolean;
+    /** The id of the tool that asked for it, if the loop itself did not. */
+    within?: string;
+    /** What was decided about the call, if it was changed. */
+    decision?: unknown;
+    /** The recording has this call, and gives its outcome. */
+    replayed?: boolean;
+  };
+}
+
+/** A tool returned a result, or a decision gave one. */
+export interface AgentToolResultEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "tool_result";
+  /** The same type. */
+  type: "tool_result";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The id of the call. */
+    toolId: string;
+    /** The name of the tool. */
+    name: string;
+    /** The result. */
+    result?: unknown;
+    /** The content id of the pickle of the result. */
+    resultPickle?: string;
+    /** Why the result cannot be restored. */
+    resultMarker?: string;
+    /** The result was given by a decision or a fork. */
+    faked?: boolean;
+  };
+}
+
+/** A request has a user's message that its lane did not have before. */
+export interface AgentUserInputEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "user_input";
+  /** The same type. */
+  type: "user_input";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The content of the message. */
+    content: unknown;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
+  };
+}
+
+/** The loop asked the bridge for a clock, an id or a random number. */
+export interface AgentValueRecordedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "value_recorded";
+  /** The same type. */
+  type: "value_recorded";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** What it asked for. */
+    name: string;
+    /** The value that it got. */
+    value?: unknown;
+    /** The content id of the pickle of the value. */
+    valuePickle?: string;
+    /** Why the value cannot be restored. */
+    valueMarker?: string;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
+    /** The id of the tool that asked for it, if the loop itself did not. */
+    within?: string;
+  };
+}
+
+/** A variable of the loop was set. */
+export interface AgentVariableSetEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "variable_set";
+  /** The same type. */
+  type: "variable_set";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The name of the variable. */
+    key: string;
+    /** Its new value. */
+    value: unknown;
+    /** The call that it was set before. */
+    before: Place;
+    /** The id of the command that set it. */
+    commandId?: string;
+  };
 }
 
 /** An application that reports its calls. Nothing of it is needed. */
@@ -432,6 +1190,24 @@ export interface BreakpointsSet {
   total: number;
 }
 
+/** A breakpoint that concerns the session was added. */
+export interface CallBreakpointAddedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoint_added";
+  /** The same type. */
+  type: "breakpoint_added";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The id of the breakpoint. */
+  breakpoint_id: string;
+  /** The name or the pattern of its functions; null if it names none. */
+  function: string | null;
+}
+
 /** A call breakpoint, with what it has counted. */
 export interface CallBreakpointAnswer {
   /** The id of the breakpoint. */
@@ -464,6 +1240,24 @@ export interface CallBreakpointAnswer {
   message?: string;
 }
 
+/** A breakpoint that concerns the session was changed. */
+export interface CallBreakpointChangedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoint_changed";
+  /** The same type. */
+  type: "breakpoint_changed";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The id of the breakpoint. */
+  breakpoint_id: string;
+  /** The name or the pattern of its functions; null if it names none. */
+  function: string | null;
+}
+
 /** Which calls to hold; at a change, what is left out stays, and null takes it away. */
 export interface CallBreakpointFields {
   /** A function's name, or a pattern such as `Cart.*`. */
@@ -492,6 +1286,24 @@ export interface CallBreakpointList {
   breakpoints: CallBreakpointAnswer[];
   /** How many there are. */
   total: number;
+}
+
+/** A breakpoint that concerned the session was removed. */
+export interface CallBreakpointRemovedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoint_removed";
+  /** The same type. */
+  type: "breakpoint_removed";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The id of the breakpoint. */
+  breakpoint_id: string;
+  /** The name or the pattern of its functions; null if it names none. */
+  function: string | null;
 }
 
 /** A held call was decided. */
@@ -590,6 +1402,37 @@ export interface CallEvaluation {
   json?: unknown;
 }
 
+/** An event of an application's calls. */
+export type CallEvent =
+  | CallSessionStartedEvent
+  | CallSessionResumedEvent
+  | CallFunctionRegisteredEvent
+  | CallHoldOpenedEvent
+  | CallHoldDecidedEvent
+  | CallHoldWithdrawnEvent
+  | CallBreakpointAddedEvent
+  | CallBreakpointChangedEvent
+  | CallBreakpointRemovedEvent
+  | CallTerminatedEvent;
+
+/** The application reported a function for the first time, or with another signature. */
+export interface CallFunctionRegisteredEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "function_registered";
+  /** The same type. */
+  type: "function_registered";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The name of the function. */
+  name: string;
+  /** Its signature, if it is known. */
+  signature: string | null;
+}
+
 /** A held call, as a list of holds shows it. */
 export interface CallHold {
   /** Which kind of target it is of. */
@@ -620,6 +1463,28 @@ export interface CallHold {
   when: string;
   /** The breakpoint that held it. */
   breakpoint_id: string;
+}
+
+/** A held call got its decision. */
+export interface CallHoldDecidedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "hold_decided";
+  /** The same type. */
+  type: "hold_decided";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The id of the hold. */
+  hold_id: string;
+  /** The id of the call. */
+  call_id: string;
+  /** The action that was decided. */
+  action: string;
+  /** Who decided it. */
+  by: string;
 }
 
 /** What a decider has to know: the call, its values by parameter, and what may replace it. */
@@ -710,6 +1575,50 @@ export interface CallHoldDetail {
   replacements: string[];
   /** Whether it still waits for a decision. */
   open?: boolean;
+}
+
+/** A call is held: it waits for a decision. */
+export interface CallHoldOpenedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "hold_opened";
+  /** The same type. */
+  type: "hold_opened";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The id of the hold. */
+  hold_id: string;
+  /** The id of the call. */
+  call_id: string;
+  /** The name of the function. */
+  method_name: string;
+  /** Whether it is held before or after the call. */
+  when: string;
+  /** The breakpoint that was hit. */
+  breakpoint_id: string;
+}
+
+/** A held call does not wait any more, and nobody decided it. */
+export interface CallHoldWithdrawnEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "hold_withdrawn";
+  /** The same type. */
+  type: "hold_withdrawn";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The id of the hold. */
+  hold_id: string;
+  /** The id of the call. */
+  call_id: string;
+  /** Why it does not wait any more. */
+  why: string;
 }
 
 /** What an application does with a call, and with what. */
@@ -840,6 +1749,42 @@ export interface CallSessionAnswer {
   reason?: string | null;
 }
 
+/** A session that had ended goes on, because its application is still there. */
+export interface CallSessionResumedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "session_resumed";
+  /** The same type. */
+  type: "session_resumed";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The session's name, if it has one. */
+  name: string | null;
+  /** The application's process id, if it gave one. */
+  pid: number | null;
+}
+
+/** An application opened a session for its calls. */
+export interface CallSessionStartedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "session_started";
+  /** The same type. */
+  type: "session_started";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The session's name, if it has one. */
+  name: string | null;
+  /** The application's process id, if it gave one. */
+  pid: number | null;
+}
+
 /** Where and when a call was made. */
 export interface CallSite {
   /** Seconds since the epoch, by the application. */
@@ -890,6 +1835,22 @@ export interface CallSummary {
   marker?: string;
   /** What the caller got instead, if it was decided so. */
   delivered?: Delivered | null;
+}
+
+/** The session ended. */
+export interface CallTerminatedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "terminated";
+  /** The same type. */
+  type: "terminated";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Why: ended, process_ended, deleted or server_stopped. */
+  reason: string;
 }
 
 /** A call, and all calls made within it. */
@@ -1186,6 +2147,14 @@ export interface ErrorDetails {
   hint: string | null;
 }
 
+/** An exception as text. */
+export interface ErrorText {
+  /** The name of its class. */
+  type: string;
+  /** Its message. */
+  message: string;
+}
+
 /** An expression to evaluate where the target is held. */
 export interface Evaluate {
   /** A Python expression. */
@@ -1230,26 +2199,15 @@ export interface EvaluationFields {
   error?: EvaluationError;
 }
 
-/** Something that happened. Beside these it has the fields of its type. */
-export interface Event {
-  /** Its number within its session. */
-  seq?: number;
-  /** The session that it is of. */
-  session_id?: string;
-  /** Its type: stopped, continued, output, paused… */
-  event?: string;
-  /** The same type. */
-  type?: string;
-  /** When, as an ISO 8601 time in UTC. */
-  timestamp?: string | null;
-  /** An agent's event: its fields, as recorded. */
-  data?: Record<string, unknown>;
-  [field: string]: unknown;
-}
+/** Something that happened in a session. */
+export type Event =
+  | ProgramEvent
+  | CallEvent
+  | AgentEvent;
 
 /** Some events of one session, oldest first. */
 export interface EventList {
-  /** What happened; each also has the fields of its type. */
+  /** What happened. */
   events: Event[];
   /** The number up to which events were looked at: the next `since`. */
   last_seq: number;
@@ -1755,6 +2713,14 @@ export interface PingAnswer {
   expires_in_seconds: number;
 }
 
+/** The call that a change was made before. */
+export interface Place {
+  /** The model calls so far, with that one. */
+  iteration: number;
+  /** Which agent of the process; left out for the main one. */
+  lane?: string;
+}
+
 /** What a held call waits for. */
 export interface PollAnswer {
   /** `waiting`: nobody has decided yet. `ready`: `action` says what to do. `evaluate`: evaluate `expression` and POST the answer. */
@@ -1791,6 +2757,270 @@ export interface ProfileList {
   profiles: ProfileAnswer[];
   /** How many there are. */
   total: number;
+}
+
+/** The debugger is about to attach to a program that runs already. */
+export interface ProgramAttachingEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "attaching";
+  /** The same type. */
+  type: "attaching";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The process, if it is attached to by its id. */
+  pid: number | null;
+  /** The host of a debugpy that listens. */
+  host: string | null;
+  /** The port of a debugpy that listens. */
+  port: number | null;
+}
+
+/** A breakpoint was changed. */
+export interface ProgramBreakpointChangedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoint_changed";
+  /** The same type. */
+  type: "breakpoint_changed";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The breakpoint's id within its session. */
+  breakpoint_id: string;
+  /** The same id. */
+  id: string;
+  /** Whether it can fire; if not, see `message`. */
+  verified: boolean;
+  /** Whether it is on. */
+  enabled: boolean;
+  /** How often it was reached. */
+  hits: number;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** It stops where this expression is true. */
+  condition?: string;
+  /** At which hits it stops, such as `>= 5`. */
+  hit_condition?: string;
+  /** It writes this, and does not stop. */
+  log_message?: string;
+  /** Its file once more. */
+  source?: SourcePath;
+  /** Why it cannot fire, or what its condition raised. */
+  message?: string;
+  /** A line that could be used instead. */
+  suggestion?: SuggestedLine;
+}
+
+/** The condition of a breakpoint raised an exception. The program did not stop there. */
+export interface ProgramBreakpointErrorEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoint_error";
+  /** The same type. */
+  type: "breakpoint_error";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The id of the breakpoint. */
+  breakpoint_id: string;
+  /** What its condition raised. */
+  error: string;
+}
+
+/** A breakpoint was removed. */
+export interface ProgramBreakpointRemovedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoint_removed";
+  /** The same type. */
+  type: "breakpoint_removed";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The id that it had. */
+  breakpoint_id: string;
+}
+
+/** A breakpoint was set. */
+export interface ProgramBreakpointSetEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoint_set";
+  /** The same type. */
+  type: "breakpoint_set";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The breakpoint's id within its session. */
+  breakpoint_id: string;
+  /** The same id. */
+  id: string;
+  /** Whether it can fire; if not, see `message`. */
+  verified: boolean;
+  /** Whether it is on. */
+  enabled: boolean;
+  /** How often it was reached. */
+  hits: number;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** It stops where this expression is true. */
+  condition?: string;
+  /** At which hits it stops, such as `>= 5`. */
+  hit_condition?: string;
+  /** It writes this, and does not stop. */
+  log_message?: string;
+  /** Its file once more. */
+  source?: SourcePath;
+  /** Why it cannot fire, or what its condition raised. */
+  message?: string;
+  /** A line that could be used instead. */
+  suggestion?: SuggestedLine;
+}
+
+/** The file of a breakpoint was missing and is there now: it can fire. */
+export interface ProgramBreakpointVerifiedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoint_verified";
+  /** The same type. */
+  type: "breakpoint_verified";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The id of the breakpoint. */
+  breakpoint_id: string;
+}
+
+/** All breakpoints were removed. */
+export interface ProgramBreakpointsClearedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "breakpoints_cleared";
+  /** The same type. */
+  type: "breakpoints_cleared";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** How many there were. */
+  count: number;
+}
+
+/** A process that the program started became a session of its own. */
+export interface ProgramChildSessionEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session of the child: not the one whose list has the event. */
+  session_id: string;
+  /** Its type. */
+  event: "child_session";
+  /** The same type. */
+  type: "child_session";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The child's process id. */
+  pid: number | null;
+}
+
+/** Settings of the session were changed. The event has those that were given. */
+export interface ProgramConfiguredEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "configured";
+  /** The same type. */
+  type: "configured";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The session's name. */
+  name?: string | null;
+  /** The project directory. */
+  cwd?: string | null;
+  /** How long it may be idle. */
+  timeout_minutes?: number | null;
+  /** How many bytes of output it keeps. */
+  output_limit_bytes?: number | null;
+  /** How many seconds an expression may take. */
+  evaluate_timeout?: number | null;
+}
+
+/** The program, or one thread of it, runs on. */
+export interface ProgramContinuedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "continued";
+  /** The same type. */
+  type: "continued";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The action that was decided, such as continue or step-over. */
+  action: string;
+  /** Who decided it. */
+  by: string;
+  /** The thread, if only one of several runs on. */
+  thread_id?: number;
+}
+
+/** The session was created. */
+export interface ProgramCreatedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "created";
+  /** The same type. */
+  type: "created";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The session's name. */
+  name: string | null;
+  /** Of a child process: the session of its parent. */
+  parent_id?: string;
+  /** It was made from an exported session. */
+  imported?: boolean;
+}
+
+/** The debugger in the program is gone, and the program runs on without it. */
+export interface ProgramDebuggerDisconnectedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "debugger_disconnected";
+  /** The same type. */
+  type: "debugger_disconnected";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
 }
 
 /** A program session on its own: its status, and its configuration. */
@@ -1897,6 +3127,70 @@ export interface ProgramDetail {
   last_event: number;
 }
 
+/** An event of a program. */
+export type ProgramEvent =
+  | ProgramCreatedEvent
+  | ProgramConfiguredEvent
+  | ProgramLaunchingEvent
+  | ProgramAttachingEvent
+  | ProgramRouteChangedEvent
+  | ProgramStartedEvent
+  | ProgramStoppedEvent
+  | ProgramContinuedEvent
+  | ProgramPauseRequestedEvent
+  | ProgramVariableSetEvent
+  | ProgramInputWantedEvent
+  | ProgramInputGivenEvent
+  | ProgramSubprocessSpawnedEvent
+  | ProgramChildSessionEvent
+  | ProgramBreakpointSetEvent
+  | ProgramBreakpointChangedEvent
+  | ProgramBreakpointRemovedEvent
+  | ProgramBreakpointsClearedEvent
+  | ProgramBreakpointVerifiedEvent
+  | ProgramBreakpointErrorEvent
+  | ProgramExceptionBreakpointsSetEvent
+  | ProgramDebuggerDisconnectedEvent
+  | ProgramNotSavedEvent
+  | ProgramSavedEvent
+  | ProgramExpiredEvent
+  | ProgramTerminatingEvent
+  | ProgramTerminatedEvent;
+
+/** A client chose which exceptions stop the program. */
+export interface ProgramExceptionBreakpointsSetEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "exception_breakpoints_set";
+  /** The same type. */
+  type: "exception_breakpoints_set";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Which ones: raised, uncaught or userUnhandled. */
+  filters: string[];
+  /** The classes that stop; empty for all. */
+  types: string[];
+}
+
+/** The session was idle for too long. The server ends it and forgets it. */
+export interface ProgramExpiredEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "expired";
+  /** The same type. */
+  type: "expired";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** How long it was allowed to be idle. */
+  timeout_minutes: number;
+}
+
 /** A stop of a program. */
 export interface ProgramHold {
   /** Which kind of target it is of. */
@@ -1921,6 +3215,110 @@ export interface ProgramHold {
   open?: boolean;
 }
 
+/** A client wrote to the program's stdin. */
+export interface ProgramInputGivenEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "input_given";
+  /** The same type. */
+  type: "input_given";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** How many bytes were written. */
+  bytes: number;
+  /** Whether stdin was closed after them. */
+  closed: boolean;
+}
+
+/** The program waits for input. */
+export interface ProgramInputWantedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "input_wanted";
+  /** The same type. */
+  type: "input_wanted";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The last line that it wrote without an end. */
+  prompt: string;
+}
+
+/** A program is about to be started. */
+export interface ProgramLaunchingEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "launching";
+  /** The same type. */
+  type: "launching";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The script, the module or the code. */
+  target: string;
+  /** The program's command line arguments. */
+  args: string[];
+  /** The directory that it runs in. */
+  cwd: string;
+}
+
+/** The session could not be saved, for example because the disk is full. */
+export interface ProgramNotSavedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "not_saved";
+  /** The same type. */
+  type: "not_saved";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Why it could not be saved. */
+  message: string;
+}
+
+/** A client asked the program to pause. `stopped` follows when it does. */
+export interface ProgramPauseRequestedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "pause_requested";
+  /** The same type. */
+  type: "pause_requested";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The thread that is to pause; null for any. */
+  thread_id: number | null;
+}
+
+/** The debugger could not start in the program. The program is started in another way. */
+export interface ProgramRouteChangedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "route_changed";
+  /** The same type. */
+  type: "route_changed";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The other way: always `adapter`. */
+  route: string;
+  /** Why the first way failed. */
+  why: string;
+}
+
 /** How programs are reached. */
 export interface ProgramRoutes {
   /** How they are reached as a rule. */
@@ -1931,6 +3329,38 @@ export interface ProgramRoutes {
   fallback_reason: string | null;
   /** How each session's program is reached, by id. */
   sessions: Record<string, string>;
+}
+
+/** The session could be saved again, after `not_saved`. */
+export interface ProgramSavedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "saved";
+  /** The same type. */
+  type: "saved";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+}
+
+/** The program runs, with the debugger in it. */
+export interface ProgramStartedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "started";
+  /** The same type. */
+  type: "started";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its process id, if it is known. */
+  pid: number | null;
+  /** How it was reached: direct, pid or adapter. */
+  route: string;
 }
 
 /** Where a program is: running, or at a stop, or over. */
@@ -1993,6 +3423,54 @@ export interface ProgramStatus {
   detached?: boolean;
   /** The thread that was let go. */
   resumed_thread_id?: number;
+}
+
+/** A thread of the program stopped. */
+export interface ProgramStoppedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "stopped";
+  /** The same type. */
+  type: "stopped";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Why: breakpoint, step, pause, exception… */
+  reason: string;
+  /** The thread that stopped. */
+  thread_id: number;
+  /** Where it stopped, if that is known. */
+  location: Location | null;
+  /** The breakpoints that it stopped at. */
+  breakpoint_ids: string[];
+  /** The hold that it opened; left out while the session shows another stop. */
+  hold_id?: string;
+}
+
+/** The program started a process. */
+export interface ProgramSubprocessSpawnedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "subprocess_spawned";
+  /** The same type. */
+  type: "subprocess_spawned";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its process id. */
+  pid?: number;
+  /** How it was started: spawn, fork, exec… */
+  how?: string;
+  /** Its command line. */
+  command?: string[];
+  /** Whether it is followed as a session. */
+  debuggable?: boolean;
+  /** Why it is not followed. */
+  message?: string;
 }
 
 /** A program session as a list shows it. */
@@ -2065,6 +3543,56 @@ export interface ProgramSummary {
   parent_id?: string;
   /** Of a session of an earlier server: whether it can be restarted. */
   recoverable?: boolean;
+}
+
+/** The program ended, could not be started, or was let go. */
+export interface ProgramTerminatedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "terminated";
+  /** The same type. */
+  type: "terminated";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Why: target_exited, terminated, detached, deleted, timeout… or an error code. */
+  reason: string;
+  /** Its exit code, if it is known. */
+  exit_code: number | null;
+}
+
+/** A client asked to end the program. */
+export interface ProgramTerminatingEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "terminating";
+  /** The same type. */
+  type: "terminating";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+}
+
+/** A client gave a variable another value. */
+export interface ProgramVariableSetEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "variable_set";
+  /** The same type. */
+  type: "variable_set";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The name of the variable. */
+  name: string;
+  /** A preview of its new value. */
+  value: string | null;
 }
 
 /** A Python process of this machine. */

@@ -1,13 +1,15 @@
 """Events of an agent's recording: their types, and the fields of each.
 
 The bridge writes them; the server, the command line and replays read them. A field that is not
-required is left out when there is nothing to say. `docs/decisions/0010` explains them in full.
+required is left out when there is nothing to say. The docstring of each type says when it is
+written, and the sentence at each field what it means: `docs/api.md` shows them.
+`docs/decisions/0010` explains the recording.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypedDict, TypeVar
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired  # in `typing` from Python 3.11 on
@@ -17,6 +19,11 @@ MAIN = "main"
 
 Body = object
 """A value of the agent's. A large one stands in a file, and `{"$cid", "size", "preview"}` here."""
+
+_LANE = "Which agent of the process; left out for the main one."
+_WITHIN = "The id of the tool that asked for it, if the loop itself did not."
+_REPLAYED = "The recording has this call, and gives its outcome."
+_HELD = "How long it was held, in milliseconds."
 
 EventData = Mapping[str, Any]
 """The fields of an event as they were read from a file: nobody has checked them."""
@@ -42,22 +49,29 @@ Event = tuple[str, Mapping[str, object]]
 class EventType(str, Generic[Fields]):
     """The name of a type of event. Called with the fields of one, it builds that event."""
 
-    __slots__ = ()
+    fields: type[Fields]
+
+    def __new__(cls, name: str, fields: type[Fields]) -> EventType[Fields]:
+        self = super().__new__(cls, name)
+        self.fields = fields
+        return self
 
     def __call__(self, fields: Fields) -> Event:
         return (self, fields)
 
 
 class ErrorText(TypedDict):
-    type: str
-    message: str
+    """An exception as text."""
+
+    type: Annotated[str, "The name of its class."]
+    message: Annotated[str, "Its message."]
 
 
 class Place(TypedDict):
     """The call that a change was made before."""
 
-    iteration: int
-    lane: NotRequired[str]
+    iteration: Annotated[int, "The model calls so far, with that one."]
+    lane: NotRequired[Annotated[str, _LANE]]
 
 
 def build_place(iteration: int, lane: str) -> Place:
@@ -65,267 +79,312 @@ def build_place(iteration: int, lane: str) -> Place:
 
 
 class SessionStart(TypedDict):
-    name: str
-    pid: int
-    cwd: str
-    provider: str | None
-    model: str | None
-    parent: NotRequired[str]
-    replayOf: NotRequired[str]
-    mode: NotRequired[str]
-    forkAt: NotRequired[int]
-    reopened: NotRequired[bool]
+    """The recording began, or goes on in another process."""
+
+    name: Annotated[str, "The name of the session."]
+    pid: Annotated[int, "The id of the agent's process."]
+    cwd: Annotated[str, "The directory that the agent runs in."]
+    provider: Annotated[str | None, "The provider of its models, if it is known yet."]
+    model: Annotated[str | None, "Its model, if it is known yet."]
+    parent: NotRequired[Annotated[str, "The session that it was forked from or belongs to."]]
+    replayOf: NotRequired[Annotated[str, "Of a replay: the session that it repeats."]]
+    mode: NotRequired[Annotated[str, "Of a replay: what comes from the recording."]]
+    forkAt: NotRequired[Annotated[int, "Of a fork: how many iterations come from the recording."]]
+    reopened: NotRequired[Annotated[bool, "It goes on with a recording that had begun before."]]
 
 
 class SessionEnd(TypedDict):
-    reason: str
-    """`exit`, `error` or `closed`."""
+    """The recording ended."""
+
+    reason: Annotated[str, "`exit`, `error` or `closed`."]
 
 
 class RunStart(TypedDict):
-    lane: NotRequired[str]
+    """A run of the loop began."""
+
+    lane: NotRequired[Annotated[str, _LANE]]
 
 
 class RunEnd(TypedDict):
-    isError: bool
-    iterations: int
-    lane: NotRequired[str]
-    error: NotRequired[ErrorText]
+    """A run of the loop ended."""
+
+    isError: Annotated[bool, "Whether an exception ended it."]
+    iterations: Annotated[int, "The model calls so far."]
+    lane: NotRequired[Annotated[str, _LANE]]
+    error: NotRequired[Annotated[ErrorText, "The exception that ended it."]]
 
 
 class UserInput(TypedDict):
-    """A user's message that the lane did not have before."""
+    """A request has a user's message that its lane did not have before."""
 
-    content: Body
-    lane: NotRequired[str]
+    content: Annotated[Body, "The content of the message."]
+    lane: NotRequired[Annotated[str, _LANE]]
 
 
 class ApiRequest(TypedDict):
-    iteration: int
-    messageCount: int
-    messagesKept: int
-    """How many messages of the lane's last request stand."""
-    messages: Body
-    """Those that come after them."""
-    hash: str
-    model: NotRequired[str]
-    provider: NotRequired[str]
-    lane: NotRequired[str]
-    settings: NotRequired[Body]
-    within: NotRequired[str]
-    """The id of the tool that made the call."""
-    decision: NotRequired[Body]
-    replayed: NotRequired[bool]
+    """A model is called."""
+
+    iteration: Annotated[int, "The model calls so far, with this one."]
+    messageCount: Annotated[int, "How many messages the request has."]
+    messagesKept: Annotated[int, "How many messages of the lane's last request it begins with."]
+    messages: Annotated[Body, "The messages that come after those."]
+    hash: Annotated[str, "A key of the whole request, by which a replay finds it."]
+    model: NotRequired[Annotated[str, "The name of the model."]]
+    provider: NotRequired[Annotated[str, "The provider of the model."]]
+    lane: NotRequired[Annotated[str, _LANE]]
+    settings: NotRequired[Annotated[Body, "The other arguments of the call."]]
+    within: NotRequired[Annotated[str, _WITHIN]]
+    decision: NotRequired[Annotated[Body, "What was decided about the call, if it was changed."]]
+    replayed: NotRequired[Annotated[bool, _REPLAYED]]
 
 
 class ApiResponse(TypedDict):
-    iteration: int
-    durationMs: float
-    isError: bool
-    lane: NotRequired[str]
-    model: NotRequired[str]
-    heldMs: NotRequired[float]
-    stopReason: NotRequired[Body]
-    usage: NotRequired[Body]
-    content: NotRequired[Body]
-    toolCalls: NotRequired[Body]
-    undescribed: NotRequired[Body]
-    """Why nothing is known of the answer."""
-    response: NotRequired[Body]
-    responsePickle: NotRequired[str]
-    responseMarker: NotRequired[str]
-    error: NotRequired[Body]
-    errorPickle: NotRequired[str]
-    errorMarker: NotRequired[str]
-    partial: NotRequired[bool]
-    """The stream was not read to its end."""
-    faked: NotRequired[bool]
-    decision: NotRequired[Body]
-    """What was decided of the error."""
+    """A model answered, or its call failed."""
+
+    iteration: Annotated[int, "The number of the model call."]
+    durationMs: Annotated[float, "How long the call took, in milliseconds."]
+    isError: Annotated[bool, "Whether the call failed."]
+    lane: NotRequired[Annotated[str, _LANE]]
+    model: NotRequired[Annotated[str, "The name of the model."]]
+    heldMs: NotRequired[Annotated[float, _HELD]]
+    stopReason: NotRequired[Annotated[Body, "Why the model stopped."]]
+    usage: NotRequired[Annotated[Body, "The tokens: `inputTokens` and `outputTokens`."]]
+    content: NotRequired[Annotated[Body, "The content of the answer."]]
+    toolCalls: NotRequired[Annotated[Body, "The tools that the model asks for."]]
+    undescribed: NotRequired[Annotated[Body, "Why nothing is known of the answer."]]
+    response: NotRequired[Annotated[Body, "The whole answer."]]
+    responsePickle: NotRequired[Annotated[str, "The content id of the pickle of the answer."]]
+    responseMarker: NotRequired[Annotated[str, "Why the answer cannot be restored."]]
+    error: NotRequired[Annotated[Body, "The exception: its `type` and `message`."]]
+    errorPickle: NotRequired[Annotated[str, "The content id of the pickle of the exception."]]
+    errorMarker: NotRequired[Annotated[str, "Why the exception cannot be restored."]]
+    partial: NotRequired[Annotated[bool, "The stream was not read to its end."]]
+    faked: NotRequired[Annotated[bool, "The answer was given by a decision."]]
+    decision: NotRequired[Annotated[Body, "What was decided about the failure."]]
 
 
 class ToolCallStart(TypedDict):
-    toolId: str
-    name: str
-    input: Body
-    iteration: int
-    hash: str
-    requested: NotRequired[Body]
-    """The input that the agent gave, when a decision changed it."""
-    lane: NotRequired[str]
-    pure: NotRequired[bool]
-    within: NotRequired[str]
-    decision: NotRequired[Body]
-    replayed: NotRequired[bool]
+    """A tool is called."""
+
+    toolId: Annotated[str, "The id of the call."]
+    name: Annotated[str, "The name of the tool."]
+    input: Annotated[Body, "The arguments that it runs with."]
+    iteration: Annotated[int, "The model calls so far."]
+    hash: Annotated[str, "A key of the name and the arguments, by which a replay finds it."]
+    requested: NotRequired[
+        Annotated[Body, "The arguments of the agent, if a decision changed them."]
+    ]
+    lane: NotRequired[Annotated[str, _LANE]]
+    pure: NotRequired[Annotated[bool, "The tool has no side effects."]]
+    within: NotRequired[Annotated[str, _WITHIN]]
+    decision: NotRequired[Annotated[Body, "What was decided about the call, if it was changed."]]
+    replayed: NotRequired[Annotated[bool, _REPLAYED]]
 
 
 class ToolResult(TypedDict):
-    toolId: str
-    name: str
-    result: NotRequired[Body]
-    resultPickle: NotRequired[str]
-    resultMarker: NotRequired[str]
-    faked: NotRequired[bool]
+    """A tool returned a result, or a decision gave one."""
+
+    toolId: Annotated[str, "The id of the call."]
+    name: Annotated[str, "The name of the tool."]
+    result: NotRequired[Annotated[Body, "The result."]]
+    resultPickle: NotRequired[Annotated[str, "The content id of the pickle of the result."]]
+    resultMarker: NotRequired[Annotated[str, "Why the result cannot be restored."]]
+    faked: NotRequired[Annotated[bool, "The result was given by a decision or a fork."]]
 
 
 class ToolCallEnd(TypedDict):
-    toolId: str
-    name: str
-    isError: bool
-    durationMs: float
-    error: NotRequired[Body]
-    errorPickle: NotRequired[str]
-    errorMarker: NotRequired[str]
-    heldMs: NotRequired[float]
-    cancelled: NotRequired[bool]
-    abandoned: NotRequired[bool]
-    decision: NotRequired[Body]
+    """The call of a tool ended."""
+
+    toolId: Annotated[str, "The id of the call."]
+    name: Annotated[str, "The name of the tool."]
+    isError: Annotated[bool, "Whether it failed."]
+    durationMs: Annotated[float, "How long it took, in milliseconds."]
+    error: NotRequired[Annotated[Body, "The exception: its `type` and `message`."]]
+    errorPickle: NotRequired[Annotated[str, "The content id of the pickle of the exception."]]
+    errorMarker: NotRequired[Annotated[str, "Why the exception cannot be restored."]]
+    heldMs: NotRequired[Annotated[float, _HELD]]
+    cancelled: NotRequired[Annotated[bool, "It was cancelled, and has stopped."]]
+    abandoned: NotRequired[Annotated[bool, "It was cancelled, and may still run."]]
+    decision: NotRequired[Annotated[Body, "What was decided about the failure."]]
 
 
 class ContextCompaction(TypedDict):
-    """The numbers of messages."""
+    """A request has fewer messages than the last one of its lane."""
 
-    before: int
-    after: int
+    before: Annotated[int, "How many messages the last request had."]
+    after: Annotated[int, "How many messages this one has."]
 
 
 class Paused(TypedDict, total=False):
-    stop: str
-    reason: str
-    """`pause`, `step` or `breakpoint`."""
-    at: str
-    """`model`, `tool` or `error`."""
-    name: str
-    iteration: int
-    lane: str
-    toolId: str
-    input: Body
-    messageCount: int
-    error: ErrorText
-    breakpoint: object
-    allows: list[str]
+    """The loop is held: something waits for a decision."""
+
+    stop: Annotated[str, "The agent's own name of the hold: `stop-3`."]
+    reason: Annotated[str, "`pause`, `step` or `breakpoint`."]
+    at: Annotated[str, "What waits: `model` and `tool` have not run, `error` has failed."]
+    name: Annotated[str, "The name of the tool or model."]
+    iteration: Annotated[int, "The model calls so far, with this one."]
+    lane: Annotated[str, _LANE]
+    toolId: Annotated[str, "Of a tool: the id of its call."]
+    input: Annotated[Body, "Of a tool: its arguments. Of a model: `messagesKept` and `messages`."]
+    messageCount: Annotated[int, "Of a model: how many messages the request has."]
+    error: Annotated[ErrorText, "Of a failure: the exception."]
+    breakpoint: Annotated[object, "The breakpoint that it stopped at."]
+    allows: Annotated[list[str], "The actions that decide the hold."]
 
 
 class Resumed(TypedDict):
-    """And the fields of the action."""
+    """A hold was decided or withdrawn. The fields of the action come with it."""
 
-    stop: str
-    action: str
-    by: str
+    stop: Annotated[str, "The agent's own name of the hold."]
+    action: Annotated[str, "The action that was decided, or `withdrawn`."]
+    by: Annotated[str, "Who decided it."]
+    input: NotRequired[Annotated[Body, "Of `modify`: the arguments that were changed."]]
+    result: NotRequired[Annotated[Body, "Of `skip`: the result that was given."]]
+    exception_type: NotRequired[Annotated[str, "Of `raise`: the class of the exception."]]
+    exception_message: NotRequired[Annotated[str, "Of `raise`: the message of the exception."]]
+    role: NotRequired[Annotated[str, "Of `inject`: the role of the message."]]
+    content: NotRequired[Annotated[Body, "Of `inject`: the content of the message."]]
 
 
 class StepComplete(TypedDict):
-    iteration: int
+    """A step ended: the loop did one iteration."""
+
+    iteration: Annotated[int, "The iteration that it did."]
 
 
 class BreakpointHit(TypedDict):
-    breakpoint: object
-    toolCall: object
-    """`id`, `name` and `input`."""
-    iteration: int
-    stop: str
+    """A breakpoint was hit. `paused` follows."""
+
+    breakpoint: Annotated[object, "The breakpoint."]
+    toolCall: Annotated[object, "Of a tool: `id`, `name` and `input`; null otherwise."]
+    iteration: Annotated[int, "The model calls so far, with this one."]
+    stop: Annotated[str, "The agent's own name of the hold that begins."]
 
 
 class StateSnapshot(TypedDict):
-    paused: bool
-    waiting: str
-    iteration: int
-    stops: list[str]
+    """The loop is still held. It says so twice a second."""
+
+    paused: Annotated[bool, "Always true."]
+    waiting: Annotated[str, "What it waits for: always `resume`."]
+    iteration: Annotated[int, "The model calls so far."]
+    stops: Annotated[list[str], "The agent's own names of the holds."]
 
 
 class CommandExecuted(TypedDict):
-    commandId: str
-    type: str
-    status: str
-    note: NotRequired[str]
+    """The agent took a command."""
+
+    commandId: Annotated[str, "The id of the command."]
+    type: Annotated[str, "The type of the command."]
+    status: Annotated[str, "`applied`, `accepted` (it takes effect later) or `expired`."]
+    note: NotRequired[Annotated[str, "What the agent says about it."]]
 
 
 class CommandApplied(TypedDict):
     """A command that was accepted took effect."""
 
-    commandId: str
-    type: str
+    commandId: Annotated[str, "The id of the command."]
+    type: Annotated[str, "The type of the command."]
 
 
 class CommandResponse(TypedDict):
-    commandId: str
-    type: str
-    success: bool
-    message: NotRequired[str]
-    data: NotRequired[object]
+    """The agent answered a command that asks for something."""
+
+    commandId: Annotated[str, "The id of the command."]
+    type: Annotated[str, "The type of the command."]
+    success: Annotated[bool, "Whether it could be done."]
+    message: NotRequired[Annotated[str, "Why it could not be done."]]
+    data: NotRequired[Annotated[object, "What the command asked for."]]
 
 
 class MessageInjected(TypedDict):
-    role: str
-    content: Body
-    before: Place
-    commandId: NotRequired[str]
+    """A message was added to the conversation by a command, a decision or a replay."""
+
+    role: Annotated[str, "The role of the message."]
+    content: Annotated[Body, "The content of the message."]
+    before: Annotated[Place, "The call that it was added before."]
+    commandId: NotRequired[Annotated[str, "The id of the command that added it."]]
 
 
 class VariableSet(TypedDict):
-    key: str
-    value: Body
-    before: Place
-    commandId: NotRequired[str]
+    """A variable of the loop was set."""
+
+    key: Annotated[str, "The name of the variable."]
+    value: Annotated[Body, "Its new value."]
+    before: Annotated[Place, "The call that it was set before."]
+    commandId: NotRequired[Annotated[str, "The id of the command that set it."]]
 
 
 class ValueRecorded(TypedDict):
-    """A clock, an id or a random number that the loop asked the bridge for."""
+    """The loop asked the bridge for a clock, an id or a random number."""
 
-    name: str
-    value: NotRequired[Body]
-    valuePickle: NotRequired[str]
-    valueMarker: NotRequired[str]
-    lane: NotRequired[str]
-    within: NotRequired[str]
+    name: Annotated[str, "What it asked for."]
+    value: NotRequired[Annotated[Body, "The value that it got."]]
+    valuePickle: NotRequired[Annotated[str, "The content id of the pickle of the value."]]
+    valueMarker: NotRequired[Annotated[str, "Why the value cannot be restored."]]
+    lane: NotRequired[Annotated[str, _LANE]]
+    within: NotRequired[Annotated[str, _WITHIN]]
 
 
 class ReplayDiverged(TypedDict):
-    """And what was expected and found, or that the recording has ended."""
+    """A replay cannot go on as it was recorded."""
 
-    message: str
+    message: Annotated[str, "What is different, as a sentence."]
+    kind: NotRequired[Annotated[str, "What the agent asked for: `model`, `tool` or `value`."]]
+    lane: NotRequired[Annotated[str, "Which agent of the process."]]
+    name: NotRequired[Annotated[str, "The name of the tool, model or value."]]
+    iteration: NotRequired[Annotated[int, "The model calls so far, with this one."]]
+    expected: NotRequired[Annotated[object, "What the recording has; null if it has no more."]]
+    found: NotRequired[Annotated[object, "What the agent asked for instead."]]
+    difference: NotRequired[Annotated[object, "Where the two differ."]]
+    recordingEnded: NotRequired[Annotated[bool, "Nothing differs: the recording has no more."]]
 
 
 class EventsLost(TypedDict):
-    """Events that could not be written."""
+    """Events could not be written, for example because the disk was full."""
 
-    count: int
+    count: Annotated[int, "How many were lost."]
 
 
 class Error(TypedDict):
-    """And more, as the `context` has it."""
+    """Something went wrong in the loop or the bridge. A loop may add fields of its own."""
 
-    message: str
-    context: str
-    commandId: NotRequired[str]
-    status: NotRequired[str]
+    message: Annotated[str, "What went wrong."]
+    context: Annotated[
+        str,
+        "Where: `run`, `fork`, `command_processing`, `set_variable`, `agent`, or the loop's own.",
+    ]
+    commandId: NotRequired[Annotated[str, "The id of the command that was refused."]]
+    status: NotRequired[Annotated[str, "Of a command: `rejected`."]]
+    type: NotRequired[Annotated[str, "Of a run: the class of the exception."]]
+    warning: NotRequired[Annotated[bool, "It is only a warning."]]
+    tools: NotRequired[Annotated[list[str], "Of a fork: the tools with side effects."]]
 
 
-SESSION_START = EventType[SessionStart]("session_start")
-SESSION_END = EventType[SessionEnd]("session_end")
-RUN_START = EventType[RunStart]("run_start")
-RUN_END = EventType[RunEnd]("run_end")
-USER_INPUT = EventType[UserInput]("user_input")
-API_REQUEST = EventType[ApiRequest]("api_request")
-API_RESPONSE = EventType[ApiResponse]("api_response")
-TOOL_CALL_START = EventType[ToolCallStart]("tool_call_start")
-TOOL_RESULT = EventType[ToolResult]("tool_result")
-TOOL_CALL_END = EventType[ToolCallEnd]("tool_call_end")
-CONTEXT_COMPACTION = EventType[ContextCompaction]("context_compaction")
-PAUSED = EventType[Paused]("paused")
-RESUMED = EventType[Resumed]("resumed")
-STEP_COMPLETE = EventType[StepComplete]("step_complete")
-BREAKPOINT_HIT = EventType[BreakpointHit]("breakpoint_hit")
-STATE_SNAPSHOT = EventType[StateSnapshot]("state_snapshot")
-COMMAND_EXECUTED = EventType[CommandExecuted]("command_executed")
-COMMAND_APPLIED = EventType[CommandApplied]("command_applied")
-COMMAND_RESPONSE = EventType[CommandResponse]("command_response")
-MESSAGE_INJECTED = EventType[MessageInjected]("message_injected")
-VARIABLE_SET = EventType[VariableSet]("variable_set")
-VALUE_RECORDED = EventType[ValueRecorded]("value_recorded")
-REPLAY_DIVERGED = EventType[ReplayDiverged]("replay_diverged")
-EVENTS_LOST = EventType[EventsLost]("events_lost")
-ERROR = EventType[Error]("error")
+SESSION_START = EventType("session_start", SessionStart)
+SESSION_END = EventType("session_end", SessionEnd)
+RUN_START = EventType("run_start", RunStart)
+RUN_END = EventType("run_end", RunEnd)
+USER_INPUT = EventType("user_input", UserInput)
+API_REQUEST = EventType("api_request", ApiRequest)
+API_RESPONSE = EventType("api_response", ApiResponse)
+TOOL_CALL_START = EventType("tool_call_start", ToolCallStart)
+TOOL_RESULT = EventType("tool_result", ToolResult)
+TOOL_CALL_END = EventType("tool_call_end", ToolCallEnd)
+CONTEXT_COMPACTION = EventType("context_compaction", ContextCompaction)
+PAUSED = EventType("paused", Paused)
+RESUMED = EventType("resumed", Resumed)
+STEP_COMPLETE = EventType("step_complete", StepComplete)
+BREAKPOINT_HIT = EventType("breakpoint_hit", BreakpointHit)
+STATE_SNAPSHOT = EventType("state_snapshot", StateSnapshot)
+COMMAND_EXECUTED = EventType("command_executed", CommandExecuted)
+COMMAND_APPLIED = EventType("command_applied", CommandApplied)
+COMMAND_RESPONSE = EventType("command_response", CommandResponse)
+MESSAGE_INJECTED = EventType("message_injected", MessageInjected)
+VARIABLE_SET = EventType("variable_set", VariableSet)
+VALUE_RECORDED = EventType("value_recorded", ValueRecorded)
+REPLAY_DIVERGED = EventType("replay_diverged", ReplayDiverged)
+EVENTS_LOST = EventType("events_lost", EventsLost)
+ERROR = EventType("error", Error)
 
 EVENTS = (
     *(SESSION_START, SESSION_END, RUN_START, RUN_END, USER_INPUT),

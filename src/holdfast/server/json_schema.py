@@ -41,6 +41,13 @@ _CONSTRAINTS = {
 }
 
 
+class _NotRequired:
+    """Marks a field of a typed dict, as `NotRequired` does, which Python 3.10 does not have."""
+
+    def __class_getitem__(cls, type_: Any) -> Any:
+        return Annotated[type_, cls]
+
+
 class SchemaBuilder:
     """Builds schemas; those of types with a name are `components`, which others refer to."""
 
@@ -60,7 +67,9 @@ class SchemaBuilder:
     def _build_annotated(self, type_: Any, *notes: Any) -> Json:
         schema = self.build(type_)
         for note in notes:
-            if isinstance(note, Meta):
+            if isinstance(note, str):
+                schema["description"] = note
+            elif isinstance(note, Meta):
                 for name, word in _CONSTRAINTS.items():
                     if getattr(note, name) is not None:
                         schema[word] = getattr(note, name)
@@ -95,7 +104,7 @@ class SchemaBuilder:
             self.components[name] = self.describe(type_)
         elif self._types[name] is not type_:
             raise TypeError(f"two types have the name {name}")
-        return {"$ref": _REFERENCE + name}
+        return refer_to(name)
 
     def describe(self, type_: Any) -> Json:
         """The schema of an object, with all of its fields."""
@@ -127,9 +136,20 @@ class SchemaBuilder:
         return properties, required
 
     def _list_items(self, typed_dict: Any) -> tuple[Json, list[str]]:
-        hints = typing.get_type_hints(typed_dict, include_extras=True)
+        names = {"NotRequired": _NotRequired}
+        hints = typing.get_type_hints(typed_dict, localns=names, include_extras=True)
         properties = {name: self.build(hint) for name, hint in hints.items()}
-        return properties, sorted(typed_dict.__required_keys__)
+        required = {
+            name
+            for name in typed_dict.__required_keys__
+            if _NotRequired not in getattr(hints[name], "__metadata__", ())
+        }
+        return properties, sorted(required)
+
+
+def refer_to(name: str) -> Json:
+    """The schema that stands for a component."""
+    return {"$ref": _REFERENCE + name}
 
 
 def is_object(type_: Any) -> bool:

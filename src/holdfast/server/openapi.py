@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import inspect
 from collections.abc import Sequence
 from types import ModuleType
@@ -11,6 +13,7 @@ from starlette.responses import Response
 
 from holdfast.model.version import VERSION
 from holdfast.server.error_answers import ErrorAnswer, FlatErrorAnswer
+from holdfast.server.event_schemas import add_event_schemas
 from holdfast.server.json_schema import SchemaBuilder
 from holdfast.server.route_table import Media, Route
 from holdfast.wire import rest
@@ -31,10 +34,14 @@ PATH_MEANINGS = {
 
 
 def build_routes(listed: Sequence[Route], modules: Sequence[ModuleType]) -> list[Route]:
-    """The routes that serve the document."""
-    body = rest.encode(build_document(listed, modules))
+    """The routes that serve the document, which is built for the first who asks."""
+
+    @functools.cache
+    def encode_document() -> bytes:
+        return rest.encode(build_document(listed, modules))
 
     async def get_document() -> Response:
+        body = await asyncio.to_thread(encode_document)
         return Response(body, media_type="application/json")
 
     return [Route(method, "/openapi.json", get_document) for method in ("GET", "HEAD")]
@@ -46,6 +53,7 @@ def build_document(listed: Sequence[Route], modules: Sequence[ModuleType]) -> Js
     for route in listed:
         operation = _build_operation(route, schemas)
         paths.setdefault(route.path, {})[route.method.lower()] = operation
+    add_event_schemas(schemas)
     return {
         "openapi": "3.1.0",
         "info": {

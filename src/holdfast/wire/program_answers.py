@@ -291,8 +291,8 @@ class SuggestedLine(msgspec.Struct):
     line: Annotated[int, Meta(description="A line that can stop.")]
 
 
-class BreakpointAnswer(msgspec.Struct, kw_only=True):
-    """A breakpoint, as it was set and as it was found."""
+class BreakpointFacts(msgspec.Struct, kw_only=True):
+    """What answers and events say about a breakpoint."""
 
     breakpoint_id: Annotated[str, Meta(description="The breakpoint's id within its session.")]
     id: Annotated[str, Meta(description="The same id.")]
@@ -320,6 +320,11 @@ class BreakpointAnswer(msgspec.Struct, kw_only=True):
     suggestion: Annotated[
         SuggestedLine | UnsetType, Meta(description="A line that could be used instead.")
     ] = UNSET
+
+
+class BreakpointAnswer(BreakpointFacts, kw_only=True):
+    """A breakpoint, as it was set and as it was found."""
+
     warning: Annotated[
         str | UnsetType, Meta(description="That the file has changed since it was loaded.")
     ] = UNSET

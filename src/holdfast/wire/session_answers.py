@@ -30,14 +30,19 @@ class Location(msgspec.Struct):
     function: Annotated[str | None, Meta(description="The function that the line is in.")] = None
 
 
-class Event(TypedDict, total=False):
-    """Something that happened. Beside these it has the fields of its type."""
+class EventHead(TypedDict):
+    """What every event has."""
 
     seq: Annotated[int, Meta(description="Its number within its session.")]
     session_id: Annotated[str, Meta(description="The session that it is of.")]
-    event: Annotated[str, Meta(description="Its type: stopped, continued, output, paused…")]
+    event: Annotated[str, Meta(description="Its type.")]
     type: Annotated[str, Meta(description="The same type.")]
     timestamp: Annotated[str | None, Meta(description="When, as an ISO 8601 time in UTC.")]
+
+
+class Event(EventHead, total=False):
+    """Something that happened. `wire/event_types.py` has the fields of each type."""
+
     data: Annotated[
         Mapping[str, object], Meta(description="An agent's event: its fields, as recorded.")
     ]
@@ -48,7 +53,7 @@ class EventList(msgspec.Struct):
 
     events: Annotated[
         list[Event],
-        Meta(description="What happened; each also has the fields of its type."),
+        Meta(description="What happened."),
     ]
     last_seq: Annotated[
         int, Meta(description="The number up to which events were looked at: the next `since`.")

@@ -1,0 +1,367 @@
+"""Every type of event: when it is sent, and what its fields mean.
+
+The docstring of a type says when it is sent. The OpenAPI document, docs/api.md, the types of the
+page and the tests are made from these tables. Nobody looks at them when an event is sent.
+
+Every event belongs to a session. Events of programs and calls have the fields of their type beside
+those of `EventHead`; events of agents have them in `data`, as the recording has them. A name that
+sessions of two kinds use, such as `terminated`, is in both tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypedDict
+
+from holdfast.model import agent_events
+from holdfast.wire.described import about
+from holdfast.wire.program_answers import BreakpointFacts, Subprocess
+from holdfast.wire.session_answers import Location
+
+Fields = type[Any]
+"""A typed dict or a struct: its docstring, and its fields with a sentence each."""
+
+# -- programs: sessions and runs ------------------------------------------------------------------
+
+
+class _Origin(TypedDict, total=False):
+    parent_id: Annotated[str, about("Of a child process: the session of its parent.")]
+    imported: Annotated[bool, about("It was made from an exported session.")]
+
+
+class Created(_Origin):
+    """The session was created."""
+
+    name: Annotated[str | None, about("The session's name.")]
+
+
+class Configured(TypedDict, total=False):
+    """Settings of the session were changed. The event has those that were given."""
+
+    name: Annotated[str | None, about("The session's name.")]
+    cwd: Annotated[str | None, about("The project directory.")]
+    timeout_minutes: Annotated[float | None, about("How long it may be idle.")]
+    output_limit_bytes: Annotated[int | None, about("How many bytes of output it keeps.")]
+    evaluate_timeout: Annotated[float | None, about("How many seconds an expression may take.")]
+
+
+class Launching(TypedDict):
+    """A program is about to be started."""
+
+    target: Annotated[str, about("The script, the module or the code.")]
+    args: Annotated[list[str], about("The program's command line arguments.")]
+    cwd: Annotated[str, about("The directory that it runs in.")]
+
+
+class Attaching(TypedDict):
+    """The debugger is about to attach to a program that runs already."""
+
+    pid: Annotated[int | None, about("The process, if it is attached to by its id.")]
+    host: Annotated[str | None, about("The host of a debugpy that listens.")]
+    port: Annotated[int | None, about("The port of a debugpy that listens.")]
+
+
+class RouteChanged(TypedDict):
+    """The debugger could not start in the program. The program is started in another way."""
+
+    route: Annotated[str, about("The other way: always `adapter`.")]
+    why: Annotated[str, about("Why the first way failed.")]
+
+
+class Started(TypedDict):
+    """The program runs, with the debugger in it."""
+
+    pid: Annotated[int | None, about("Its process id, if it is known.")]
+    route: Annotated[str, about("How it was reached: direct, pid or adapter.")]
+
+
+class Terminating(TypedDict):
+    """A client asked to end the program."""
+
+
+class ProgramTerminated(TypedDict):
+    """The program ended, could not be started, or was let go."""
+
+    reason: Annotated[
+        str, about("Why: target_exited, terminated, detached, deleted, timeout… or an error code.")
+    ]
+    exit_code: Annotated[int | None, about("Its exit code, if it is known.")]
+
+
+class Expired(TypedDict):
+    """The session was idle for too long. The server ends it and forgets it."""
+
+    timeout_minutes: Annotated[float, about("How long it was allowed to be idle.")]
+
+
+class DebuggerDisconnected(TypedDict):
+    """The debugger in the program is gone, and the program runs on without it."""
+
+
+class NotSaved(TypedDict):
+    """The session could not be saved, for example because the disk is full."""
+
+    message: Annotated[str, about("Why it could not be saved.")]
+
+
+class Saved(TypedDict):
+    """The session could be saved again, after `not_saved`."""
+
+
+# -- programs: stops ------------------------------------------------------------------------------
+
+
+class _StopHold(TypedDict, total=False):
+    hold_id: Annotated[
+        str, about("The hold that it opened; left out while the session shows another stop.")
+    ]
+
+
+class Stopped(_StopHold):
+    """A thread of the program stopped."""
+
+    reason: Annotated[str, about("Why: breakpoint, step, pause, exception…")]
+    thread_id: Annotated[int, about("The thread that stopped.")]
+    location: Annotated[Location | None, about("Where it stopped, if that is known.")]
+    breakpoint_ids: Annotated[list[str], about("The breakpoints that it stopped at.")]
+
+
+class _ContinuedThread(TypedDict, total=False):
+    thread_id: Annotated[int, about("The thread, if only one of several runs on.")]
+
+
+class Continued(_ContinuedThread):
+    """The program, or one thread of it, runs on."""
+
+    action: Annotated[str, about("The action that was decided, such as continue or step-over.")]
+    by: Annotated[str, about("Who decided it.")]
+
+
+class PauseRequested(TypedDict):
+    """A client asked the program to pause. `stopped` follows when it does."""
+
+    thread_id: Annotated[int | None, about("The thread that is to pause; null for any.")]
+
+
+class ProgramVariableSet(TypedDict):
+    """A client gave a variable another value."""
+
+    name: Annotated[str, about("The name of the variable.")]
+    value: Annotated[str | None, about("A preview of its new value.")]
+
+
+# -- programs: input and child processes ----------------------------------------------------------
+
+
+class InputWanted(TypedDict):
+    """The program waits for input."""
+
+    prompt: Annotated[str, about("The last line that it wrote without an end.")]
+
+
+class InputGiven(TypedDict):
+    """A client wrote to the program's stdin."""
+
+    bytes: Annotated[int, about("How many bytes were written.")]
+    closed: Annotated[bool, about("Whether stdin was closed after them.")]
+
+
+class SubprocessSpawned(Subprocess):
+    """The program started a process."""
+
+
+class ChildSession(TypedDict):
+    """A process that the program started became a session of its own."""
+
+    session_id: Annotated[
+        str, about("The session of the child: not the one whose list has the event.")
+    ]
+    pid: Annotated[int | None, about("The child's process id.")]
+
+
+# -- programs: breakpoints ------------------------------------------------------------------------
+
+
+class BreakpointSet(BreakpointFacts, kw_only=True):
+    """A breakpoint was set."""
+
+
+class ProgramBreakpointChanged(BreakpointFacts, kw_only=True):
+    """A breakpoint was changed."""
+
+
+class ProgramBreakpointRemoved(TypedDict):
+    """A breakpoint was removed."""
+
+    breakpoint_id: Annotated[str, about("The id that it had.")]
+
+
+class BreakpointsCleared(TypedDict):
+    """All breakpoints were removed."""
+
+    count: Annotated[int, about("How many there were.")]
+
+
+class BreakpointVerified(TypedDict):
+    """The file of a breakpoint was missing and is there now: it can fire."""
+
+    breakpoint_id: Annotated[str, about("The id of the breakpoint.")]
+
+
+class BreakpointError(TypedDict):
+    """The condition of a breakpoint raised an exception. The program did not stop there."""
+
+    breakpoint_id: Annotated[str, about("The id of the breakpoint.")]
+    error: Annotated[str, about("What its condition raised.")]
+
+
+class ExceptionBreakpointsSet(TypedDict):
+    """A client chose which exceptions stop the program."""
+
+    filters: Annotated[list[str], about("Which ones: raised, uncaught or userUnhandled.")]
+    types: Annotated[list[str], about("The classes that stop; empty for all.")]
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+
+class SessionStarted(TypedDict):
+    """An application opened a session for its calls."""
+
+    name: Annotated[str | None, about("The session's name, if it has one.")]
+    pid: Annotated[int | None, about("The application's process id, if it gave one.")]
+
+
+class SessionResumed(SessionStarted):
+    """A session that had ended goes on, because its application is still there."""
+
+
+class CallsTerminated(TypedDict):
+    """The session ended."""
+
+    reason: Annotated[str, about("Why: ended, process_ended, deleted or server_stopped.")]
+
+
+class FunctionRegistered(TypedDict):
+    """The application reported a function for the first time, or with another signature."""
+
+    name: Annotated[str, about("The name of the function.")]
+    signature: Annotated[str | None, about("Its signature, if it is known.")]
+
+
+class HoldOpened(TypedDict):
+    """A call is held: it waits for a decision."""
+
+    hold_id: Annotated[str, about("The id of the hold.")]
+    call_id: Annotated[str, about("The id of the call.")]
+    method_name: Annotated[str, about("The name of the function.")]
+    when: Annotated[str, about("Whether it is held before or after the call.")]
+    breakpoint_id: Annotated[str, about("The breakpoint that was hit.")]
+
+
+class HoldDecided(TypedDict):
+    """A held call got its decision."""
+
+    hold_id: Annotated[str, about("The id of the hold.")]
+    call_id: Annotated[str, about("The id of the call.")]
+    action: Annotated[str, about("The action that was decided.")]
+    by: Annotated[str, about("Who decided it.")]
+
+
+class HoldWithdrawn(TypedDict):
+    """A held call does not wait any more, and nobody decided it."""
+
+    hold_id: Annotated[str, about("The id of the hold.")]
+    call_id: Annotated[str, about("The id of the call.")]
+    why: Annotated[str, about("Why it does not wait any more.")]
+
+
+class BreakpointAdded(TypedDict):
+    """A breakpoint that concerns the session was added."""
+
+    breakpoint_id: Annotated[str, about("The id of the breakpoint.")]
+    function: Annotated[
+        str | None, about("The name or the pattern of its functions; null if it names none.")
+    ]
+
+
+class CallBreakpointChanged(BreakpointAdded):
+    """A breakpoint that concerns the session was changed."""
+
+
+class CallBreakpointRemoved(BreakpointAdded):
+    """A breakpoint that concerned the session was removed."""
+
+
+# -- the tables -----------------------------------------------------------------------------------
+
+PROGRAM_EVENTS: Mapping[str, Fields] = {
+    "created": Created,
+    "configured": Configured,
+    "launching": Launching,
+    "attaching": Attaching,
+    "route_changed": RouteChanged,
+    "started": Started,
+    "stopped": Stopped,
+    "continued": Continued,
+    "pause_requested": PauseRequested,
+    "variable_set": ProgramVariableSet,
+    "input_wanted": InputWanted,
+    "input_given": InputGiven,
+    "subprocess_spawned": SubprocessSpawned,
+    "child_session": ChildSession,
+    "breakpoint_set": BreakpointSet,
+    "breakpoint_changed": ProgramBreakpointChanged,
+    "breakpoint_removed": ProgramBreakpointRemoved,
+    "breakpoints_cleared": BreakpointsCleared,
+    "breakpoint_verified": BreakpointVerified,
+    "breakpoint_error": BreakpointError,
+    "exception_breakpoints_set": ExceptionBreakpointsSet,
+    "debugger_disconnected": DebuggerDisconnected,
+    "not_saved": NotSaved,
+    "saved": Saved,
+    "expired": Expired,
+    "terminating": Terminating,
+    "terminated": ProgramTerminated,
+}
+CALL_EVENTS: Mapping[str, Fields] = {
+    "session_started": SessionStarted,
+    "session_resumed": SessionResumed,
+    "function_registered": FunctionRegistered,
+    "hold_opened": HoldOpened,
+    "hold_decided": HoldDecided,
+    "hold_withdrawn": HoldWithdrawn,
+    "breakpoint_added": BreakpointAdded,
+    "breakpoint_changed": CallBreakpointChanged,
+    "breakpoint_removed": CallBreakpointRemoved,
+    "terminated": CallsTerminated,
+}
+AGENT_EVENTS: Mapping[str, Fields] = {str(type_): type_.fields for type_ in agent_events.EVENTS}
+
+
+@dataclass(frozen=True)
+class EventGroup:
+    """The events of one kind of session. `prefix` begins the names of their schemas."""
+
+    prefix: str
+    meaning: str
+    types: Mapping[str, Fields]
+    is_nested: bool = False  # their fields are in `data`
+
+
+EVENT_GROUPS = (
+    EventGroup("Program", "An event of a program.", PROGRAM_EVENTS),
+    EventGroup("Call", "An event of an application's calls.", CALL_EVENTS),
+    EventGroup(
+        "Agent", "An event of an agent. Its fields are in `data`.", AGENT_EVENTS, is_nested=True
+    ),
+)
+OPEN_EVENTS = frozenset((agent_events.ERROR,))
+"""Those to which an agent's loop adds fields of its own."""
+_NAMES = frozenset((*PROGRAM_EVENTS, *CALL_EVENTS, *AGENT_EVENTS))
+
+
+def is_known(name: str) -> bool:
+    """Whether sessions of any kind have events of this type."""
+    return name in _NAMES
