@@ -170,10 +170,10 @@ class AgentLoopProcess(SessionFiles):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            bufsize=0,  # `communicate` would not see what `readline` has in a buffer
         )
         assert self.process.stdout is not None
-        session_id = self.process.stdout.readline().strip()
+        session_id = self.process.stdout.readline().decode().strip()
         super().__init__(
             self.root.home(session_id) if session_id else SessionDirectory(root / "nowhere")
         )
@@ -181,13 +181,12 @@ class AgentLoopProcess(SessionFiles):
     def go(self) -> None:
         """What one that was started with WAIT waits for."""
         assert self.process.stdin is not None
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
+        self.process.stdin.write(b"\n")
 
     def result(self) -> dict[str, Any]:
         """What it prints at its end."""
         out, err = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0, err
+        assert self.process.returncode == 0, err.decode()
         found: dict[str, Any] = json.loads(out.splitlines()[-1])
         return found
 

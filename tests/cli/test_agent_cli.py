@@ -240,18 +240,19 @@ class Watching:
             [sys.executable, "-m", "holdfast", "agent", "watch", *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            bufsize=0,  # `communicate` would not see what `readline` has in a buffer
             env=environment(data_dir),
         )
         assert self.process.stderr is not None
-        assert "Watching" in self.process.stderr.readline()
+        assert b"Watching" in self.process.stderr.readline()
 
     def line(self) -> str:
         assert self.process.stdout is not None
-        return self.process.stdout.readline()
+        return self.process.stdout.readline().decode()
 
     def rest(self) -> tuple[str, str]:
-        return self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=30)
+        return out.decode(), err.decode()
 
 
 def test_what_happens_is_printed_until_the_session_ends(looper: AgentProcess) -> None:
