@@ -114,6 +114,23 @@ def test_a_process_is_attached_to_looked_into_and_let_go(
     assert program.end() == ""
 
 
+@pytest.mark.slow
+def test_a_process_is_attached_to_again_while_the_last_debugger_still_ends(
+    session: Session, running: Started
+) -> None:
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
+    session.break_at(ATTACH_TARGET, "turn")
+    attach(session, pid=program.pid)
+    slow = "setattr(__import__('pydevd').PyDB, '_PyDB__wait_for_threads_to_finish', {})"
+    wait = "lambda self, seconds: __import__('time').sleep(4)"
+    session.evaluate(slow.format(wait))
+    session.post("/detach")
+
+    again = attach(session, pid=program.pid)
+
+    assert (again["status"], again["reason"]) == ("paused", "breakpoint")
+
+
 def test_a_session_is_created_attached(server: Server, running: Started) -> None:
     program = running(sys.executable, ATTACH_TARGET.path).ready()
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from typing import Any
 
 from . import bounded_calls, child_startup, process_hooks, pydevd_control
 from .child_policy import ChildPolicy
 from .pydevd_access import current, is_detached, set_debugpy_folder
+
+_MAX_DISPOSAL_SECONDS = 10
 
 
 def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: bool) -> None:
@@ -36,6 +39,12 @@ def _refuse_second_debugger() -> None:
     if not is_detached(db):
         raise RuntimeError("another debugger is in the process already")
     db.dispose_and_kill_all_pydevd_threads(wait=False)
+    # One of its own threads may be at it already. Until that is done, pydevd takes no other one.
+    end = time.monotonic() + _MAX_DISPOSAL_SECONDS
+    while current() is db:
+        if time.monotonic() > end:
+            raise RuntimeError("the debugger that was detached has not ended yet: attach again")
+        time.sleep(0.005)
 
 
 def _fix_main_thread(debugpy_dir: str) -> None:
