@@ -118,6 +118,7 @@ def test_a_session_that_is_reopened_goes_on_where_it_was(tmp_path: Path) -> None
     assert (executed.count("before"), executed.count("between")) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_session_whose_agent_runs_cannot_be_taken_over(tmp_path: Path) -> None:
     with (
         AgentLoopProcess(tmp_path, "1", WAIT="1") as agent,

@@ -95,6 +95,7 @@ def record_decision(
 # -- the same -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_thousand_steps_replay_without_one_call(tmp_path: Path) -> None:
     loop = record_run(tmp_path, [build_writes(f"{number}.txt") for number in range(1000)])
     assert (loop.asked, len(loop.done)) == (1001, 1000)

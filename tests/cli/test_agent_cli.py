@@ -206,6 +206,7 @@ def test_the_state_is_shown_for_people(looper: AgentProcess) -> None:
     assert run_command(looper.data_dir, "inspect", "everything").returncode == 1
 
 
+@pytest.mark.slow
 def test_breakpoints_of_every_kind_are_added_listed_and_cleared(looper: AgentProcess) -> None:
     added = [
         ["tool", "write_*", "--hits", "> 2", "--if", "iteration > 1"],

@@ -237,6 +237,7 @@ def test_a_call_that_ends_its_process_says_so(shop: RecordedProgram) -> None:
     assert (code, found["reason"]) == (2, "its process ended with 7 before the call did")
 
 
+@pytest.mark.slow
 def test_a_call_that_does_not_end_is_given_up(shop: RecordedProgram) -> None:
     shop.change("shop.py", "if not text:", "import time; time.sleep(1000)\n    if not text:")
     code, found = shop.replay(shop.last_id("parse"), "--timeout", "3")

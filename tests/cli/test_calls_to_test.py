@@ -164,6 +164,7 @@ def part(text: str, name: str) -> str:
     return next(each for each in text.split("\n\n\n") if f"def {name}(" in each)
 
 
+@pytest.mark.slow
 def test_it_passes_on_the_recorded_behaviour(bank: RecordedProgram) -> None:
     code, said = bank.pytest()
     assert code == 0, said

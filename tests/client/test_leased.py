@@ -267,6 +267,7 @@ def test_every_call_of_many_threads_is_recorded(leasing: Application) -> None:
 # -- breakpoints ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_call_escapes_a_breakpoint(leasing: Application) -> None:
     """Once the server has said so, all are answered by the breakpoint; once it is gone, none."""
     ledger = with_debug(Ledger())

@@ -293,6 +293,7 @@ def test_previews_are_those_of_the_value_itself(app: Application) -> None:
     assert app.read_call("keep")["args"][0]["text"].startswith("'bbb")
 
 
+@pytest.mark.slow
 def test_the_cap_stops_a_pickler_that_would_go_on_for_ever() -> None:
     class Endless:
         def __reduce__(self) -> Any:

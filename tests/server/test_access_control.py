@@ -229,6 +229,7 @@ def test_a_refused_caller_learns_why_whatever_it_sends() -> None:
         assert served.app.asked == []
 
 
+@pytest.mark.slow
 def test_a_refused_client_that_stays_is_disconnected() -> None:
     with serve(protocol=ForNobodyBriefly) as served, served.connect() as caller:
         assert read_all(caller).startswith(b"HTTP/1.1 403 ")

@@ -320,6 +320,7 @@ def test_a_debugpy_that_waits_for_its_client_is_attached_to(
     assert again["status"] == "running"
 
 
+@pytest.mark.slow
 def test_a_debugpy_that_listens_is_attached_to_while_its_program_runs(
     server: Server, listening: Callable[..., tuple[Running, int]]
 ) -> None:
@@ -335,6 +336,7 @@ def test_a_debugpy_that_listens_is_attached_to_while_its_program_runs(
     assert program.process.poll() is None
 
 
+@pytest.mark.slow
 def test_children_of_a_program_behind_an_adapter_are_left_alone(
     session: Session, listening: Callable[..., tuple[Running, int]]
 ) -> None:

@@ -98,6 +98,7 @@ def directory_for_announcement(data: Path) -> None:
         (directory_for_announcement, "server.json"),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_replaced_is_left_and_named_in_one_line(
     used: Path, tmp_path: Path, prepare: Callable[[Path], None], word: str
 ) -> None:

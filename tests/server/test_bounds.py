@@ -156,6 +156,7 @@ def test_a_program_may_close_the_descriptors_it_finds(
     assert session.output().endswith("done\n")
 
 
+@pytest.mark.slow
 def test_a_program_that_closes_all_of_them_runs_on_by_itself(
     session: Session, bystander: Session
 ) -> None:

@@ -72,6 +72,7 @@ def test_followed_children_run_as_without_a_debugger(session: Session, python: s
 
 
 @pytest.mark.parametrize("way", ["fork_process", "spawn_process"])
+@pytest.mark.slow
 def test_children_of_every_python_stop(session: Session, python: str, way: str) -> None:
     child = paused_child(session, way, python=python)
 
@@ -101,6 +102,7 @@ def test_deleting_the_parent_ends_its_children_and_their_sessions(server: Server
     server.get(f"/sessions/{child.id}", expect=404)
 
 
+@pytest.mark.slow
 def test_a_restart_begins_with_no_children(session: Session) -> None:
     child = paused_child(session, "popen")
     pid = child.get("")["pid"]
@@ -213,6 +215,7 @@ def test_children_may_be_gone_at_once_or_be_no_python(session: Session) -> None:
     assert (shown["status"], shown["reason"]) == ("terminated", "target_exited")
 
 
+@pytest.mark.slow
 def test_a_grandchild_is_the_child_of_a_child(session: Session) -> None:
     session.break_at(CHILD_STARTER, "work")
     session.launch(CHILD_STARTER, args=["grandchild"], debug_subprocesses=True, wait=0)

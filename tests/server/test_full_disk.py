@@ -87,6 +87,7 @@ def test_what_must_be_kept_is_refused_and_leaves_nothing(own: Server) -> None:
     create_session(own, name="new")
 
 
+@pytest.mark.slow
 def test_debugging_goes_on_and_is_written_when_there_is_room(own: Server) -> None:
     session, gone = create_session(own, name="works"), create_session(own, name="gone")
     fill(own)
@@ -138,6 +139,7 @@ def test_a_server_that_stops_on_a_full_disk_leaves_what_was_written(own: Server)
         again.stop()
 
 
+@pytest.mark.slow
 def test_a_server_that_starts_on_a_full_disk_says_so_in_one_line(tmp_path: Path) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))

@@ -57,6 +57,7 @@ def test_it_says_what_it_is_and_what_it_can_do(server: Server) -> None:
 # -- settings ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_settings_are_flat_and_kept_across_restarts(tmp_path: Path) -> None:
     first = Server(tmp_path / "data")
     before = first.get("/config")
@@ -154,6 +155,7 @@ def run(*options: str, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -164,6 +166,7 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path: Path) -> N
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_data_directory_belongs_to_one_server(own: Server) -> None:
     ended = run("--port", "0", home=own.data_dir)
     assert ended.returncode == 1
@@ -172,6 +175,7 @@ def test_a_data_directory_belongs_to_one_server(own: Server) -> None:
     assert own.get("/health")["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_a_data_directory_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     ended = run("--port", "0", home=tmp_path / "file" / "data")

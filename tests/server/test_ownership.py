@@ -363,6 +363,7 @@ def test_a_killed_server_does_not_stand_in_the_way_of_the_next(own: Server) -> N
     check_nothing_left(again)
 
 
+@pytest.mark.slow
 def test_a_directory_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a directory")
     for where in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nowhere")):
@@ -383,6 +384,7 @@ def test_a_read_only_directory_is_named_in_one_line(tmp_path: Path) -> None:
         (["--port", "99999"], "99999"),
     ],
 )
+@pytest.mark.slow
 def test_a_start_that_fails_says_why_and_leaves_nothing(
     tmp_path: Path, options: list[str], named: str
 ) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from child_processes import CHILD_STARTER, WAYS, list_spawn_events, mask_pids, run_undebugged
 from harness import Session
 
 
+@pytest.mark.slow
 def test_children_run_as_without_a_debugger_and_never_stop(session: Session, python: str) -> None:
     session.break_at(CHILD_STARTER, "work", "end")
     session.post("/exception-breakpoints", {"filters": ["raised"], "types": ["Stumble"]})

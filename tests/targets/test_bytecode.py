@@ -38,6 +38,7 @@ def _list_cached(cache: Path) -> list[Path]:
     return sorted(cache.rglob("*.pyc"))
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path) -> None:
     assert _start_interpreter(tmp_path, largest=4096)["pid"]
     assert [each for each in _list_cached(tmp_path) if each.stat().st_size == 4096] == []
@@ -46,6 +47,7 @@ def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path) -> None:
     assert max(each.stat().st_size for each in _list_cached(tmp_path)) > 4096
 
 
+@pytest.mark.slow
 def test_damaged_bytecode_of_the_debugger_is_made_anew(tmp_path: Path) -> None:
     _start_interpreter(tmp_path)
     [damaged] = [each for each in _list_cached(tmp_path) if "net_command_json." in each.name]

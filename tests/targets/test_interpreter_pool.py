@@ -144,6 +144,7 @@ def test_one_that_dies_as_it_waits_is_forgotten_and_replaced_but_not_in_a_hurry(
     run_limited(main)
 
 
+@pytest.mark.slow
 def test_one_that_lives_but_cannot_be_spoken_to_is_ended() -> None:
     async def main() -> None:
         async with pool_of(2) as (made, log):
