@@ -5,6 +5,9 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.10 python3.1
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
 	&& echo $$p && break; done)
 
+# Each module is compiled once, though the tests start thousands of interpreters.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 

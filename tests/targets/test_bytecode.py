@@ -22,6 +22,7 @@ def _start_interpreter(cache: Path, largest: int = resource.RLIM_INFINITY) -> di
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, before[1]))
         env = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
         try:
             target = await launcher.arm(sys.executable, cwd="/", env=env, tag=None)
         finally:
@@ -66,7 +67,9 @@ def test_damaged_bytecode_of_the_probe_is_made_anew(
     shutil.copytree(launcher.PROBE, probe, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(launcher, "PROBE", probe)
     _start_interpreter(tmp_path)
-    for each in _list_cached(probe):
+    written = _list_cached(probe)
+    assert "__init__" in {each.name.partition(".")[0] for each in written}
+    for each in written:
         os.truncate(each, each.stat().st_size // 2)
 
     assert _start_interpreter(tmp_path)["pid"]

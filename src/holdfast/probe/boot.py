@@ -26,17 +26,21 @@ if __name__ == "__main__":
     )
     assert spec is not None
     assert spec.loader is not None
-    sys.modules["_holdfast"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sys.modules["_holdfast"])
-    try:
-        from _holdfast import program_runner
-    except (EOFError, ValueError, TypeError):  # half a file of bytecode, left by a full disk
-        import shutil
+    for is_last_try in (False, True):
+        try:
+            sys.modules["_holdfast"] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(sys.modules["_holdfast"])
+            from _holdfast import program_runner
 
-        shutil.rmtree(os.path.join(here, "__pycache__"), ignore_errors=True)
-        for name in [name for name in sys.modules if name.startswith("_holdfast.")]:
-            del sys.modules[name]
-        from _holdfast import program_runner
+            break
+        except (EOFError, ValueError, TypeError):  # half a file of bytecode, left by a full disk
+            if is_last_try:
+                raise
+            import shutil
+
+            shutil.rmtree(os.path.join(here, "__pycache__"), ignore_errors=True)
+            for name in [name for name in sys.modules if name.startswith("_holdfast.")]:
+                del sys.modules[name]
 
     if sys.argv[1] == "--join":
         program_runner.run_child(int(sys.argv[2]), sys.argv[3], sys.argv[4:])
