@@ -1,10 +1,12 @@
-"""Says what a field means, beside its type: schemas and documents are made from these."""
+"""Says what a field means, beside its type, and which fields an answer leaves out."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
+
+T = TypeVar("T")
 
 _NO_NULL = r"^[^\x00]*$"
 _VARIABLE_NAME = r"^[^=\x00]+$"
@@ -22,3 +24,8 @@ VariableName = Annotated[str, Meta(pattern=_VARIABLE_NAME)]
 def about(text: str, **constraints: Any) -> Meta:
     """The meaning of a field in one sentence, and what its value has to satisfy."""
     return Meta(description=text, **constraints)
+
+
+def none_to_unset(value: T | None) -> T | UnsetType:
+    """The value of a field that an answer leaves out when there is none."""
+    return UNSET if value is None else value

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.core.ledger import Ledger
@@ -57,6 +56,7 @@ from holdfast.wire.agent_answers import (
     AgentStatus,
     AgentSummary,
 )
+from holdfast.wire.described import none_to_unset
 from holdfast.wire.session_answers import EventList
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ class AgentSession(Session):
             status=outcome.status,
             response=outcome.response,
             session=build_status(self, AgentStatus),
-            note=UNSET if outcome.note is None else outcome.note,
+            note=none_to_unset(outcome.note),
         )
 
     async def inspect(self, what: str) -> AgentInspection:

@@ -30,6 +30,7 @@ from holdfast.wire.call_answers import (
     FunctionSummary,
     Value,
 )
+from holdfast.wire.described import none_to_unset
 
 Json = dict[str, Any]
 Previews = Mapping[str, Preview]
@@ -206,10 +207,6 @@ def build_function(function: Function, calls: int, sessions: list[str]) -> Funct
 
 def build_breakpoint(armed: ArmedBreakpoint) -> CallBreakpointAnswer:
     point = armed.point
-
-    def none_to_unset(value: Any) -> Any:
-        return UNSET if value is None else value
-
     return CallBreakpointAnswer(
         id=point.id,
         breakpoint_id=point.id,
@@ -223,7 +220,7 @@ def build_breakpoint(armed: ArmedBreakpoint) -> CallBreakpointAnswer:
         condition=none_to_unset(point.condition),
         hit_condition=none_to_unset(point.hit_condition),
         session_id=none_to_unset(point.session_id),
-        action=none_to_unset(point.action),
+        action=UNSET if point.action is None else dict(point.action),
         message=none_to_unset(armed.message),
     )
 

@@ -28,6 +28,7 @@ from holdfast.wire.call_answers import (
     CallHoldDetail,
     CallSessionAnswer,
 )
+from holdfast.wire.described import none_to_unset
 from holdfast.wire.session_requests import EvaluateHold
 
 if TYPE_CHECKING:
@@ -163,10 +164,10 @@ class CallSession(StoredSession):
             holds=sorted(self.holds),
             last_event=self.last_seq,
             argv=UNSET if application.argv is None else list(application.argv),
-            cwd=UNSET if application.cwd is None else application.cwd,
-            python=UNSET if application.python is None else application.python,
-            script=UNSET if application.script is None else application.script,
-            module=UNSET if application.module is None else application.module,
+            cwd=none_to_unset(application.cwd),
+            python=none_to_unset(application.python),
+            script=none_to_unset(application.script),
+            module=none_to_unset(application.module),
             path=UNSET if application.path is None else list(application.path),
             reason=self.reason if self.over else UNSET,
         )

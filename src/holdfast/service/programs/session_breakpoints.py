@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
@@ -16,6 +16,7 @@ from holdfast.service.programs.breakpoint_set import BreakpointSet
 from holdfast.service.programs.source_files import SourceFiles, Stamp, stamp_of
 from holdfast.targets.program.launcher import Place, Setup
 from holdfast.targets.program.target import Target
+from holdfast.wire.described import none_to_unset
 from holdfast.wire.program_answers import (
     BreakpointAnswer,
     BreakpointList,
@@ -28,7 +29,6 @@ from holdfast.wire.program_answers import (
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
-T = TypeVar("T")
 _CHANGED = "The file has changed since it was loaded; the line is of the old text."
 
 
@@ -206,17 +206,13 @@ def build_breakpoint(point: Breakpoint) -> BreakpointAnswer:
         verified=point.verified,
         enabled=point.enabled,
         hits=point.hits,
-        file=_none_to_unset(point.file),
-        line=_none_to_unset(point.line),
-        function=_none_to_unset(point.function),
-        condition=_none_to_unset(point.condition),
-        hit_condition=_none_to_unset(point.hit_condition),
-        log_message=_none_to_unset(point.log_message),
+        file=none_to_unset(point.file),
+        line=none_to_unset(point.line),
+        function=none_to_unset(point.function),
+        condition=none_to_unset(point.condition),
+        hit_condition=none_to_unset(point.hit_condition),
+        log_message=none_to_unset(point.log_message),
         source=UNSET if point.file is None else SourcePath(point.file),
-        message=_none_to_unset(point.message),
+        message=none_to_unset(point.message),
         suggestion=UNSET if suggestion is None else SuggestedLine(suggestion),
     )
-
-
-def _none_to_unset(value: T | None) -> T | UnsetType:
-    return UNSET if value is None else value
