@@ -166,7 +166,8 @@ class Session:
     def check_events(self) -> None:
         """That everything it has told of itself is as documented, if it can still be asked."""
         if self.server.process.poll() is None:
-            answer = self.server.http.get(self.path("/events?limit=1000"))
+            answer = self.server.http.get(self.path("/events?limit=10000"))
+            assert answer.status_code in (200, 404), answer.text
             if answer.status_code == 200:
                 check_events(answer.json()["events"])
 

@@ -218,7 +218,15 @@ def test_documents_use_words_that_the_code_has(document: Path) -> None:
 
 FACES = [path for face in ("server", "cli") for path in sorted((SOURCE / face).rglob("*.py"))]
 # Classes of one kind of session, and what only the model and the services may compare.
-KIND_CLASSES = {"Kind", "ProgramSession", "CallSession", "AgentSession", "ProgramHold", "CallHold"}
+KIND_CLASSES = {
+    "Kind",
+    "ProgramSession",
+    "CallSession",
+    "AgentSession",
+    "ProgramHold",
+    "CallHold",
+    "AgentHold",
+}
 KINDS = {"program", "calls", "agent"}
 
 

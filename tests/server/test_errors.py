@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness import Server, Session
+from holdfast.errors import InvalidInput
+from holdfast.server.request_parser import convert
 from session_states import LOOP, bring_to, check_error
 
 JSON = {"content-type": "application/json"}
@@ -127,6 +130,18 @@ def test_a_bad_query_is_400_too(session: Session, path: str, field: str) -> None
 
 
 LEVELS = 100_000
+
+
+def test_a_value_that_only_the_parser_of_requests_finds_too_deep_is_refused() -> None:
+    class Body(msgspec.Struct):
+        value: Any
+
+    nested: Any = None
+    for _ in range(5_000):
+        nested = [nested]
+
+    with pytest.raises(InvalidInput, match="nested too deeply"):
+        convert({"value": nested}, Body)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import os
 import resource
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -60,16 +61,38 @@ def test_damaged_bytecode_of_the_debugger_is_made_anew(tmp_path: Path) -> None:
     assert damaged.stat().st_size > whole // 2
 
 
+@pytest.fixture
+def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the probe without bytecode."""
+    copy = tmp_path / "probe"
+    shutil.copytree(launcher.PROBE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(launcher, "PROBE", copy)
+    return copy
+
+
+@pytest.mark.parametrize("place", ["beside", "elsewhere"])
 def test_damaged_bytecode_of_the_probe_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, probe: Path, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    probe = tmp_path / "probe"
-    shutil.copytree(launcher.PROBE, probe, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(launcher, "PROBE", probe)
+    cache = probe
+    if place == "elsewhere":
+        cache = tmp_path / "bytecode"
+        monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(cache))
     _start_interpreter(tmp_path)
-    written = _list_cached(probe)
+    written = [each for each in _list_cached(cache) if each.parts[-2] in ("probe", "__pycache__")]
     assert "__init__" in {each.name.partition(".")[0] for each in written}
     for each in written:
         os.truncate(each, each.stat().st_size // 2)
 
     assert _start_interpreter(tmp_path)["pid"]
+
+
+def test_a_child_that_cannot_load_the_probe_runs_as_without_a_debugger(probe: Path) -> None:
+    (probe / "program_runner.py").unlink()
+    join = [sys.executable, str(probe / "boot.py"), "--join", "1", launcher.DEBUGPY]
+
+    ran = subprocess.run(
+        [*join, "-c", "print('plain')"], capture_output=True, text=True, check=False
+    )
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "plain\n", "")

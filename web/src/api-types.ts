@@ -490,15 +490,17 @@ export interface AgentPausedEvent {
   /** Its fields, as recorded. */
   data: {
     /** The agent's own name of the hold: `stop-3`. */
-    stop?: string;
+    stop: string;
     /** `pause`, `step` or `breakpoint`. */
-    reason?: string;
+    reason: string;
     /** What waits: `model` and `tool` have not run, `error` has failed. */
-    at?: string;
+    at: string;
+    /** The model calls so far, with this one. */
+    iteration: number;
+    /** The actions that decide the hold. */
+    allows: string[];
     /** The name of the tool or model. */
     name?: string;
-    /** The model calls so far, with this one. */
-    iteration?: number;
     /** Which agent of the process; left out for the main one. */
     lane?: string;
     /** Of a tool: the id of its call. */
@@ -511,8 +513,6 @@ export interface AgentPausedEvent {
     error?: ErrorText;
     /** The breakpoint that it stopped at. */
     breakpoint?: unknown;
-    /** The actions that decide the hold. */
-    allows?: string[];
   };
 }
 
@@ -3462,13 +3462,13 @@ export interface ProgramSubprocessSpawnedEvent {
   /** When, as an ISO 8601 time in UTC. */
   timestamp: string | null;
   /** Its process id. */
-  pid?: number;
+  pid: number;
   /** How it was started: spawn, fork, exec… */
-  how?: string;
+  how: string;
   /** Its command line. */
-  command?: string[];
+  command: string[];
   /** Whether it is followed as a session. */
-  debuggable?: boolean;
+  debuggable: boolean;
   /** Why it is not followed. */
   message?: string;
 }
@@ -4114,13 +4114,13 @@ export interface StartFields {
 /** A process that the program started. */
 export interface Subprocess {
   /** Its process id. */
-  pid?: number;
+  pid: number;
   /** How it was started: spawn, fork, exec… */
-  how?: string;
+  how: string;
   /** Its command line. */
-  command?: string[];
+  command: string[];
   /** Whether it is followed as a session. */
-  debuggable?: boolean;
+  debuggable: boolean;
   /** Why it is not followed. */
   message?: string;
 }

@@ -27,7 +27,7 @@ from holdfast.model.agent_events import (
     TOOL_RESULT,
     ApiResponse,
     EventData,
-    Paused,
+    HeldCall,
     ToolCallEnd,
     ToolCallStart,
     ToolResult,
@@ -65,7 +65,7 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
             encode_lazily(requested),
             lane=call.lane,
         )
-        about: Paused = {"name": call.name, "toolId": tool_id, "input": requested}
+        about: HeldCall = {"name": call.name, "toolId": tool_id, "input": requested}
         stop = control.stop_at_tool(moment, about, tool_id, call.allows)
         if stop is not None:
             decision, held_ms = yield from _hold(bridge, stop)
@@ -206,7 +206,7 @@ def _fail_tool(
         event["cancelled"], event["abandoned"] = not error.abandoned, error.abandoned
     decision = None
     if isinstance(error, Exception):
-        about: Paused = {"name": call.name, "toolId": tool_id, "input": call.input}
+        about: HeldCall = {"name": call.name, "toolId": tool_id, "input": call.input}
         decision, more_ms = yield from _hold_error(bridge, rules.TOOL, call, about, cause, entry)
         if decision is not None and decision.action == "skip":
             result, held_ms = decision.data["result"], held_ms + more_ms
@@ -237,7 +237,7 @@ def run_model(bridge: Bridge, call: ModelCall) -> Flow:
     decision, held_ms = _repeat_decision(bridge, entry), 0.0
     if not control.is_idle:
         new = bridge.parse(join_texts(request.new))
-        about: Paused = {
+        about: HeldCall = {
             "name": call.model or "",
             "messageCount": len(call.messages),
             "input": {"messagesKept": request.kept, "messages": new},
@@ -370,7 +370,7 @@ def _fail_model(
     cause = error.error if isinstance(error, Exhausted) else error
     decision = None
     if isinstance(error, Exception):
-        about: Paused = {"name": call.model or "", "messageCount": len(call.messages)}
+        about: HeldCall = {"name": call.model or "", "messageCount": len(call.messages)}
         decision, more_ms = yield from _hold_error(bridge, rules.MODEL, call, about, cause, entry)
         if decision is not None and decision.action == "skip":
             result, held_ms = _load_result(call, decision), held_ms + more_ms
@@ -408,7 +408,7 @@ def _hold_error(
     bridge: Bridge,
     of: str,
     call: ModelCall | ToolCall,
-    about: Paused,
+    about: HeldCall,
     error: BaseException,
     entry: RecordedCall | None,
 ) -> Generator[Stop, Any, tuple[HoldDecision | None, float]]:

@@ -28,6 +28,7 @@ from holdfast.model.agent_events import (
     RESUMED,
     STEP_COMPLETE,
     Event,
+    HeldCall,
     Paused,
 )
 
@@ -104,7 +105,7 @@ class Control:
     def stop_at_model(
         self,
         moment: Moment,
-        about: Paused,
+        about: HeldCall,
         call: Any,
         allows: tuple[str, ...] = agent_commands.AT_MODEL,
     ) -> Stop | None:
@@ -140,20 +141,20 @@ class Control:
     def stop_at_tool(
         self,
         moment: Moment,
-        about: Paused,
+        about: HeldCall,
         tool_id: str,
         allows: tuple[str, ...] = agent_commands.AT_TOOL,
     ) -> Stop | None:
         return self._stop_at_breakpoint(moment, about, allows, tool_id)
 
     def stop_at_error(
-        self, moment: Moment, about: Paused, allows: tuple[str, ...] = agent_commands.AT_ERROR
+        self, moment: Moment, about: HeldCall, allows: tuple[str, ...] = agent_commands.AT_ERROR
     ) -> Stop | None:
         allows = tuple(action for action in agent_commands.AT_ERROR if action in allows)
         return self._stop_at_breakpoint(moment, about, allows)
 
     def _stop_at_breakpoint(
-        self, moment: Moment, about: Paused, allows: tuple[str, ...], tool_id: str | None = None
+        self, moment: Moment, about: HeldCall, allows: tuple[str, ...], tool_id: str | None = None
     ) -> Stop | None:
         if not self.breakpoints and not self.is_executing:
             return None
@@ -172,14 +173,20 @@ class Control:
         self,
         reason: str,
         moment: Moment,
-        about: Paused,
+        about: HeldCall,
         allows: tuple[str, ...],
         hit: AgentBreakpoint | None,
         tool_id: str | None = None,
     ) -> Stop:
         stop_id = f"stop-{next(self._numbers)}"
-        event: Paused = {"stop": stop_id, "reason": reason, "at": moment.at, **about}
-        event["iteration"] = moment.iteration
+        event: Paused = {
+            "stop": stop_id,
+            "reason": reason,
+            "at": moment.at,
+            "iteration": moment.iteration,
+            **about,
+            "allows": list(allows),
+        }
         if moment.lane != MAIN:
             event["lane"] = moment.lane
         if hit is not None:
@@ -195,7 +202,6 @@ class Control:
                     }
                 ),
             )
-        event["allows"] = list(allows)
         stop = Stop(stop_id, moment.at, allows, event, tool_id)
         self.stops[stop_id] = stop
         self.loop.emit(PAUSED(event))

@@ -108,6 +108,7 @@ async def run_async(steps: Steps, step: Hold | Invocation | None = None) -> Any:
 
 
 def _return(value: Any) -> Any:
+    """The function of a step whose coroutine exists already, and has only to be awaited."""
     return value
 
 

@@ -215,20 +215,25 @@ class ContextCompaction(TypedDict):
     after: Annotated[int, "How many messages this one has."]
 
 
-class Paused(TypedDict, total=False):
-    """The loop is held: something waits for a decision."""
+class HeldCall(TypedDict, total=False):
+    """What is known of a call of a tool or model that is held."""
 
-    stop: Annotated[str, "The agent's own name of the hold: `stop-3`."]
-    reason: Annotated[str, "`pause`, `step` or `breakpoint`."]
-    at: Annotated[str, "What waits: `model` and `tool` have not run, `error` has failed."]
     name: Annotated[str, "The name of the tool or model."]
-    iteration: Annotated[int, "The model calls so far, with this one."]
     lane: Annotated[str, _LANE]
     toolId: Annotated[str, "Of a tool: the id of its call."]
     input: Annotated[Body, "Of a tool: its arguments. Of a model: `messagesKept` and `messages`."]
     messageCount: Annotated[int, "Of a model: how many messages the request has."]
     error: Annotated[ErrorText, "Of a failure: the exception."]
     breakpoint: Annotated[object, "The breakpoint that it stopped at."]
+
+
+class Paused(HeldCall):
+    """The loop is held: something waits for a decision."""
+
+    stop: Annotated[str, "The agent's own name of the hold: `stop-3`."]
+    reason: Annotated[str, "`pause`, `step` or `breakpoint`."]
+    at: Annotated[str, "What waits: `model` and `tool` have not run, `error` has failed."]
+    iteration: Annotated[int, "The model calls so far, with this one."]
     allows: Annotated[list[str], "The actions that decide the hold."]
 
 

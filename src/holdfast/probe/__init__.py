@@ -1,7 +1,7 @@
 """What runs inside the program being debugged.
 
 The server starts `boot.py` with the target's own interpreter and one end of a socket. `boot` loads
-this directory as a package called `_holdfast` (so the target never sees `holdfast`), and
+this directory with `package_loader` as `_holdfast` (so the target never sees `holdfast`), and
 `program_runner` connects pydevd (`pydevd_control`), waits for a program from the server, and
 runs it. From then on `request_handlers` answers the server's requests on the debugger's connection:
 

@@ -17,30 +17,17 @@ if __name__ == "__main__":
     if sys.argv[1] == "--join" and sys.version_info < (3, 9):
         os.execv(sys.executable, [sys.executable] + sys.argv[4:])
 
-    # Import this directory as `_holdfast`, without touching `sys.path`.
-    import importlib.util
-
     here = os.path.dirname(os.path.abspath(__file__))
-    spec = importlib.util.spec_from_file_location(
-        "_holdfast", os.path.join(here, "__init__.py"), submodule_search_locations=[here]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    for is_last_try in (False, True):
-        try:
-            sys.modules["_holdfast"] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(sys.modules["_holdfast"])
-            from _holdfast import program_runner
-
-            break
-        except (EOFError, ValueError, TypeError):  # half a file of bytecode, left by a full disk
-            if is_last_try:
-                raise
-            import shutil
-
-            shutil.rmtree(os.path.join(here, "__pycache__"), ignore_errors=True)
-            for name in [name for name in sys.modules if name.startswith("_holdfast.")]:
-                del sys.modules[name]
+    try:
+        path = os.path.join(here, "package_loader.py")
+        namespace = dict(globals(), __name__="_holdfast_loader")
+        with open(path, encoding="utf-8") as file:
+            exec(compile(file.read(), path, "exec"), namespace)
+        program_runner = namespace["load_module"](here, "program_runner")
+    except Exception:
+        if sys.argv[1] != "--join":
+            raise
+        os.execv(sys.executable, [sys.executable] + sys.argv[4:])
 
     if sys.argv[1] == "--join":
         program_runner.run_child(int(sys.argv[2]), sys.argv[3], sys.argv[4:])

@@ -22,7 +22,7 @@ def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: b
     """
     connection = child_startup.connect_to_server(port)
     try:
-        _refuse_second_debugger()
+        _end_detached_debugger()
         if not had_threading:
             _fix_main_thread(debugpy_dir)
         pydevd_control.load(debugpy_dir)
@@ -32,19 +32,22 @@ def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: b
         _report_failure(connection, "%s: %s" % (type(error).__name__, error))
 
 
-def _refuse_second_debugger() -> None:
+def _end_detached_debugger() -> None:
+    """Make room for our debugger. Refuse if there is one that is in use."""
     db = current() if "pydevd" in sys.modules else None
     if db is None:
         return
+    from _pydevd_bundle.pydevd_constants import set_global_debugger
+
     if not is_detached(db):
         raise RuntimeError("another debugger is in the process already")
     db.dispose_and_kill_all_pydevd_threads(wait=False)
-    # One of its own threads may be at it already. Until that is done, pydevd takes no other one.
+    # One of its own threads may be at it already, and unregisters it when it is done.
     end = time.monotonic() + _MAX_DISPOSAL_SECONDS
-    while current() is db:
-        if time.monotonic() > end:
-            raise RuntimeError("the debugger that was detached has not ended yet: attach again")
+    while current() is db and time.monotonic() < end:
         time.sleep(0.005)
+    if current() is db:
+        set_global_debugger(None)
 
 
 def _fix_main_thread(debugpy_dir: str) -> None:

@@ -24,6 +24,7 @@ Place = tuple[str | int, ...]
 
 _MAX_PROBLEMS = 20
 _MISSING = "it is missing"
+_TOO_DEEP = "the body is nested too deeply"
 _WHERE = re.compile(r"(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$(?P<path>[^`]*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _NAMED = re.compile(r"Object (contains unknown|missing required) field `(.*)`", re.DOTALL)
@@ -88,7 +89,9 @@ def convert(document: Any, type_: type[T]) -> T:
         if get_origin(type_) is not dict:
             _refuse_lone_surrogates(document)
         return msgspec.convert(document, type_, strict=False)
-    except (msgspec.ValidationError, RecursionError):
+    except RecursionError:
+        raise errors.InvalidInput(_TOO_DEEP, field="body") from None
+    except msgspec.ValidationError:
         raise invalid(_find_problems(document, type_)) from None
 
 
@@ -110,7 +113,7 @@ def _parse_json(data: bytes) -> Any:
     try:
         return json.loads(data)
     except RecursionError:
-        raise errors.InvalidInput("the body is nested too deeply", field="body") from None
+        raise errors.InvalidInput(_TOO_DEEP, field="body") from None
     except json.JSONDecodeError as problem:
         message = f"not JSON: {problem.msg} at position {problem.pos}"
     except ValueError as problem:  # not UTF-8, or a number with too many digits

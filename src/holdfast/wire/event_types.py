@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from holdfast.model import agent_events
 from holdfast.wire.described import about
 from holdfast.wire.program_answers import BreakpointFacts, Subprocess
 from holdfast.wire.session_answers import Location
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired  # in `typing` from Python 3.11 on
 
 Fields = type[Any]
 """A typed dict or a struct: its docstring, and its fields with a sentence each."""
@@ -25,15 +28,12 @@ Fields = type[Any]
 # -- programs: sessions and runs ------------------------------------------------------------------
 
 
-class _Origin(TypedDict, total=False):
-    parent_id: Annotated[str, about("Of a child process: the session of its parent.")]
-    imported: Annotated[bool, about("It was made from an exported session.")]
-
-
-class Created(_Origin):
+class Created(TypedDict):
     """The session was created."""
 
     name: Annotated[str | None, about("The session's name.")]
+    parent_id: NotRequired[Annotated[str, about("Of a child process: the session of its parent.")]]
+    imported: NotRequired[Annotated[bool, about("It was made from an exported session.")]]
 
 
 class Configured(TypedDict, total=False):
@@ -112,30 +112,26 @@ class Saved(TypedDict):
 # -- programs: stops ------------------------------------------------------------------------------
 
 
-class _StopHold(TypedDict, total=False):
-    hold_id: Annotated[
-        str, about("The hold that it opened; left out while the session shows another stop.")
-    ]
-
-
-class Stopped(_StopHold):
+class Stopped(TypedDict):
     """A thread of the program stopped."""
 
     reason: Annotated[str, about("Why: breakpoint, step, pause, exception…")]
     thread_id: Annotated[int, about("The thread that stopped.")]
     location: Annotated[Location | None, about("Where it stopped, if that is known.")]
     breakpoint_ids: Annotated[list[str], about("The breakpoints that it stopped at.")]
+    hold_id: NotRequired[
+        Annotated[
+            str, about("The hold that it opened; left out while the session shows another stop.")
+        ]
+    ]
 
 
-class _ContinuedThread(TypedDict, total=False):
-    thread_id: Annotated[int, about("The thread, if only one of several runs on.")]
-
-
-class Continued(_ContinuedThread):
+class Continued(TypedDict):
     """The program, or one thread of it, runs on."""
 
     action: Annotated[str, about("The action that was decided, such as continue or step-over.")]
     by: Annotated[str, about("Who decided it.")]
+    thread_id: NotRequired[Annotated[int, about("The thread, if only one of several runs on.")]]
 
 
 class PauseRequested(TypedDict):
@@ -226,14 +222,16 @@ class ExceptionBreakpointsSet(TypedDict):
 # -- calls ----------------------------------------------------------------------------------------
 
 
-class SessionStarted(TypedDict):
-    """An application opened a session for its calls."""
-
+class _Application(TypedDict):
     name: Annotated[str | None, about("The session's name, if it has one.")]
     pid: Annotated[int | None, about("The application's process id, if it gave one.")]
 
 
-class SessionResumed(SessionStarted):
+class SessionStarted(_Application):
+    """An application opened a session for its calls."""
+
+
+class SessionResumed(_Application):
     """A session that had ended goes on, because its application is still there."""
 
 
@@ -277,20 +275,22 @@ class HoldWithdrawn(TypedDict):
     why: Annotated[str, about("Why it does not wait any more.")]
 
 
-class BreakpointAdded(TypedDict):
-    """A breakpoint that concerns the session was added."""
-
+class _CallBreakpoint(TypedDict):
     breakpoint_id: Annotated[str, about("The id of the breakpoint.")]
     function: Annotated[
         str | None, about("The name or the pattern of its functions; null if it names none.")
     ]
 
 
-class CallBreakpointChanged(BreakpointAdded):
+class BreakpointAdded(_CallBreakpoint):
+    """A breakpoint that concerns the session was added."""
+
+
+class CallBreakpointChanged(_CallBreakpoint):
     """A breakpoint that concerns the session was changed."""
 
 
-class CallBreakpointRemoved(BreakpointAdded):
+class CallBreakpointRemoved(_CallBreakpoint):
     """A breakpoint that concerned the session was removed."""
 
 
@@ -359,9 +359,3 @@ EVENT_GROUPS = (
 )
 OPEN_EVENTS = frozenset((agent_events.ERROR,))
 """Those to which an agent's loop adds fields of its own."""
-_NAMES = frozenset((*PROGRAM_EVENTS, *CALL_EVENTS, *AGENT_EVENTS))
-
-
-def is_known(name: str) -> bool:
-    """Whether sessions of any kind have events of this type."""
-    return name in _NAMES

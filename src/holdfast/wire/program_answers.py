@@ -7,13 +7,16 @@ say what these hold.
 
 from __future__ import annotations
 
-from typing import Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.wire.program_requests import AttachOptions, LaunchOptions
 from holdfast.wire.session_answers import Location, SessionStatus
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired  # in `typing` from Python 3.11 on
 
 # -- what the probe renders -----------------------------------------------------------------------
 
@@ -78,14 +81,14 @@ class Task(TypedDict, total=False):
     waiting_for: Annotated[dict[str, object], Meta(description="What it awaits.")]
 
 
-class Subprocess(TypedDict, total=False):
+class Subprocess(TypedDict):
     """A process that the program started."""
 
     pid: Annotated[int, Meta(description="Its process id.")]
     how: Annotated[str, Meta(description="How it was started: spawn, fork, exec…")]
     command: Annotated[list[str], Meta(description="Its command line.")]
     debuggable: Annotated[bool, Meta(description="Whether it is followed as a session.")]
-    message: Annotated[str, Meta(description="Why it is not followed.")]
+    message: NotRequired[Annotated[str, Meta(description="Why it is not followed.")]]
 
 
 class OutputEntry(TypedDict, total=False):

@@ -8,6 +8,7 @@ the recording.
 from __future__ import annotations
 
 import json
+import operator
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ class Histories:
 
     def note(self, messages: Sequence[Any], given: Sequence[Any], sent: Sequence[Any]) -> None:
         """A framework had `messages`, the bridge was `given` some, and those were `sent`."""
-        if len(given) == len(sent) and all(map(_is_same, given, sent)):
+        if is_unchanged(given, sent):
             return
         self._changes.append(_Change(self._texts(messages), list(sent)))
 
@@ -65,5 +66,6 @@ def reuse_messages(
     return reuse
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    return one is other
+def is_unchanged(before: Sequence[Any], after: Sequence[Any]) -> bool:
+    """Whether these are the very same messages."""
+    return len(before) == len(after) and all(map(operator.is_, before, after))

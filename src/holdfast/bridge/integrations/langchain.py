@@ -22,7 +22,7 @@ from langgraph.types import Command
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.integrations import _langchain_messages
-from holdfast.bridge.integrations._message_history import Histories, reuse_messages
+from holdfast.bridge.integrations._message_history import Histories, is_unchanged, reuse_messages
 
 
 class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -138,20 +138,16 @@ class _PendingRequest:
     def keep_changes(self, response: ModelResponse[Any]) -> Any:
         """What was put in by hand stays in the agent's own state, if the request was that state."""
         sent = self.call.messages
-        if len(sent) == len(self._given) and all(map(_is_same, sent, self._given)):
+        if is_unchanged(sent, self._given):
             return response
         state = self._request.state.get("messages") or []
         mine = self._request.messages
-        if len(state) != len(mine) or not all(map(_is_same, state, mine)):
+        if not is_unchanged(state, mine):
             self._histories.note(self._messages, self._given, sent)
             return response
         history = [each for each in sent if not isinstance(each, SystemMessage)]
         all_of_it = [RemoveMessage(REMOVE_ALL_MESSAGES), *history, *response.result]
         return ExtendedModelResponse(response, Command(update={"messages": all_of_it}))
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return one is other
 
 
 def _dump(response: ModelResponse[Any]) -> Any:

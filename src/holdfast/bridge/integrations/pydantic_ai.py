@@ -25,7 +25,7 @@ from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
 from holdfast.bridge.integrations._agent_runs import open_run
-from holdfast.bridge.integrations._message_history import Histories, reuse_messages
+from holdfast.bridge.integrations._message_history import Histories, is_unchanged, reuse_messages
 
 _MESSAGE: TypeAdapter[ModelMessage] = TypeAdapter(ModelMessage)
 # Made anew for every run, or of no interest to a model.
@@ -87,9 +87,9 @@ class HoldfastCapability(AbstractCapability[Any]):
         sent: list[ModelMessage],
     ) -> None:
         """What was put in by hand stays in the run's own history, if the request was all of it."""
-        if len(sent) == len(given) and all(map(_is_same, sent, given)):
+        if is_unchanged(sent, given):
             return
-        if len(ctx.messages) == len(messages) and all(map(_is_same, ctx.messages, messages)):
+        if is_unchanged(ctx.messages, messages):
             ctx.messages[:] = sent
         else:
             self._histories.note(messages, given, sent)
@@ -112,10 +112,6 @@ class HoldfastCapability(AbstractCapability[Any]):
         lane = self._lane or self._dbg.current_lane
         held = ToolCall(call.tool_name, asked, id=call.tool_call_id, lane=lane)
         return await self._dbg.acall_tool(held, run)
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return one is other
 
 
 def _validate(ctx: RunContext[Any], call: ToolCallPart, given: dict[str, Any]) -> dict[str, Any]:

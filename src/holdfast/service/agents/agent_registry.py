@@ -1,8 +1,8 @@
 """Follows every agent session: reads when a wake-up FIFO is written to, and checks regularly.
 
-A bridge rings for each event. The look finds who writes without ringing, and agents that died:
-their locks are free. Nothing that is wrong with one session's files keeps the server from the
-others.
+A bridge rings for each event. The regular check finds events that were written without ringing,
+and agents that died: their locks are free. Nothing that is wrong with one session's files keeps the
+server from the others.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class AgentRegistry:
             log.exception("the events of %s cannot be followed", session.id)
             return False
 
-    # -- looking ----------------------------------------------------------------------------
+    # -- checking ---------------------------------------------------------------------------
 
     async def _check_regularly(self) -> None:
         for number in count(1):

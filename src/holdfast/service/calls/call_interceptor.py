@@ -38,7 +38,7 @@ class CallInterceptor:
                 armed.note_undecided(problem.message)
         location = await self._stacks.location(running.record)
         if running.session.over:
-            return None  # the call ended while the store was read
+            return None  # the session ended while the store was read
         return self._holds.open(running, when, armed.point.id, location)
 
     async def _act(

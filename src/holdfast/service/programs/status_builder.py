@@ -131,7 +131,7 @@ async def fill_threads(status: ProgramStatus, session: ProgramSession) -> None:
 
 
 def _fill_threads_at_stop(status: ProgramStatus, stop: Stop) -> None:
-    """Build the locals from what came with the stop."""
+    """Build the threads from what came with the stop."""
     name = next((thread["name"] for thread in stop.threads if thread["id"] == stop.thread_id), "")
     stopped = Thread(thread_id=stop.thread_id, location=_location(stop.location), name=name)
     if stop.breakpoints:

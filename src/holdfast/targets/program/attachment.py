@@ -177,21 +177,19 @@ async def load_probe(target: Target, probe: ProbeSource) -> None:
 
 
 def _local_code() -> str:
+    loader = PROBE / "package_loader.py"
     return (
-        "import importlib.util, sys\n"
-        "if '_holdfast' not in sys.modules:\n"
-        f"    here = {str(PROBE)!r}\n"
-        "    spec = importlib.util.spec_from_file_location('_holdfast', here + '/__init__.py',"
-        " submodule_search_locations=[here])\n"
-        "    sys.modules['_holdfast'] = importlib.util.module_from_spec(spec)\n"
-        "    spec.loader.exec_module(sys.modules['_holdfast'])\n"
+        f"with open({str(loader)!r}, encoding='utf-8') as file:\n"
+        "    namespace = {'__name__': '_holdfast_loader'}\n"
+        f"    exec(compile(file.read(), {str(loader)!r}, 'exec'), namespace)\n"
+        f"namespace['load_module']({str(PROBE)!r}, 'injection')\n"
     )
 
 
 def _remote_code() -> str:
     """The whole probe as text, for another machine or a container, which lack our files."""
     texts = {path.stem: path.read_text("utf-8") for path in PROBE.glob("*.py")}
-    del texts["boot"]
+    del texts["boot"], texts["package_loader"]
     return (
         "import importlib.abc, importlib.util, json, sys\n"
         f"texts = json.loads({json.dumps(texts)!r})\n"
