@@ -28,7 +28,7 @@ async def launch_program(session: ProgramSession, launch: Launch, signal: Signal
     place = await launcher.locate(launch, session.config.cwd)
     before, last = session.state, (session.launch, session.attached)
     await session.end_processes()
-    listener = session.begin_run(starting=True)
+    listener = session.begin_run()
     session.state = lifecycle.next_state(before, signal)
     session.launch, session.attached = launch, None
     session.project = session.config.cwd or _project(place)
