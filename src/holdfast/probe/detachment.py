@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-from . import breakpoint_table, exception_filters, line_monitor
+from . import breakpoint_table, exception_filters, frame_tracer, line_monitor
 from .child_policy import stop_watching
 from .pydevd_access import current, is_detached, mark_detached
 
@@ -23,6 +23,7 @@ def stop_tracing_in_fork() -> None:
         return
     import pydevd_tracing
 
+    frame_tracer.reset()
     pydevd_tracing.restore_sys_set_trace_func()
     sys.settrace(None)
 
@@ -37,6 +38,7 @@ def stop_tracing_everywhere(db: Any) -> None:
         return
     import pydevd_tracing
 
+    frame_tracer.TRACING.stop()
     pydevd_tracing.restore_sys_set_trace_func()
     # A thread can be traced from outside, but only the thread itself can end its tracing.
     pydevd_tracing.set_trace_to_threads(_end_own_tracing, create_dummy_thread=False)

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from . import bounded_calls, child_startup, process_hooks, pydevd_control
+from . import bounded_calls, child_startup, exception_filters, process_hooks, pydevd_control
 from .child_policy import ChildPolicy
 from .pydevd_access import current, is_detached, set_debugpy_folder
 
@@ -27,6 +27,7 @@ def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: b
             _fix_main_thread(debugpy_dir)
         pydevd_control.load(debugpy_dir)
         _reset(pydevd_control.arm(connection))
+        exception_filters.stop_at_crash_of_main_thread()
         process_hooks.install(connection, child_port)
     except BaseException as error:
         _report_failure(connection, "%s: %s" % (type(error).__name__, error))

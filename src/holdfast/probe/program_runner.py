@@ -30,7 +30,8 @@ def run_program(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
     if not spec:
         return
     try:
-        run = _prepare_process(spec)
+        with exception_filters.preparing_program():
+            run = _prepare_process(spec)
     except SyntaxError as error:
         ORDER.answer({"syntax_error": _describe_syntax_error(error)})
         pydevd_control.end_program(db)

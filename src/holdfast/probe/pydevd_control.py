@@ -17,7 +17,7 @@ from . import (
     breakpoint_table,
     detachment,
     exception_filters,
-    fast_lines,
+    frame_tracer,
     missed_breakpoints,
     pydevd_patches,
     request_handlers,
@@ -39,6 +39,8 @@ def load(debugpy_dir: str) -> None:
     if not was_loaded:
         pydevd_patches.apply_all(pydevd)
     install()
+    if not was_loaded:
+        pydevd_patches.apply_one(frame_tracer.trace_little, pydevd)
 
 
 def arm(connection: Any) -> Any:
@@ -161,7 +163,6 @@ def install() -> None:
     stop_snapshots.install(NetCommandFactoryJson)
     breakpoint_table.install(pydevd)
     exception_filters.install(pydevd)
-    pydevd_patches.apply_one(fast_lines.skip_quiet_lines, pydevd)
     missed_breakpoints.install(pydevd)
 
 
@@ -170,3 +171,4 @@ def adopt(db: Any) -> None:
     if not getattr(db, "_holdfast", False):
         db._holdfast = True
         exception_filters.adopt(db)
+        frame_tracer.adopt(db)

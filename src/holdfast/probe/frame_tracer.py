@@ -1,0 +1,456 @@
+"""Tracing before Python 3.12, where `sys.settrace` is all there is.
+
+While nothing could stop the program, no thread is traced. With breakpoints only, each call costs
+one look at its file, and each line of a function that holds one a look at the line. pydevd gets
+the events of a breakpoint that stops, and all events while a thread steps or is to be suspended,
+or while a filter stops for raised exceptions.
+
+Three functions serve as `f_trace` of a frame. Each notices by itself that the state has changed,
+so those of other threads are left alone:
+
+- one of each `TracedFile`: looks for a breakpoint on the line
+- `_follow`: passes on to what pydevd returned for this frame
+- `resume`: decides at its first event which of the others it will be
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from types import FrameType
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from . import breakpoint_table, exception_filters
+from .exception_filters import FILTERS
+from .pydevd_access import current, is_detached, is_ours, user_threads
+from .recursion_room import REAL_ROOM, DepthGauge
+
+Trace = Optional[Callable[[Any, str, Any], Any]]
+
+_STATE_SUSPEND, _NO_STEP = 2, -1  # pydevd's STATE_SUSPEND, and its value for "no step under way"
+_MAX_FILES = 20_000  # names of files to remember; a program may make up any number
+_MAX_TRACED_IN_A_ROW = 16  # after so many, the rest of the stack is traced already
+_DECISIONS: Dict[int, bool] = {}  # by a thread's ident: whether the breakpoint that it is at stops
+
+
+class TracedFile:
+    """The breakpoints of one file, and which of its code objects concern them."""
+
+    def __init__(self, files: Dict[str, Any], lines: Dict[int, Any], functions: List[Any]) -> None:
+        self._lines = lines
+        self._functions = functions
+        self._codes: Dict[int, Tuple[Any, bool, bool]] = {}  # by id; the entry keeps the code alive
+        self.trace_line = _make_line_trace(files, lines)
+
+    def choose_trace(self, frame: Any) -> Tuple[Trace, bool]:
+        """What traces this frame, and whether pydevd must see its call."""
+        code = frame.f_code
+        known = self._codes.get(id(code))
+        if known is None:
+            has_lines = any(line in self._lines for line in _lines_of(code))
+            is_function = any(rule.is_for(code) for rule in self._functions)
+            known = self._codes[id(code)] = code, has_lines, is_function
+        return self.trace_line if known[1] else None, known[2]
+
+
+class Tracing:
+    """Whether threads are traced, and how much of them.
+
+    `files` has what was found out about each file under the present state; whoever holds another
+    object than this one holds the past.
+    """
+
+    def __init__(self) -> None:
+        self.is_active = False
+        self.is_loud = False  # pydevd gets every event
+        self.files: Dict[str, Optional[TracedFile]] = {}
+        self._lock = threading.RLock()
+
+    def update(self, breakpoints_changed: bool = False) -> None:
+        """Find out what could stop the program now, and trace no more than that."""
+        with self._lock:
+            db = current()
+            usable = db is not None and not db.pydb_disposed and not is_detached(db)
+            is_loud = usable and _needs_every_event(db)
+            is_active = is_loud or (usable and _has_breakpoints(db))
+            if (is_active, is_loud) == (self.is_active, self.is_loud) and not breakpoints_changed:
+                return
+            was_active = self.is_active
+            self.is_active, self.is_loud, self.files = is_active, is_loud, {}
+            if not is_active:
+                REAL_ROOM.close()
+                return
+            REAL_ROOM.open()
+            if not was_active:
+                _trace_all_threads()
+            for frame in _user_stacks().values():
+                trace_stack(db, frame)
+
+    def stop(self) -> None:
+        """Trace nothing; each thread that is traced ends that at its next event."""
+        self.is_active, self.is_loud, self.files = False, False, {}
+        REAL_ROOM.close()
+
+    def find_file(self, frame: Any) -> Optional[TracedFile]:
+        """The breakpoints that this frame's file has, if it has any."""
+        name = frame.f_code.co_filename
+        files = self.files
+        try:
+            return files[name]
+        except KeyError:
+            file = _find_breakpoints(files, frame)
+            if len(files) > _MAX_FILES:
+                files.clear()
+            files[name] = file
+            return file
+
+
+TRACING = Tracing()
+
+
+def reset() -> None:
+    """In a forked child: its threads, locks and limits are not those of its parent."""
+    global TRACING
+    TRACING.stop()
+    TRACING = Tracing()
+
+
+def _needs_every_event(db: Any) -> bool:
+    if (
+        db.break_on_caught_exceptions
+        or db.break_on_user_uncaught_exceptions
+        or db.has_plugin_line_breaks
+        or db.has_plugin_exception_breaks
+    ):
+        return True
+    for _, thread in user_threads():
+        info = getattr(thread, "additional_info", None)
+        if info is None or info.is_in_wait_loop:
+            continue
+        if info.pydev_step_cmd != _NO_STEP or info.pydev_state == _STATE_SUSPEND:
+            return True
+    return False
+
+
+def _has_breakpoints(db: Any) -> bool:
+    return bool(breakpoint_table.TABLE.functions) or any(db.breakpoints.values())
+
+
+def _find_breakpoints(files: Dict[str, Any], frame: Any) -> Optional[TracedFile]:
+    from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
+
+    db = current()
+    name = frame.f_code.co_filename
+    if db is None or is_ours(name):
+        return None
+    paths = get_abs_path_real_path_and_base_from_frame(frame)
+    lines = db.breakpoints.get(paths[1]) or {}
+    rules = breakpoint_table.TABLE.functions
+    functions = [rule for rule in rules if rule.file == paths[1] and not rule.entry]
+    if not lines and not functions:
+        return None
+    kind = db.get_file_type(frame, paths)
+    if kind is not None and not (kind == db.LIB_FILE and db.in_project_scope(frame, paths[0])):
+        return None
+    return TracedFile(files, lines, functions)
+
+
+def _lines_of(code: Any) -> List[int]:
+    import dis
+
+    return [line for _, line in dis.findlinestarts(code) if line is not None]
+
+
+# -- called by the interpreter, in the thread that is traced ---------------------------------------
+
+
+def _make_dispatch() -> Callable[[Any, str, Any], Any]:
+    """The function that one thread calls whenever a frame begins or goes on."""
+    gauge: Optional[DepthGauge] = None
+    counter: Any = None
+    room = REAL_ROOM
+
+    def dispatch(frame: Any, event: str, arg: Any) -> Any:
+        nonlocal gauge, counter
+        if gauge is None:
+            gauge = DepthGauge()
+            counter = gauge.counter
+        count = counter.value
+        if room.low < count < room.high:
+            try:
+                file = TRACING.files[frame.f_code.co_filename]
+            except KeyError:
+                return _begin(frame, event, arg)
+            return None if file is None else _begin(frame, event, arg)
+        if gauge.ident != threading.get_ident():  # the program gave our function to a thread
+            gauge = None
+            return dispatch(frame, event, arg)
+        if gauge.is_at_limit(count):
+            gauge.remove_room()
+            return None
+        return _watch_edge(gauge, _begin(frame, event, arg))
+
+    return dispatch
+
+
+def _begin(frame: Any, event: str, arg: Any) -> Trace:
+    """What traces this frame from now on."""
+    if not TRACING.is_active:
+        _end_tracing()
+        return None
+    if TRACING.is_loud:
+        return _ask_pydevd(frame, event, arg)
+    file = TRACING.find_file(frame)
+    if file is None:
+        return None
+    trace, is_function = file.choose_trace(frame)
+    return _ask_pydevd(frame, event, arg) if is_function else trace
+
+
+def _make_line_trace(files: Dict[str, Any], lines: Dict[int, Any]) -> Callable[..., Any]:
+    def trace_line(frame: Any, event: str, arg: Any) -> Trace:
+        if TRACING.files is not files:
+            return resume(frame, event, arg)
+        if event != "line":
+            return trace_line
+        point = lines.get(frame.f_lineno)
+        if point is None:
+            return trace_line
+        stops = breakpoint_table.should_stop(current(), None, point, frame)
+        if not stops and TRACING.files is files:
+            return trace_line
+        ident = threading.get_ident()
+        _DECISIONS[ident] = stops
+        try:
+            return _ask_pydevd(frame, event, arg)
+        finally:
+            _DECISIONS.pop(ident, None)
+
+    return trace_line
+
+
+def resume(frame: Any, event: str, arg: Any) -> Trace:
+    """Trace a frame from any of its events on, as the present state wants it."""
+    if event == "call" or TRACING.is_loud or not TRACING.is_active:
+        trace = _begin(frame, event, arg)
+    else:
+        file = TRACING.find_file(frame)
+        trace = file.choose_trace(frame)[0] if file is not None else None
+        if trace is not None:
+            trace = trace(frame, event, arg)
+    return _keep(frame, trace)
+
+
+def _follow(inner: Callable[..., Any]) -> Trace:
+    def follow(frame: Any, event: str, arg: Any) -> Trace:
+        nonlocal inner
+        if not TRACING.is_loud:
+            return resume(frame, event, arg)
+        result = inner(frame, event, arg)
+        if not TRACING.is_loud or result is None or _ends_tracing(result):
+            return _choose(frame, result)
+        inner = result
+        return follow
+
+    return follow
+
+
+def _ask_pydevd(frame: Any, event: str, arg: Any) -> Trace:
+    db = current()
+    dispatch = getattr(db, "_holdfast_dispatch", None)
+    if dispatch is None:
+        return None
+    info = getattr(db.threading_active.get(threading.get_ident()), "additional_info", None)
+    tracer = getattr(info, "thread_tracer", None)
+    if tracer is not None and tracer._args[0] is db:
+        dispatch = tracer  # the other one first goes down the whole stack
+    return _choose(frame, dispatch(frame, event, arg))
+
+
+def _choose(frame: Any, result: Any) -> Trace:
+    """What traces a frame after pydevd has seen an event of it."""
+    if TRACING.is_loud:
+        ended = result is None or _ends_tracing(result)
+        return _keep(frame, None if ended else _follow(result))
+    if not TRACING.is_active:
+        _end_tracing()
+        return _keep(frame, None)
+    file = TRACING.find_file(frame)
+    return _keep(frame, file.choose_trace(frame)[0] if file is not None else None)
+
+
+def _keep(frame: Any, trace: Trace) -> Trace:
+    """Returned from a trace function, None would leave the last one in place."""
+    if trace is None:
+        frame.f_trace = None
+    return trace
+
+
+def _ends_tracing(result: Any) -> bool:
+    from _pydevd_bundle.pydevd_constants import NO_FTRACE
+
+    return result is NO_FTRACE
+
+
+def _end_tracing() -> None:
+    import pydevd_tracing
+
+    set_trace = pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace
+    set_trace(None)
+
+
+def _watch_edge(gauge: DepthGauge, trace: Trace) -> Trace:
+    """Near the recursion limit: return the room that a frame at the limit went without.
+
+    That frame was not traced, so an exception that it raised seems to be raised by the next one.
+    """
+
+    def watch(frame: Any, event: str, arg: Any) -> Trace:
+        nonlocal trace
+        # There may be no room for any call yet, not even for a comparison.
+        hidden = gauge.removed
+        gauge.counter.value += hidden
+        gauge.removed = 0
+        if trace is None:
+            if not TRACING.is_loud:
+                return watch
+            trace = resume
+        if hidden and event == "exception" and arg[2] is not None and arg[2].tb_next is not None:
+            with _as_raised_here(arg[2]):
+                trace = trace(frame, event, arg)
+        else:
+            trace = trace(frame, event, arg)
+        return watch
+
+    return watch
+
+
+@contextlib.contextmanager
+def _as_raised_here(traceback: Any) -> Any:
+    rest, traceback.tb_next = traceback.tb_next, None
+    try:
+        yield
+        has_stopped = FILTERS.has_stopped(traceback)
+    finally:
+        traceback.tb_next = rest
+    if has_stopped:
+        FILTERS.note_stop(traceback)
+
+
+# -- from other threads ----------------------------------------------------------------------------
+
+
+def _trace_all_threads() -> None:
+    from pydevd_tracing import set_trace_to_threads
+
+    for ident in _user_stacks():
+        if ident != threading.get_ident() or not _is_ours(sys.gettrace()):
+            set_trace_to_threads(_dispatch_of(ident), thread_idents=[ident])
+
+
+def _dispatch_of(ident: int) -> Callable[[Any, str, Any], Any]:
+    """The function for a thread; it keeps it, and with it what it knows of its depth."""
+    thread = threading._active.get(ident)  # type: ignore[attr-defined]
+    dispatch = getattr(thread, "_holdfast_dispatch", None) or _make_dispatch()
+    if thread is not None:
+        thread._holdfast_dispatch = dispatch
+    return dispatch
+
+
+def _user_stacks() -> Dict[int, Any]:
+    """The top frame of each thread but the debugger's own, by ident."""
+    stacks = dict(sys._current_frames())
+    for thread in threading.enumerate():
+        is_daemon = getattr(thread, "is_pydev_daemon_thread", False)
+        if is_daemon or getattr(thread, "pydev_do_not_trace", False):
+            stacks.pop(thread.ident or 0, None)
+    return stacks
+
+
+def trace_stack(db: Any, frame: Any) -> None:
+    """Trace the frames of a stack that must be: all of them, or those with breakpoints.
+
+    Below many frames that are traced already, all are.
+    """
+    traced = 0
+    while TRACING.is_active and frame is not None and traced < _MAX_TRACED_IN_A_ROW:
+        if isinstance(frame, FrameType):
+            if _is_ours(frame.f_trace):
+                traced += TRACING.is_loud
+            elif _must_trace(db, frame):
+                traced = 0
+                frame.f_trace = resume
+        frame = frame.f_back
+
+
+def _is_ours(trace: Any) -> bool:
+    return getattr(trace, "__globals__", None) is globals()
+
+
+def _must_trace(db: Any, frame: Any) -> bool:
+    if TRACING.is_loud:
+        return bool(db.get_file_type(frame) is None)
+    file = TRACING.find_file(frame)
+    return file is not None and file.choose_trace(frame)[0] is not None
+
+
+# -- into pydevd -----------------------------------------------------------------------------------
+
+
+def trace_little(pydevd: Any) -> None:
+    """Let pydevd's own tracing begin and end here."""
+    from _pydevd_bundle.pydevd_additional_thread_info import PyDBAdditionalThreadInfo
+    from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
+
+    if PYDEVD_USE_SYS_MONITORING:
+        return
+
+    def enable_tracing(_db: Any, _trace: Any = None, apply_to_all_threads: bool = False) -> None:
+        import pydevd_tracing
+
+        if not TRACING.is_active:
+            return
+        if apply_to_all_threads:
+            _trace_all_threads()
+        elif not _is_ours(sys.gettrace()):
+            pydevd_tracing.SetTrace(_dispatch_of(threading.get_ident()))
+
+    update = PyDBAdditionalThreadInfo.update_stepping_info
+
+    def update_stepping_info(info: Any) -> None:
+        update(info)
+        TRACING.update()
+
+    def trace_parents(db: Any, _ident: Any, frame: Any, **_options: Any) -> None:
+        trace_stack(db, frame)
+
+    notify = pydevd.PyDB.on_breakpoints_changed
+
+    def on_breakpoints_changed(db: Any, removed: bool = False) -> None:
+        notify(db, removed)
+        TRACING.update(breakpoints_changed=True)
+
+    decide = pydevd.PyDB.handle_breakpoint_condition
+
+    def handle_breakpoint_condition(db: Any, info: Any, point: Any, frame: Any) -> bool:
+        """Evaluating a rule counts a hit, so it is evaluated once."""
+        stops = _DECISIONS.pop(threading.get_ident(), None) if _DECISIONS else None
+        return bool(decide(db, info, point, frame) if stops is None else stops)
+
+    pydevd.PyDB.enable_tracing = enable_tracing
+    pydevd.PyDB.on_breakpoints_changed = on_breakpoints_changed
+    pydevd.PyDB.set_trace_for_frame_and_parents = trace_parents
+    pydevd.PyDB.handle_breakpoint_condition = handle_breakpoint_condition
+    PyDBAdditionalThreadInfo.update_stepping_info = update_stepping_info
+    pydevd.PyDB._holdfast_traces_little = True
+    exception_filters.stop_at_thread_crashes()
+
+
+def adopt(db: Any) -> None:
+    """Frames and threads that pydevd wants to trace are traced from here."""
+    if not getattr(db, "_holdfast_traces_little", False):
+        return
+    db._holdfast_dispatch, db.trace_dispatch = db.trace_dispatch, resume
+    threading.settrace(None)  # pydevd starts every thread, and enables tracing there
+    TRACING.update()
