@@ -244,9 +244,7 @@ class ProgramSession(StoredSession):
 
     async def wait_until_settled(self, seconds: float) -> bool:
         """Wait until the program stops, waits for input, or ends, or a child of it is held."""
-        return await self.children.wait_for_held(
-            lambda: lifecycle.is_settled(self.state), seconds
-        )
+        return await self.children.wait_for_held(lambda: lifecycle.is_settled(self.state), seconds)
 
     async def wait_for_output(self, since: int, seconds: float) -> bool:
         return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)
