@@ -2547,7 +2547,7 @@ export interface LatestEvents {
 
 /** What to start, and how. */
 export interface LaunchOptions {
-  /** The path of a script. */
+  /** The path of a script, or of a directory or zip file with a `__main__.py`. */
   script?: string | null;
   /** A module to run, as `python -m` does. */
   module?: string | null;
@@ -2563,6 +2563,8 @@ export interface LaunchOptions {
   pythonpath?: string[] | string;
   /** The Python interpreter to use. */
   python_path?: string | null;
+  /** Flags of the interpreter, such as `-O`, `-X dev` or `-W error`, one item a word. */
+  python_args?: string[];
   /** The virtual environment whose Python is used. */
   venv?: string | null;
   /** What the program reads from its stdin first. */
@@ -2583,7 +2585,7 @@ export interface LaunchOptions {
 
 /** A program to start: exactly one of `script`, `module` and `code`. */
 export interface LaunchRequest {
-  /** The path of a script. */
+  /** The path of a script, or of a directory or zip file with a `__main__.py`. */
   script?: string | null;
   /** A module to run, as `python -m` does. */
   module?: string | null;
@@ -2599,6 +2601,8 @@ export interface LaunchRequest {
   pythonpath?: string[] | string;
   /** The Python interpreter to use. */
   python_path?: string | null;
+  /** Flags of the interpreter, such as `-O`, `-X dev` or `-W error`, one item a word. */
+  python_args?: string[];
   /** The virtual environment whose Python is used. */
   venv?: string | null;
   /** What the program reads from its stdin first. */

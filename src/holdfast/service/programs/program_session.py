@@ -498,11 +498,8 @@ class ProgramSession(StoredSession):
         self.wake()
         return True
 
-    def begin_run(self, *, starting: bool = False) -> RunListener:
-        """Begin a new run of a program: forget what belongs to the last run, and its listener.
-
-        `starting`: if it ends before it has started, the start itself raises the error.
-        """
+    def begin_run(self) -> RunListener:
+        """Begin a new run of a program: forget what belongs to the last run, and its listener."""
         self._run += 1
         self.reason = self.exit_code = self.error = None
         self.target = None
@@ -511,7 +508,7 @@ class ProgramSession(StoredSession):
         self.stops.frame_ids.clear()
         self.output.new_line()
         self.stops.withdraw("restarted")
-        return RunListener(self, self._run, starting=starting)
+        return RunListener(self, self._run)
 
     def is_current(self, run: int) -> bool:
         return run == self._run
