@@ -184,8 +184,9 @@ def test_a_single_resumed_thread_is_paused_again(
 ) -> None:
     """The others stay held where they are."""
     session.break_at(WORKER_THREADS, "work")
-    options = {"stop_all_threads": stop_all_threads, "args": ["spin"]}
-    stop = session.launch(WORKER_THREADS, python=python, **options)
+    stop = session.launch(
+        WORKER_THREADS, python=python, stop_all_threads=stop_all_threads, args=["spin"]
+    )
     held = stop["thread_id"]
     ids = {t["name"]: t["thread_id"] for t in session.get("/threads")["threads"]}
     ticker = ids["ticker"]
