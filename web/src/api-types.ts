@@ -2311,7 +2311,7 @@ export interface FlatErrorAnswer {
 
 /** One frame of a stack. */
 export interface Frame {
-  /** The frame's id, valid until its thread runs. */
+  /** The frame's id, valid until its thread runs. From 0 up they mean the thread that the session shows; other threads have ids of their own. */
   id?: number;
   /** The function's name. */
   name?: string;
@@ -4195,7 +4195,7 @@ export interface Thread {
   daemon?: boolean;
   /** paused or running. */
   status?: string;
-  /** Held because another thread stopped. */
+  /** It waits in a lock, in C or asleep while another thread is held. It can be read, and is held as soon as it runs on. */
   blocked?: boolean;
   /** Where it is. */
   location?: Location | null;
