@@ -13,17 +13,13 @@ from pathlib import Path
 
 MAX_DOCUMENT_BYTES = 16 << 20
 """The largest `session.json` or `index.json` that is read."""
-_FLAGS = (
-    getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-)
+_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
-def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> int:
+def open_regular(path: Path | str, flags: int = os.O_RDONLY, *, follows_links: bool = False) -> int:
     """A descriptor of the regular file at `path`. A file that `flags` creates is private."""
-    handle = os.open(path, flags | _FLAGS, 0o600)
+    handle = os.open(path, flags | _FLAGS | (0 if follows_links else _NO_LINKS), 0o600)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, "not a regular file", str(path))
