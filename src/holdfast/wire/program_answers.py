@@ -46,7 +46,13 @@ class Variable(TypedDict, total=False):
 class Frame(TypedDict, total=False):
     """One frame of a stack."""
 
-    id: Annotated[int, Meta(description="The frame's id, valid until its thread runs.")]
+    id: Annotated[
+        int,
+        Meta(
+            description="The frame's id, valid until its thread runs. From 0 up they mean the "
+            "thread that the session shows; other threads have ids of their own."
+        ),
+    ]
     name: Annotated[str, Meta(description="The function's name.")]
     function: Annotated[str, Meta(description="The same name.")]
     qualname: Annotated[str, Meta(description="The function's qualified name, if known.")]
@@ -64,7 +70,13 @@ class Thread(TypedDict, total=False):
     name: Annotated[str, Meta(description="The thread's name.")]
     daemon: Annotated[bool, Meta(description="Whether the program ends without waiting for it.")]
     status: Annotated[str, Meta(description="paused or running.")]
-    blocked: Annotated[bool, Meta(description="Held because another thread stopped.")]
+    blocked: Annotated[
+        bool,
+        Meta(
+            description="It waits in a lock, in C or asleep while another thread is held. It "
+            "can be read, and is held as soon as it runs on."
+        ),
+    ]
     location: Annotated[Location | None, Meta(description="Where it is.")]
     breakpoint_id: Annotated[str, Meta(description="The breakpoint that it stands at.")]
 
@@ -137,6 +149,17 @@ class ErrorDetails(msgspec.Struct):
     code: Annotated[str, Meta(description="The code of the error.")]
     message: Annotated[str, Meta(description="What went wrong.")]
     hint: Annotated[str | None, Meta(description="What to do about it.")]
+
+
+class HeldChild(msgspec.Struct):
+    """A child process, or one of its own children, that is held at a stop."""
+
+    session_id: Annotated[str, Meta(description="The session of the child.")]
+    pid: Annotated[int | None, Meta(description="Its process id.")]
+    parent_id: Annotated[str, Meta(description="The session of the program that started it.")]
+    reason: Annotated[str, Meta(description="Why it stopped.")]
+    location: Annotated[Location | None, Meta(description="Where it stopped.")]
+    hold_id: Annotated[str, Meta(description="The hold that waits for a decision.")]
 
 
 class ProgramStatus(SessionStatus, kw_only=True):
@@ -212,7 +235,12 @@ class ProgramStatus(SessionStatus, kw_only=True):
         bool | UnsetType, Meta(description="It has not stopped yet: it is busy outside Python.")
     ] = UNSET
     message: Annotated[
-        str | UnsetType, Meta(description="What `native_frame` or `pause_pending` means.")
+        str | UnsetType,
+        Meta(description="What `native_frame`, `pause_pending` or `held_children` means."),
+    ] = UNSET
+    held_children: Annotated[
+        list[HeldChild] | UnsetType,
+        Meta(description="The child processes, and theirs, that are held. They end a wait once."),
     ] = UNSET
     action: Annotated[str | UnsetType, Meta(description="The action that was decided.")] = UNSET
     detached: Annotated[bool | UnsetType, Meta(description="The program runs on by itself.")] = (

@@ -243,8 +243,8 @@ class ProgramSession(StoredSession):
     # -- waiting ----------------------------------------------------------------------------
 
     async def wait_until_settled(self, seconds: float) -> bool:
-        """Wait until the program stops, waits for input, or ends."""
-        return await self.wait_until(lambda: lifecycle.is_settled(self.state), seconds)
+        """Wait until the program stops, waits for input, or ends, or a child of it is held."""
+        return await self.children.wait_for_held(lambda: lifecycle.is_settled(self.state), seconds)
 
     async def wait_for_output(self, since: int, seconds: float) -> bool:
         return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)
@@ -407,6 +407,8 @@ class ProgramSession(StoredSession):
 
     async def pause(self, options: RunOptions) -> ProgramStatus:
         """Stop at the next line; still `running` when it is busy outside Python."""
+        if options.thread_id is not None and self.state is State.PAUSED:
+            return await self._pause_thread(options.thread_id, options)
         seconds = self._seconds(options, self.settings.step_wait)
         include = parse_include(options.include)
         target = self.live_target("pause")
@@ -420,6 +422,22 @@ class ProgramSession(StoredSession):
         else:
             answer = await status_builder.build_answer_after_run(self, 0.0, include)
         if answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value):
+            answer.pause_pending = True
+            answer.message = _PAUSE_PENDING
+        return answer
+
+    async def _pause_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
+        """Stop one thread that runs while others are held."""
+        seconds = self._seconds(options, self.settings.step_wait)
+        include = parse_include(options.include)
+        await self.inspection.require_running_thread(thread)
+        target = self.current_target()
+        await target.operate("pause_thread", thread=thread)
+        self.event("pause_requested", thread_id=thread)
+        if seconds:
+            await self.stops.wait_for_thread(thread, seconds)
+        answer = await status_builder.build_status(self, include)
+        if seconds and answer.thread_id != thread and not self.over:
             answer.pause_pending = True
             answer.message = _PAUSE_PENDING
         return answer
@@ -478,6 +496,7 @@ class ProgramSession(StoredSession):
             self.touch()  # its idle time begins when it stops running
         self.state = state
         self.wake()
+        self.children.wake_ancestors()
         return True
 
     def begin_run(self) -> RunListener:
@@ -487,6 +506,7 @@ class ProgramSession(StoredSession):
         self.target = None
         self.children.subprocesses = []
         self.stops.threads.clear()
+        self.stops.frame_ids.clear()
         self.output.new_line()
         self.stops.withdraw("restarted")
         return RunListener(self, self._run)
