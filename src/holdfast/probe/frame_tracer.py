@@ -1,21 +1,24 @@
 """Tracing before Python 3.12, where `sys.settrace` is all there is.
 
 While nothing could stop the program, no thread is traced. With breakpoints only, each call costs
-one look at its file, and each line of a function that holds one a look at the line. pydevd gets
-the events of a breakpoint that stops, and all events while a thread steps or is to be suspended,
-or while a filter stops for raised exceptions.
+one look at its file, and each line of a function that holds one a look at the line. A filter for
+raised exceptions costs each frame its exceptions, and no lines. pydevd gets the events at which
+one of these may stop, and every event while a thread steps or is to be suspended.
 
-Three functions serve as `f_trace` of a frame. Each notices by itself that the state has changed,
+These functions serve as `f_trace` of a frame. Each notices by itself that the state has changed,
 so those of other threads are left alone:
 
-- one of each `TracedFile`: looks for a breakpoint on the line
-- `_follow`: passes on to what pydevd returned for this frame
+- `trace_line` of a file with breakpoints: looks for one on the line
+- `trace_raised`: waits for exceptions
+- `follow`: passes on to what pydevd returned for this frame
+- `watch`: near the recursion limit, around one of the others
 - `resume`: decides at its first event which of the others it will be
 """
 
 from __future__ import annotations
 
 import contextlib
+import dis
 import sys
 import threading
 from types import FrameType
@@ -24,7 +27,8 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from . import breakpoint_table, exception_filters
 from .exception_filters import FILTERS
 from .pydevd_access import current, is_detached, is_ours, user_threads
-from .recursion_room import REAL_ROOM, DepthGauge
+from .recursion_room import COUNTS_DOWN, FAR_FROM_LIMIT, REAL_ROOM, UNKNOWN_DEPTH, DepthGauge
+from .step_returns import step_to_caller
 
 Trace = Optional[Callable[[Any, str, Any], Any]]
 
@@ -35,35 +39,42 @@ _DECISIONS: Dict[int, bool] = {}  # by a thread's ident: whether the breakpoint 
 
 
 class TracedFile:
-    """The breakpoints of one file, and which of its code objects concern them."""
+    """The breakpoints of one file, and which of its code objects they concern."""
 
-    def __init__(self, files: Dict[str, Any], lines: Dict[int, Any], functions: List[Any]) -> None:
+    def __init__(
+        self, files: Dict[str, Any], lines: Dict[int, Any], functions: List[Any], other: Trace
+    ) -> None:
         self._lines = lines
         self._functions = functions
-        self._codes: Dict[int, Tuple[Any, bool, bool]] = {}  # by id; the entry keeps the code alive
-        self.trace_line = _make_line_trace(files, lines)
+        self._other = other  # what traces frames that no breakpoint concerns
+        self._trace_line = _make_line_trace(files, lines)
+        self.codes: Dict[int, Tuple[Any, Trace, bool]] = {}  # by id; an entry keeps its code alive
 
-    def choose_trace(self, frame: Any) -> Tuple[Trace, bool]:
+    def choose(self, frame: Any) -> Tuple[Trace, bool]:
         """What traces this frame, and whether pydevd must see its call."""
         code = frame.f_code
-        known = self._codes.get(id(code))
+        known = self.codes.get(id(code))
         if known is None:
-            has_lines = any(line in self._lines for line in _lines_of(code))
+            has_lines = any(line in self._lines for _, line in dis.findlinestarts(code))
             is_function = any(rule.is_for(code) for rule in self._functions)
-            known = self._codes[id(code)] = code, has_lines, is_function
-        return self.trace_line if known[1] else None, known[2]
+            trace = self._trace_line if has_lines else self._other
+            known = self.codes[id(code)] = code, trace, is_function
+        if known[1] is trace_raised:
+            frame.f_trace_lines = False
+        return known[1:]
 
 
 class Tracing:
     """Whether threads are traced, and how much of them.
 
-    `files` has what was found out about each file under the present state; whoever holds another
-    object than this one holds the past.
+    `files` has each file that was met under the present state, None for one that nothing concerns;
+    whoever holds another object than this one holds the past.
     """
 
     def __init__(self) -> None:
         self.is_active = False
         self.is_loud = False  # pydevd gets every event
+        self.stops_at_raise = False
         self.files: Dict[str, Optional[TracedFile]] = {}
         self._lock = threading.RLock()
 
@@ -73,16 +84,18 @@ class Tracing:
             db = current()
             usable = db is not None and not db.pydb_disposed and not is_detached(db)
             is_loud = usable and _needs_every_event(db)
-            is_active = is_loud or (usable and _has_breakpoints(db))
-            if (is_active, is_loud) == (self.is_active, self.is_loud) and not breakpoints_changed:
+            at_raise = bool(usable and db.break_on_caught_exceptions)
+            is_active = is_loud or at_raise or (usable and _has_breakpoints(db))
+            before = self.is_active, self.is_loud, self.stops_at_raise
+            if (is_active, is_loud, at_raise) == before and not breakpoints_changed:
                 return
-            was_active = self.is_active
-            self.is_active, self.is_loud, self.files = is_active, is_loud, {}
+            self.is_active, self.is_loud, self.stops_at_raise = is_active, is_loud, at_raise
+            self.files = {}
             if not is_active:
                 REAL_ROOM.close()
                 return
             REAL_ROOM.open()
-            if not was_active:
+            if not before[0]:
                 _trace_all_threads()
             for frame in _user_stacks().values():
                 trace_stack(db, frame)
@@ -92,18 +105,18 @@ class Tracing:
         self.is_active, self.is_loud, self.files = False, False, {}
         REAL_ROOM.close()
 
-    def find_file(self, frame: Any) -> Optional[TracedFile]:
-        """The breakpoints that this frame's file has, if it has any."""
+    def find_trace(self, frame: Any) -> Tuple[Trace, bool]:
+        """What traces this frame while just running, and whether pydevd must see its call."""
         name = frame.f_code.co_filename
         files = self.files
         try:
-            return files[name]
+            file = files[name]
         except KeyError:
-            file = _find_breakpoints(files, frame)
+            file = _find_file(files, frame)
             if len(files) > _MAX_FILES:
                 files.clear()
             files[name] = file
-            return file
+        return (None, False) if file is None else file.choose(frame)
 
 
 TRACING = Tracing()
@@ -118,8 +131,7 @@ def reset() -> None:
 
 def _needs_every_event(db: Any) -> bool:
     if (
-        db.break_on_caught_exceptions
-        or db.break_on_user_uncaught_exceptions
+        db.break_on_user_uncaught_exceptions
         or db.has_plugin_line_breaks
         or db.has_plugin_exception_breaks
     ):
@@ -137,29 +149,23 @@ def _has_breakpoints(db: Any) -> bool:
     return bool(breakpoint_table.TABLE.functions) or any(db.breakpoints.values())
 
 
-def _find_breakpoints(files: Dict[str, Any], frame: Any) -> Optional[TracedFile]:
+def _find_file(files: Dict[str, Any], frame: Any) -> Optional[TracedFile]:
     from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
     db = current()
-    name = frame.f_code.co_filename
-    if db is None or is_ours(name):
+    if db is None or is_ours(frame.f_code.co_filename):
         return None
     paths = get_abs_path_real_path_and_base_from_frame(frame)
     lines = db.breakpoints.get(paths[1]) or {}
     rules = breakpoint_table.TABLE.functions
     functions = [rule for rule in rules if rule.file == paths[1] and not rule.entry]
-    if not lines and not functions:
+    other = trace_raised if TRACING.stops_at_raise else None
+    if not lines and not functions and other is None:
         return None
     kind = db.get_file_type(frame, paths)
     if kind is not None and not (kind == db.LIB_FILE and db.in_project_scope(frame, paths[0])):
         return None
-    return TracedFile(files, lines, functions)
-
-
-def _lines_of(code: Any) -> List[int]:
-    import dis
-
-    return [line for _, line in dis.findlinestarts(code) if line is not None]
+    return TracedFile(files, lines, functions, other)
 
 
 # -- called by the interpreter, in the thread that is traced ---------------------------------------
@@ -168,24 +174,52 @@ def _lines_of(code: Any) -> List[int]:
 def _make_dispatch() -> Callable[[Any, str, Any], Any]:
     """The function that one thread calls whenever a frame begins or goes on."""
     gauge: Optional[DepthGauge] = None
-    counter: Any = None
+    counter: Any = UNKNOWN_DEPTH
     room = REAL_ROOM
 
-    def dispatch(frame: Any, event: str, arg: Any) -> Any:
-        nonlocal gauge, counter
-        if gauge is None:
-            gauge = DepthGauge()
-            counter = gauge.counter
-        count = counter.value
-        if room.low < count < room.high:
+    # Two functions of the same kind, for each comparison here makes every call of the program
+    # slower: the counter goes down in one Python, and up in the others.
+    def dispatch_down(frame: Any, event: str, arg: Any) -> Any:
+        if counter.value > FAR_FROM_LIMIT:
             try:
                 file = TRACING.files[frame.f_code.co_filename]
             except KeyError:
                 return _begin(frame, event, arg)
-            return None if file is None else _begin(frame, event, arg)
-        if gauge.ident != threading.get_ident():  # the program gave our function to a thread
-            gauge = None
-            return dispatch(frame, event, arg)
+            if file is None:
+                return None
+            known = file.codes.get(id(frame.f_code))
+            if known is None or known[2]:
+                return _begin(frame, event, arg)
+            if known[1] is trace_raised:
+                frame.f_trace_lines = False
+            return known[1]
+        return near_limit(frame, event, arg, counter.value)
+
+    def dispatch_up(frame: Any, event: str, arg: Any) -> Any:
+        if counter.value < room.high:
+            try:
+                file = TRACING.files[frame.f_code.co_filename]
+            except KeyError:
+                return _begin(frame, event, arg)
+            if file is None:
+                return None
+            known = file.codes.get(id(frame.f_code))
+            if known is None or known[2]:
+                return _begin(frame, event, arg)
+            if known[1] is trace_raised:
+                frame.f_trace_lines = False
+            return known[1]
+        return near_limit(frame, event, arg, counter.value)
+
+    dispatch = dispatch_down if COUNTS_DOWN else dispatch_up
+
+    def near_limit(frame: Any, event: str, arg: Any, count: int) -> Any:
+        nonlocal gauge, counter
+        # At first, and if the program gave our function to another thread.
+        if gauge is None or gauge.ident != threading.get_ident():
+            gauge = DepthGauge()
+            counter = gauge.counter
+            return _begin(frame, event, arg)
         if gauge.is_at_limit(count):
             gauge.remove_room()
             return None
@@ -201,10 +235,7 @@ def _begin(frame: Any, event: str, arg: Any) -> Trace:
         return None
     if TRACING.is_loud:
         return _ask_pydevd(frame, event, arg)
-    file = TRACING.find_file(frame)
-    if file is None:
-        return None
-    trace, is_function = file.choose_trace(frame)
+    trace, is_function = TRACING.find_trace(frame)
     return _ask_pydevd(frame, event, arg) if is_function else trace
 
 
@@ -213,6 +244,8 @@ def _make_line_trace(files: Dict[str, Any], lines: Dict[int, Any]) -> Callable[.
         if TRACING.files is not files:
             return resume(frame, event, arg)
         if event != "line":
+            if event == "exception" and TRACING.stops_at_raise:
+                return _ask_pydevd(frame, event, arg)
             return trace_line
         point = lines.get(frame.f_lineno)
         if point is None:
@@ -230,13 +263,19 @@ def _make_line_trace(files: Dict[str, Any], lines: Dict[int, Any]) -> Callable[.
     return trace_line
 
 
+def trace_raised(frame: Any, event: str, arg: Any) -> Trace:
+    if TRACING.is_loud or not TRACING.stops_at_raise:
+        return resume(frame, event, arg)
+    return _ask_pydevd(frame, event, arg) if event == "exception" else trace_raised
+
+
 def resume(frame: Any, event: str, arg: Any) -> Trace:
     """Trace a frame from any of its events on, as the present state wants it."""
+    frame.f_trace_lines = True
     if event == "call" or TRACING.is_loud or not TRACING.is_active:
         trace = _begin(frame, event, arg)
     else:
-        file = TRACING.find_file(frame)
-        trace = file.choose_trace(frame)[0] if file is not None else None
+        trace = TRACING.find_trace(frame)[0]
         if trace is not None:
             trace = trace(frame, event, arg)
     return _keep(frame, trace)
@@ -247,8 +286,10 @@ def _follow(inner: Callable[..., Any]) -> Trace:
         nonlocal inner
         if not TRACING.is_loud:
             return resume(frame, event, arg)
+        if event == "return":
+            step_to_caller(current(), frame)
         result = inner(frame, event, arg)
-        if not TRACING.is_loud or result is None or _ends_tracing(result):
+        if not TRACING.is_loud or _has_ended(result):
             return _choose(frame, result)
         inner = result
         return follow
@@ -265,19 +306,20 @@ def _ask_pydevd(frame: Any, event: str, arg: Any) -> Trace:
     tracer = getattr(info, "thread_tracer", None)
     if tracer is not None and tracer._args[0] is db:
         dispatch = tracer  # the other one first goes down the whole stack
+    if event == "return":
+        step_to_caller(db, frame)
     return _choose(frame, dispatch(frame, event, arg))
 
 
 def _choose(frame: Any, result: Any) -> Trace:
     """What traces a frame after pydevd has seen an event of it."""
     if TRACING.is_loud:
-        ended = result is None or _ends_tracing(result)
-        return _keep(frame, None if ended else _follow(result))
+        frame.f_trace_lines = True
+        return _keep(frame, None if _has_ended(result) else _follow(result))
     if not TRACING.is_active:
         _end_tracing()
         return _keep(frame, None)
-    file = TRACING.find_file(frame)
-    return _keep(frame, file.choose_trace(frame)[0] if file is not None else None)
+    return _keep(frame, TRACING.find_trace(frame)[0])
 
 
 def _keep(frame: Any, trace: Trace) -> Trace:
@@ -287,10 +329,9 @@ def _keep(frame: Any, trace: Trace) -> Trace:
     return trace
 
 
-def _ends_tracing(result: Any) -> bool:
-    from _pydevd_bundle.pydevd_constants import NO_FTRACE
-
-    return result is NO_FTRACE
+def _has_ended(result: Any) -> bool:
+    """Whether pydevd wants no more events of this frame."""
+    return result is None or getattr(result, "__name__", "") == "NO_FTRACE"
 
 
 def _end_tracing() -> None:
@@ -376,10 +417,11 @@ def trace_stack(db: Any, frame: Any) -> None:
     traced = 0
     while TRACING.is_active and frame is not None and traced < _MAX_TRACED_IN_A_ROW:
         if isinstance(frame, FrameType):
-            if _is_ours(frame.f_trace):
+            if _is_ours(frame.f_trace) and frame.f_trace_lines:
                 traced += TRACING.is_loud
             elif _must_trace(db, frame):
                 traced = 0
+                frame.f_trace_lines = True
                 frame.f_trace = resume
         frame = frame.f_back
 
@@ -391,8 +433,7 @@ def _is_ours(trace: Any) -> bool:
 def _must_trace(db: Any, frame: Any) -> bool:
     if TRACING.is_loud:
         return bool(db.get_file_type(frame) is None)
-    file = TRACING.find_file(frame)
-    return file is not None and file.choose_trace(frame)[0] is not None
+    return TRACING.find_trace(frame)[0] is not None
 
 
 # -- into pydevd -----------------------------------------------------------------------------------

@@ -15,9 +15,13 @@ import threading
 from typing import Any, Callable, Optional, Set
 
 ROOM = 400  # levels: for pydevd to stop a thread, and for expressions that are evaluated there
+_NO_LIMIT = 2**31 - 2
 _EDGE = 6  # frames below the limit that are watched, to return the room to the one that failed
 _DEPTH_OFFSET = 32  # of the counter in CPython's PyThreadState, in 3.9, 3.10 and 3.11
-_COUNTS_DOWN = sys.version_info >= (3, 11)
+COUNTS_DOWN = sys.version_info >= (3, 11)
+
+FAR_FROM_LIMIT = ROOM - 2 + _EDGE  # a counter that goes down is above this
+UNKNOWN_DEPTH = ctypes.c_int(-1 if COUNTS_DOWN else 2**31 - 1)  # seems to be at the limit
 
 _set_real_limit = ctypes.pythonapi.Py_SetRecursionLimit
 _set_real_limit.argtypes, _set_real_limit.restype = [ctypes.c_int], None
@@ -31,7 +35,7 @@ class RecursionRoom:
     def __init__(self) -> None:
         self.levels = 0
         self._originals: Any = None
-        self.low, self.high = -(2**31), 2**31  # counters between these are far from the limit
+        self.high = _NO_LIMIT  # a counter that goes up is below this, far from the limit
 
     def open(self) -> None:
         if self.levels or not _can_read_depth():
@@ -60,24 +64,20 @@ class RecursionRoom:
         get_limit, set_limit = self._originals
         _set_real_limit(get_limit() - self.levels)
         self.levels = 0
-        self.low, self.high = -(2**31), 2**31
+        self.high = _NO_LIMIT
         if getattr(sys.getrecursionlimit, "__globals__", None) is globals():
             sys.getrecursionlimit = get_limit
         if getattr(sys.setrecursionlimit, "__globals__", None) is globals():
             sys.setrecursionlimit = set_limit
 
     def _note_limit(self, limit: int) -> None:
-        """Set the bounds for `DepthGauge`: read in a function that a frame at the limit calls."""
-        if _COUNTS_DOWN:
-            self.low = ROOM - 2 + _EDGE
-        else:
-            self.high = limit + 2 - _EDGE
+        self.high = limit + 2 - _EDGE
 
     def is_at_limit(self, count: int) -> bool:
-        """Whether the frame that made this call may call nothing more."""
+        """Whether a frame may call nothing more; a function that it called has read this count."""
         if not self.levels:
             return False
-        return count <= self.low + 1 - _EDGE if _COUNTS_DOWN else count >= self.high - 1 + _EDGE
+        return count < ROOM if COUNTS_DOWN else count >= self.high - 1 + _EDGE
 
 
 REAL_ROOM = RecursionRoom()
@@ -99,7 +99,7 @@ class DepthGauge:
         return REAL_ROOM.is_at_limit(count)
 
     def remove_room(self) -> None:
-        self.removed = REAL_ROOM.levels if _COUNTS_DOWN else -REAL_ROOM.levels
+        self.removed = REAL_ROOM.levels if COUNTS_DOWN else -REAL_ROOM.levels
         self.counter.value -= self.removed
 
 
@@ -112,7 +112,7 @@ def _can_read_depth() -> bool:
     def read(depth: int) -> int:
         return read(depth - 1) if depth else counter.value
 
-    step = -1 if _COUNTS_DOWN else 1
+    step = -1 if COUNTS_DOWN else 1
     first = read(0)
     return 0 < first < 2**30 and [read(1), read(2)] == [first + step, first + 2 * step]
 
