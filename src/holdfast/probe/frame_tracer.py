@@ -33,6 +33,7 @@ from .step_returns import step_to_caller
 Trace = Optional[Callable[[Any, str, Any], Any]]
 
 _STATE_SUSPEND, _NO_STEP = 2, -1  # pydevd's STATE_SUSPEND, and its value for "no step under way"
+_ALL_THREADS: Dict[int, Any] = threading._active  # type: ignore[attr-defined]
 _MAX_FILES = 20_000  # names of files to remember; a program may make up any number
 _MAX_TRACED_IN_A_ROW = 16  # after so many, the rest of the stack is traced already
 _DECISIONS: Dict[int, bool] = {}  # by a thread's ident: whether the breakpoint that it is at stops
@@ -76,6 +77,7 @@ class Tracing:
         self.is_loud = False  # pydevd gets every event
         self.stops_at_raise = False
         self.files: Dict[str, Optional[TracedFile]] = {}
+        self.can_begin_late = False
         self._lock = threading.RLock()
 
     def update(self, breakpoints_changed: bool = False) -> None:
@@ -85,7 +87,9 @@ class Tracing:
             usable = db is not None and not db.pydb_disposed and not is_detached(db)
             is_loud = usable and _needs_every_event(db)
             at_raise = bool(usable and db.break_on_caught_exceptions)
-            is_active = is_loud or at_raise or (usable and _has_breakpoints(db))
+            # A thread that nobody else can begin to trace must be traced from the start.
+            could_stop = not self.can_begin_late or at_raise or (usable and _has_breakpoints(db))
+            is_active = is_loud or (usable and could_stop)
             before = self.is_active, self.is_loud, self.stops_at_raise
             if (is_active, is_loud, at_raise) == before and not breakpoints_changed:
                 return
@@ -95,7 +99,7 @@ class Tracing:
                 REAL_ROOM.close()
                 return
             REAL_ROOM.open()
-            if not before[0]:
+            if not before[0] and self.can_begin_late:
                 _trace_all_threads()
             for frame in _user_stacks().values():
                 trace_stack(db, frame)
@@ -126,7 +130,8 @@ def reset() -> None:
     """In a forked child: its threads, locks and limits are not those of its parent."""
     global TRACING
     TRACING.stop()
-    TRACING = Tracing()
+    before, TRACING = TRACING, Tracing()
+    TRACING.can_begin_late = before.can_begin_late
 
 
 def _needs_every_event(db: Any) -> bool:
@@ -171,10 +176,10 @@ def _find_file(files: Dict[str, Any], frame: Any) -> Optional[TracedFile]:
 # -- called by the interpreter, in the thread that is traced ---------------------------------------
 
 
-def _make_dispatch() -> Callable[[Any, str, Any], Any]:
+def _make_dispatch(ident: int) -> Callable[[Any, str, Any], Any]:
     """The function that one thread calls whenever a frame begins or goes on."""
-    gauge: Optional[DepthGauge] = None
-    counter: Any = UNKNOWN_DEPTH
+    gauge: Any = None
+    counter = UNKNOWN_DEPTH
     room = REAL_ROOM
 
     # Two functions of the same kind, for each comparison here makes every call of the program
@@ -215,9 +220,10 @@ def _make_dispatch() -> Callable[[Any, str, Any], Any]:
 
     def near_limit(frame: Any, event: str, arg: Any, count: int) -> Any:
         nonlocal gauge, counter
-        # At first, and if the program gave our function to another thread.
-        if gauge is None or gauge.ident != threading.get_ident():
-            gauge = DepthGauge()
+        if threading.get_ident() != ident:
+            return _return_trace(ident, dispatch)
+        if gauge is None:
+            gauge = _gauge_of(ident)
             counter = gauge.counter
             return _begin(frame, event, arg)
         if gauge.is_at_limit(count):
@@ -226,6 +232,28 @@ def _make_dispatch() -> Callable[[Any, str, Any], Any]:
         return _watch_edge(gauge, _begin(frame, event, arg))
 
     return dispatch
+
+
+def _gauge_of(ident: int) -> DepthGauge:
+    """A thread has one, also if it is traced again; called in that thread."""
+    thread = _ALL_THREADS.get(ident)
+    gauge: DepthGauge = getattr(thread, "_holdfast_gauge", None) or DepthGauge()
+    if thread is not None:
+        thread._holdfast_gauge = gauge
+    return gauge
+
+
+def _return_trace(ident: int, dispatch: Any) -> None:
+    """This thread was given the trace function of another one, which lacks it now.
+
+    A thread that is just being started has its parent's ident for a moment, and was mistaken for
+    it. pydevd goes on to trace this one properly.
+    """
+    from pydevd_tracing import set_trace_to_threads
+
+    _end_tracing()
+    if TRACING.is_active:
+        set_trace_to_threads(dispatch, thread_idents=[ident], create_dummy_thread=False)
 
 
 def _begin(frame: Any, event: str, arg: Any) -> Trace:
@@ -386,26 +414,31 @@ def _trace_all_threads() -> None:
     from pydevd_tracing import set_trace_to_threads
 
     for ident in _user_stacks():
-        if ident != threading.get_ident() or not _is_ours(sys.gettrace()):
-            set_trace_to_threads(_dispatch_of(ident), thread_idents=[ident])
+        set_trace_to_threads(_make_dispatch(ident), thread_idents=[ident])
 
 
-def _dispatch_of(ident: int) -> Callable[[Any, str, Any], Any]:
-    """The function for a thread; it keeps it, and with it what it knows of its depth."""
-    thread = threading._active.get(ident)  # type: ignore[attr-defined]
-    dispatch = getattr(thread, "_holdfast_dispatch", None) or _make_dispatch()
-    if thread is not None:
-        thread._holdfast_dispatch = dispatch
-    return dispatch
+def _trace_own_thread() -> None:
+    from pydevd_tracing import SetTrace
+
+    SetTrace(_make_dispatch(threading.get_ident()))
+
+
+def _can_trace_other_threads() -> bool:
+    """pydevd has a compiled function for that, but not for every machine."""
+    from pydevd_tracing import set_trace_to_threads
+
+    before, ident = sys.gettrace(), threading.get_ident()
+    failed = set_trace_to_threads(resume, thread_idents=[ident], create_dummy_thread=False)
+    sys.settrace(before)
+    return not failed
 
 
 def _user_stacks() -> Dict[int, Any]:
     """The top frame of each thread but the debugger's own, by ident."""
     stacks = dict(sys._current_frames())
-    for thread in threading.enumerate():
-        is_daemon = getattr(thread, "is_pydev_daemon_thread", False)
-        if is_daemon or getattr(thread, "pydev_do_not_trace", False):
-            stacks.pop(thread.ident or 0, None)
+    for ident, thread in list(_ALL_THREADS.items()):  # pydevd hides its own from `enumerate`
+        if getattr(thread, "pydev_do_not_trace", False):
+            stacks.pop(ident, None)
     return stacks
 
 
@@ -446,16 +479,11 @@ def trace_little(pydevd: Any) -> None:
 
     if PYDEVD_USE_SYS_MONITORING:
         return
+    TRACING.can_begin_late = _can_trace_other_threads()
 
-    def enable_tracing(_db: Any, _trace: Any = None, apply_to_all_threads: bool = False) -> None:
-        import pydevd_tracing
-
-        if not TRACING.is_active:
-            return
-        if apply_to_all_threads:
-            _trace_all_threads()
-        elif not _is_ours(sys.gettrace()):
-            pydevd_tracing.SetTrace(_dispatch_of(threading.get_ident()))
+    def enable_tracing(_db: Any, *_args: Any, **_options: Any) -> None:
+        if TRACING.is_active and not _is_ours(sys.gettrace()):
+            _trace_own_thread()
 
     update = PyDBAdditionalThreadInfo.update_stepping_info
 
@@ -495,3 +523,4 @@ def adopt(db: Any) -> None:
     db._holdfast_dispatch, db.trace_dispatch = db.trace_dispatch, resume
     threading.settrace(None)  # pydevd starts every thread, and enables tracing there
     TRACING.update()
+    db.enable_tracing()

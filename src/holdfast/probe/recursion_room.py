@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from typing import Any, Callable, Optional, Set
 
 ROOM = 400  # levels: for pydevd to stop a thread, and for expressions that are evaluated there
 _NO_LIMIT = 2**31 - 2
-_EDGE = 6  # frames below the limit that are watched, to return the room to the one that failed
 _DEPTH_OFFSET = 32  # of the counter in CPython's PyThreadState, in 3.9, 3.10 and 3.11
+_EDGE = 6  # frames below the limit that are watched, to return the room to the one that failed
 COUNTS_DOWN = sys.version_info >= (3, 11)
 
-FAR_FROM_LIMIT = ROOM - 2 + _EDGE  # a counter that goes down is above this
 UNKNOWN_DEPTH = ctypes.c_int(-1 if COUNTS_DOWN else 2**31 - 1)  # seems to be at the limit
+FAR_FROM_LIMIT = ROOM - 2 + _EDGE  # a counter that goes down is above this
 
-_set_real_limit = ctypes.pythonapi.Py_SetRecursionLimit
+_api = ctypes.PyDLL(None)  # an object of our own: the types of its functions are not everybody's
+_get_own_state = _api.PyThreadState_Get
+_get_own_state.argtypes, _get_own_state.restype = [], ctypes.c_void_p
+_set_real_limit = _api.Py_SetRecursionLimit
 _set_real_limit.argtypes, _set_real_limit.restype = [ctypes.c_int], None
-_get_thread_state = ctypes.pythonapi.PyThreadState_Get
-_get_thread_state.argtypes, _get_thread_state.restype = [], ctypes.c_void_p
 
 
 class RecursionRoom:
@@ -50,9 +50,8 @@ class RecursionRoom:
             return get_limit() - self.levels
 
         def setrecursionlimit(limit: int, /) -> None:
-            if not isinstance(limit, int) or limit < 1:
-                set_limit(limit)  # it raises what Python raises
-            set_limit(limit + self.levels)
+            set_limit(limit)  # which raises what Python raises
+            _set_real_limit(limit + self.levels)
             self._note_limit(limit)
 
         sys.getrecursionlimit = getrecursionlimit
@@ -87,8 +86,7 @@ class DepthGauge:
     """How deep one thread is; used only in that thread, by the function called for each call."""
 
     def __init__(self) -> None:
-        self.ident = threading.get_ident()
-        self.counter = ctypes.c_int.from_address(_get_thread_state() + _DEPTH_OFFSET)
+        self.counter = _own_depth()
         self.removed = 0  # what to add to the counter to return the room
 
     def is_at_limit(self, count: int) -> bool:
@@ -103,11 +101,16 @@ class DepthGauge:
         self.counter.value -= self.removed
 
 
+def _own_depth() -> Any:
+    """The counter that is compared with the recursion limit, for the current thread."""
+    return ctypes.c_int.from_address(_get_own_state() + _DEPTH_OFFSET)
+
+
 def _can_read_depth() -> bool:
     """Whether the counter is where we expect it: a call must change it by one."""
     if not (3, 9) <= sys.version_info < (3, 12) or sys.implementation.name != "cpython":
         return False
-    counter = ctypes.c_int.from_address(_get_thread_state() + _DEPTH_OFFSET)
+    counter = _own_depth()
 
     def read(depth: int) -> int:
         return read(depth - 1) if depth else counter.value
