@@ -11,8 +11,8 @@ runs it. From then on `request_handlers` answers the server's requests on the de
 - `evaluation`: expressions, run in the suspended thread
 - `live_frames`: frames of threads that are not suspended, to be read only
 - `breakpoint_rules`, `breakpoint_table`, `exception_filters`: whether the program stops
-- `line_monitor` (3.12 and newer), `fast_lines`, `generator_entries` (older), `missed_breakpoints`:
-  how it is made to stop
+- `line_monitor` (3.12 and newer), `frame_tracer`, `generator_entries`, `step_returns` (older),
+  `missed_breakpoints`, `recursion_room`: how it is made to stop
 - `asyncio_tasks`, `standard_streams`: tasks, and reads of stdin that wait
 - `process_hooks`, `child_startup`, `child_policy`: the processes that the program starts
 - `injection`, `detachment`: entering a process that runs already, and leaving one
