@@ -105,7 +105,9 @@ async def _start_directly(
 
 def _take_warm_interpreter(session: ProgramSession, request: Request) -> Target | None:
     """A warm interpreter, if the program runs in it as in a new one."""
-    if request.child_port or environment_changes(request.place.env) is None:
+    if request.launch.python_args or request.child_port:
+        return None
+    if environment_changes(request.place.env) is None:
         return None
     return session.programs.pool.take(request.place.interpreter.path)
 
