@@ -13,6 +13,8 @@ from typing import Any, Callable, Iterator, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else "<holdfast>"
 _DEBUGPY_FOLDER = ""
+# The compiled parts of pydevd name their sources by these relative paths.
+_COMPILED = ("_pydevd_bundle/", "_pydevd_frame_eval/", "_pydevd_sys_monitoring/")
 
 
 class RequestFailed(Exception):
@@ -38,8 +40,10 @@ def debugpy_folder() -> str:
 
 def is_ours(filename: str) -> bool:
     """Whether this is a file of the debugger, which a user never wants to see."""
-    return filename.startswith(HERE) or (
-        bool(_DEBUGPY_FOLDER) and filename.startswith(_DEBUGPY_FOLDER)
+    return (
+        filename.startswith(HERE)
+        or (bool(_DEBUGPY_FOLDER) and filename.startswith(_DEBUGPY_FOLDER))
+        or filename.startswith(_COMPILED)
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
+import tokenize
 from dataclasses import dataclass
 
 from holdfast.core import executable_lines
@@ -43,6 +45,20 @@ class SourceFiles:
         if known is not None and known.stamp == stamp:
             return known
         return self._read(path, stamp)
+
+    def line(self, path: str, number: int) -> str | None:
+        """One line of a file. A file that nobody asked for yet is not analysed for that."""
+        stamp = stamp_of(path)
+        known = self._known.get(path)
+        if known is not None and known.stamp == stamp:
+            return known.line(number)
+        if stamp is None or stamp[1] > _MAX_BYTES:
+            return None
+        try:
+            with tokenize.open(path) as file:
+                return next(itertools.islice(file, number - 1, None), None)
+        except (OSError, SyntaxError, ValueError):  # or not text at all
+            return None
 
     def _read(self, path: str, stamp: Stamp) -> SourceFile | None:
         if stamp[1] > _MAX_BYTES:
