@@ -169,6 +169,17 @@ class OutputBuffer:
         """Note that an answer has shown what was written up to here."""
         self._shown = max(self._shown, cursor)
 
+    def tail(self, since: int, kind: str, max_characters: int) -> str:
+        """The end of what was written after `since`."""
+        parts: list[str] = []
+        for entry in reversed(self._entries):
+            if entry.seq <= since or max_characters <= 0:
+                break
+            if entry.type == kind:
+                parts.append(entry.text[-max_characters:])
+                max_characters -= len(entry.text)
+        return "".join(reversed(parts))
+
     def clear(self) -> None:
         """Forget all; cursors given out before stay valid."""
         self._entries.clear()
