@@ -2607,7 +2607,7 @@ export interface InputAccepted {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
@@ -2619,6 +2619,14 @@ export interface InputAccepted {
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
@@ -2651,8 +2659,10 @@ export interface InputAccepted {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */
