@@ -142,7 +142,7 @@ class OutputBuffer:
         """Do not count a run that did not begin."""
         self.run -= 1
 
-    def tail(self, since: int | None, max_bytes: int) -> Tail:
+    def read_tail(self, since: int | None, max_bytes: int) -> Tail:
         """The end of what came after `since`, or of what no answer of this run has shown."""
         start = self._shown if since is None else min(since, self._seq)
         new = list(self._iterate_after(start))

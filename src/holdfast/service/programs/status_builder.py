@@ -203,7 +203,7 @@ def _fill_output(status: ProgramStatus, session: ProgramSession, include: Includ
     """What the program wrote. It counts as shown only if somebody is there to see it."""
     if "output" not in include:
         return
-    tail = session.output.tail(include.output_since, include.output_bytes)
+    tail = session.output.read_tail(include.output_since, include.output_bytes)
     status.output, status.output_counts = tail.entries, tail.counts
     status.output_cursor = str(tail.cursor)
     if not client_disconnected():
