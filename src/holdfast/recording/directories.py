@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, cast
 
+from holdfast.recording.regular_files import read_regular
+
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 
@@ -160,7 +162,7 @@ class SessionDirectory:
     def read_metadata(self) -> SessionMetadata:
         """What `session.json` says; nothing if there is none to read."""
         try:
-            metadata = json.loads(self.about.read_bytes())
+            metadata = json.loads(read_regular(self.about))
         except (OSError, ValueError):
             return {}
         return cast(SessionMetadata, metadata) if isinstance(metadata, dict) else {}
