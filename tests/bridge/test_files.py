@@ -21,7 +21,7 @@ from agent_loops import (
     open_bridge,
 )
 from holdfast.bridge import start
-from holdfast.recording import liveness, session_index
+from holdfast.recording import liveness, session_index, tail
 from holdfast.recording.directories import AgentsDirectory
 from polling import wait_until
 
@@ -80,6 +80,35 @@ def test_garbage_among_the_commands_is_an_error_and_nothing_else_breaks(
         assert loop.resume()
         assert loop() == "done"
         assert len(loop.data_of("error")) == 1
+
+
+def test_a_command_line_without_an_end_is_an_error_and_the_next_one_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail.Tail.__init__, "__defaults__", (0, 1000, 5000))
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(1))
+        with open(loop.home.commands, "ab") as file:
+            file.write(b"x" * 20_000)
+        found = loop.wait_for("error")
+        assert "5000 bytes" in found["message"]
+        with open(loop.home.commands, "ab") as file:
+            file.write(b"x" * 20_000 + b"\n")
+        assert loop.wait_for_execution(loop.send("pause"))
+        assert loop.resume()
+        assert loop() == "done"
+        assert len(loop.data_of("error")) == 1
+
+
+def test_commands_that_are_no_file_are_an_error_and_the_agent_goes_on(tmp_path: Path) -> None:
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(1))
+        loop.home.commands.unlink()
+        os.mkfifo(loop.home.commands)
+        assert loop() == "done"
+        dbg.close()  # which reads the commands once more
+        [found] = loop.data_of("error")
+        assert "not a regular file" in found["message"]
 
 
 def test_a_command_is_executed_once_however_often_its_line_appears(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import zipapp
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,23 @@ def test_a_program_sees_what_plain_python_shows_it(
 ) -> None:
     target, argv = TARGETS[kind]
     _compare(server, cold, python, target, [*argv, *ARGS])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["directory", "zip"])
+def test_directories_zip_files_and_flags_of_the_interpreter_are_as_in_plain_python(
+    server: Server, python: str, kind: str, tmp_path: Path
+) -> None:
+    app = tmp_path / "app"
+    app.mkdir()
+    (app / "__main__.py").write_bytes((PROGRAMS / "interpreter_state.py").read_bytes())
+    if kind == "zip":
+        zipapp.create_archive(app)
+        app = tmp_path / "app.pyz"
+    for flags in [[], ["-O", "-X", "utf8", "-W", "error", "-BI"]]:
+        plain = _plain(python, [*flags, str(app), *ARGS])
+        debugged = _run_debugged(server, python, {"script": str(app)}, python_args=flags)
+        assert _differences(debugged, plain) == {}
 
 
 @pytest.mark.slow

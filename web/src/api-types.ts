@@ -2311,7 +2311,7 @@ export interface FlatErrorAnswer {
 
 /** One frame of a stack. */
 export interface Frame {
-  /** The frame's id, valid until its thread runs. */
+  /** The frame's id, valid until its thread runs. From 0 up they mean the thread that the session shows; other threads have ids of their own. */
   id?: number;
   /** The function's name. */
   name?: string;
@@ -2547,7 +2547,7 @@ export interface LatestEvents {
 
 /** What to start, and how. */
 export interface LaunchOptions {
-  /** The path of a script. */
+  /** The path of a script, or of a directory or zip file with a `__main__.py`. */
   script?: string | null;
   /** A module to run, as `python -m` does. */
   module?: string | null;
@@ -2563,6 +2563,8 @@ export interface LaunchOptions {
   pythonpath?: string[] | string;
   /** The Python interpreter to use. */
   python_path?: string | null;
+  /** Flags of the interpreter, such as `-O`, `-X dev` or `-W error`, one item a word. */
+  python_args?: string[];
   /** The virtual environment whose Python is used. */
   venv?: string | null;
   /** What the program reads from its stdin first. */
@@ -2583,7 +2585,7 @@ export interface LaunchOptions {
 
 /** A program to start: exactly one of `script`, `module` and `code`. */
 export interface LaunchRequest {
-  /** The path of a script. */
+  /** The path of a script, or of a directory or zip file with a `__main__.py`. */
   script?: string | null;
   /** A module to run, as `python -m` does. */
   module?: string | null;
@@ -2599,6 +2601,8 @@ export interface LaunchRequest {
   pythonpath?: string[] | string;
   /** The Python interpreter to use. */
   python_path?: string | null;
+  /** Flags of the interpreter, such as `-O`, `-X dev` or `-W error`, one item a word. */
+  python_args?: string[];
   /** The virtual environment whose Python is used. */
   venv?: string | null;
   /** What the program reads from its stdin first. */
@@ -4175,7 +4179,7 @@ export interface Thread {
   daemon?: boolean;
   /** paused or running. */
   status?: string;
-  /** Held because another thread stopped. */
+  /** It waits in a lock, in C or asleep while another thread is held. It can be read, and is held as soon as it runs on. */
   blocked?: boolean;
   /** Where it is. */
   location?: Location | null;

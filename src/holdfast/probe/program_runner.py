@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 from importlib.machinery import BuiltinImporter, SourceFileLoader
+from pkgutil import get_importer
 from typing import Any, Callable, Dict, List, Optional
 
 from . import child_startup, exception_filters, process_hooks, pydevd_control, standard_streams
@@ -124,11 +125,12 @@ def _prepare_process(spec: Dict[str, Any]) -> Runner:
 
 def _find_runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:
     args = list(spec.get("args") or [])
+    flags = [str(flag) for flag in spec.get("python_args") or []]
     if "script" in spec:
-        return _script_runner(spec, args, main)
+        return _script_runner(spec, flags, args, main)
     if "module" in spec:
-        return _module_runner(spec["module"], args)
-    return _code_runner(spec["code"], args, main)
+        return _module_runner(spec["module"], flags, args)
+    return _code_runner(spec["code"], flags, args, main)
 
 
 def _reset_main() -> Dict[str, Any]:
@@ -143,10 +145,14 @@ def _reset_main() -> Dict[str, Any]:
     return main
 
 
-def _script_runner(spec: Dict[str, Any], args: List[str], main: Dict[str, Any]) -> Runner:
+def _script_runner(
+    spec: Dict[str, Any], flags: List[str], args: List[str], main: Dict[str, Any]
+) -> Runner:
     full = os.path.abspath(spec["script"])
     name = spec.get("given", spec["script"])  # as the user wrote it
-    _set_argv(name, [name], args)
+    _set_argv(name, flags + [name], args)
+    if get_importer(full) is not None:
+        return _archive_runner(full, main)
     if not _has_safe_path():
         sys.path[0] = os.path.dirname(os.path.realpath(full))
     with io.open_code(full) as file:
@@ -157,17 +163,33 @@ def _script_runner(spec: Dict[str, Any], args: List[str], main: Dict[str, Any]) 
     return lambda: exec(code, main)
 
 
-def _module_runner(name: str, args: List[str]) -> Runner:
+def _archive_runner(full: str, main: Dict[str, Any]) -> Runner:
+    """A directory or a zip file is the first place to import from, and its `__main__` is run."""
     from _pydevd_bundle import pydevd_runpy as modules
 
-    _set_argv("-m", ["-m", name], args)
+    if _has_safe_path():
+        sys.path.insert(0, full)
+    else:
+        sys.path[0] = full
+    try:
+        _name, spec, code = modules._get_main_module_details(modules._Error)
+    except modules._Error as error:
+        message = "%s: %s" % (sys.executable, error)
+        return lambda: sys.exit(message)
+    return lambda: modules._run_code(code, main, None, "__main__", spec)
+
+
+def _module_runner(name: str, flags: List[str], args: List[str]) -> Runner:
+    from _pydevd_bundle import pydevd_runpy as modules
+
+    _set_argv("-m", flags + ["-m", name], args)
     if not _has_safe_path():
         sys.path[0] = os.getcwd()
     return lambda: modules._run_module_as_main(name, alter_argv=True)
 
 
-def _code_runner(text: str, args: List[str], main: Dict[str, Any]) -> Runner:
-    _set_argv("-c", ["-c", text], args)
+def _code_runner(text: str, flags: List[str], args: List[str], main: Dict[str, Any]) -> Runner:
+    _set_argv("-c", flags + ["-c", text], args)
     if not _has_safe_path():
         sys.path[0] = ""
     code = compile(text, "<string>", "exec", dont_inherit=True)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 from typing import Any, Callable, Iterator, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else "<holdfast>"
+PAUSED_ALONE = 106  # a reason to stop that pydevd calls a pause, and reports by itself
 _DEBUGPY_FOLDER = ""
 
 
@@ -115,6 +117,17 @@ def run_in_thread(db: Any, thread_id: str, run: Callable[[], None]) -> None:
                 event.set()
 
     db.post_method_as_internal_command(thread_id, command)
+
+
+def suspend_alone(db: Any, thread: Any) -> None:
+    """Suspend a thread while others are suspended already, and report it when it stops.
+
+    pydevd's own request would report one of the others, if this one does not stop at once.
+    """
+    db.set_suspend(thread, PAUSED_ALONE, suspend_requested=True)
+    frame = sys._current_frames().get(thread.ident)
+    if frame is not None:
+        db.set_trace_for_frame_and_parents(thread.ident, frame)
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, cast
 
+from holdfast.recording.regular_files import read_regular
 from holdfast.trust.private_files import create_missing, make_private_directory
 
 logger = logging.getLogger("holdfast")
@@ -166,7 +167,7 @@ class SessionDirectory:
     def read_metadata(self) -> SessionMetadata:
         """What `session.json` says; nothing if there is none to read."""
         try:
-            metadata = json.loads(self.about.read_bytes())
+            metadata = json.loads(read_regular(self.about))
         except (OSError, ValueError):
             return {}
         return cast(SessionMetadata, metadata) if isinstance(metadata, dict) else {}

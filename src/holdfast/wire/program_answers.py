@@ -46,7 +46,13 @@ class Variable(TypedDict, total=False):
 class Frame(TypedDict, total=False):
     """One frame of a stack."""
 
-    id: Annotated[int, Meta(description="The frame's id, valid until its thread runs.")]
+    id: Annotated[
+        int,
+        Meta(
+            description="The frame's id, valid until its thread runs. From 0 up they mean the "
+            "thread that the session shows; other threads have ids of their own."
+        ),
+    ]
     name: Annotated[str, Meta(description="The function's name.")]
     function: Annotated[str, Meta(description="The same name.")]
     qualname: Annotated[str, Meta(description="The function's qualified name, if known.")]
@@ -64,7 +70,13 @@ class Thread(TypedDict, total=False):
     name: Annotated[str, Meta(description="The thread's name.")]
     daemon: Annotated[bool, Meta(description="Whether the program ends without waiting for it.")]
     status: Annotated[str, Meta(description="paused or running.")]
-    blocked: Annotated[bool, Meta(description="Held because another thread stopped.")]
+    blocked: Annotated[
+        bool,
+        Meta(
+            description="It waits in a lock, in C or asleep while another thread is held. It "
+            "can be read, and is held as soon as it runs on."
+        ),
+    ]
     location: Annotated[Location | None, Meta(description="Where it is.")]
     breakpoint_id: Annotated[str, Meta(description="The breakpoint that it stands at.")]
 

@@ -177,7 +177,7 @@ class BreakpointSet:
         for folder in self._search_path():
             for candidate in (f"{inner}.py", os.path.join(inner, "__init__.py")):
                 path = os.path.join(folder, candidate)
-                if os.path.isfile(path):
+                if os.path.isfile(path) or self._sources.get(path) is not None:
                     return path
         return None
 

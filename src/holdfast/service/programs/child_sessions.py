@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast import errors
 from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Attach, Launch
+from holdfast.service.programs.run_listener import RunListener
 from holdfast.targets.program import attachment
 from holdfast.targets.program.attachment import Door, ProbeSource
 from holdfast.targets.program.dap_connection import ConnectionClosed
@@ -79,12 +80,13 @@ class ChildSessions:
             path_mappings=root.attached.path_mappings if root.attached else (),
         )
         child: ProgramSession | None = None
+        listener: RunListener | None = None
 
         def create_child() -> Setup:
-            nonlocal child
+            nonlocal child, listener
             parent = self._find_parent(target)
             child = root.programs.create_child(parent)
-            target.listener = child.begin_run()
+            target.listener = listener = child.begin_run()
             child.move(Signal.ATTACH)
             child.attached = attach
             parent.event("child_session", session_id=child.id, pid=target.pid)
@@ -102,7 +104,9 @@ class ChildSessions:
                 child.fail_start(errors.AttachFailed(f"the child was let go: {problem}"))
             raise
         assert child is not None
+        assert listener is not None
         child.note_started(target)
+        listener.note_started()
 
     def _find_parent(self, target: Target) -> ProgramSession:
         """The session whose program started it: this one, or a descendant."""

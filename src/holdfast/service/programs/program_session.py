@@ -407,6 +407,8 @@ class ProgramSession(StoredSession):
 
     async def pause(self, options: RunOptions) -> ProgramStatus:
         """Stop at the next line; still `running` when it is busy outside Python."""
+        if options.thread_id is not None and self.state is State.PAUSED:
+            return await self._pause_thread(options.thread_id, options)
         seconds = self._seconds(options, self.settings.step_wait)
         include = parse_include(options.include)
         target = self.live_target("pause")
@@ -420,6 +422,22 @@ class ProgramSession(StoredSession):
         else:
             answer = await status_builder.build_answer_after_run(self, 0.0, include)
         if answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value):
+            answer.pause_pending = True
+            answer.message = _PAUSE_PENDING
+        return answer
+
+    async def _pause_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
+        """Stop one thread that runs while others are held."""
+        seconds = self._seconds(options, self.settings.step_wait)
+        include = parse_include(options.include)
+        await self.inspection.require_running_thread(thread)
+        target = self.current_target()
+        await target.operate("pause_thread", thread=thread)
+        self.event("pause_requested", thread_id=thread)
+        if seconds:
+            await self.stops.wait_for_thread(thread, seconds)
+        answer = await status_builder.build_status(self, include)
+        if seconds and answer.thread_id != thread and not self.over:
             answer.pause_pending = True
             answer.message = _PAUSE_PENDING
         return answer
@@ -480,19 +498,17 @@ class ProgramSession(StoredSession):
         self.wake()
         return True
 
-    def begin_run(self, *, starting: bool = False) -> RunListener:
-        """Begin a new run of a program: forget what belongs to the last run, and its listener.
-
-        `starting`: if it ends before it has started, the start itself raises the error.
-        """
+    def begin_run(self) -> RunListener:
+        """Begin a new run of a program: forget what belongs to the last run, and its listener."""
         self._run += 1
         self.reason = self.exit_code = self.error = None
         self.target = None
         self.children.subprocesses = []
         self.stops.threads.clear()
+        self.stops.frame_ids.clear()
         self.output.new_line()
         self.stops.withdraw("restarted")
-        return RunListener(self, self._run, starting=starting)
+        return RunListener(self, self._run)
 
     def is_current(self, run: int) -> bool:
         return run == self._run

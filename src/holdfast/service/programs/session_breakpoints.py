@@ -167,7 +167,7 @@ class SessionBreakpoints:
         """Point them at a program, and note which sources it is about to load."""
         points = self.points
         points.rebase(place.cwd)
-        points.script = place.spec.get("script")
+        points.script = place.main_file
         points.import_path = list(filter(None, place.env.get("PYTHONPATH", "").split(os.pathsep)))
         if "module" in place.spec:
             points.script = points.main_file(place.spec["module"])
