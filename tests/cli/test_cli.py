@@ -15,6 +15,7 @@ import pytest
 import holdfast
 from fork_server import run_holdfast
 from harness import Program, Server, Session
+from holdfast.trust.private_files import write_private_file
 
 LOOP = Program("loop.py")
 FINDING = ("HOLDFAST_SERVER_URL", "CIDELDILL_SERVER_URL", "HOLDFAST_HOME", "HOLDFAST_TOKEN")
@@ -97,7 +98,7 @@ def test_the_published_address_of_a_dead_server_is_ignored(
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     told = {"url": unused_address, "pid": gone.pid, "data_dir": str(tmp_path)}
-    (tmp_path / "server.json").write_text(json.dumps(told))
+    write_private_file(tmp_path / "server.json", json.dumps(told))
 
     ran = run_command("sessions", "--json", HOLDFAST_HOME=str(tmp_path))
 
