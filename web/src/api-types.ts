@@ -2383,6 +2383,22 @@ export interface Health {
   warnings: ServerWarning[];
 }
 
+/** A child process, or one of its own children, that is held at a stop. */
+export interface HeldChild {
+  /** The session of the child. */
+  session_id: string;
+  /** Its process id. */
+  pid: number | null;
+  /** The session of the program that started it. */
+  parent_id: string;
+  /** Why it stopped. */
+  reason: string;
+  /** Where it stopped. */
+  location: Location | null;
+  /** The hold that waits for a decision. */
+  hold_id: string;
+}
+
 /** What to do about a hold: an action, and the fields of that action. */
 export interface HoldDecision {
   /** One of the hold's `allows`. */
@@ -3081,8 +3097,10 @@ export interface ProgramDetail {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */
@@ -3419,8 +3437,10 @@ export interface ProgramStatus {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */
@@ -3531,8 +3551,10 @@ export interface ProgramSummary {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */

@@ -151,6 +151,17 @@ class ErrorDetails(msgspec.Struct):
     hint: Annotated[str | None, Meta(description="What to do about it.")]
 
 
+class HeldChild(msgspec.Struct):
+    """A child process, or one of its own children, that is held at a stop."""
+
+    session_id: Annotated[str, Meta(description="The session of the child.")]
+    pid: Annotated[int | None, Meta(description="Its process id.")]
+    parent_id: Annotated[str, Meta(description="The session of the program that started it.")]
+    reason: Annotated[str, Meta(description="Why it stopped.")]
+    location: Annotated[Location | None, Meta(description="Where it stopped.")]
+    hold_id: Annotated[str, Meta(description="The hold that waits for a decision.")]
+
+
 class ProgramStatus(SessionStatus, kw_only=True):
     """Where a program is: running, or at a stop, or over."""
 
@@ -224,7 +235,12 @@ class ProgramStatus(SessionStatus, kw_only=True):
         bool | UnsetType, Meta(description="It has not stopped yet: it is busy outside Python.")
     ] = UNSET
     message: Annotated[
-        str | UnsetType, Meta(description="What `native_frame` or `pause_pending` means.")
+        str | UnsetType,
+        Meta(description="What `native_frame`, `pause_pending` or `held_children` means."),
+    ] = UNSET
+    held_children: Annotated[
+        list[HeldChild] | UnsetType,
+        Meta(description="The child processes, and theirs, that are held. They end a wait once."),
     ] = UNSET
     action: Annotated[str | UnsetType, Meta(description="The action that was decided.")] = UNSET
     detached: Annotated[bool | UnsetType, Meta(description="The program runs on by itself.")] = (

@@ -243,8 +243,8 @@ class ProgramSession(StoredSession):
     # -- waiting ----------------------------------------------------------------------------
 
     async def wait_until_settled(self, seconds: float) -> bool:
-        """Wait until the program stops, waits for input, or ends."""
-        return await self.wait_until(lambda: lifecycle.is_settled(self.state), seconds)
+        """Wait until the program stops, waits for input, or ends, or a child of it is held."""
+        return await self.children.wait_for_held(lambda: lifecycle.is_settled(self.state), seconds)
 
     async def wait_for_output(self, since: int, seconds: float) -> bool:
         return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)
@@ -496,6 +496,7 @@ class ProgramSession(StoredSession):
             self.touch()  # its idle time begins when it stops running
         self.state = state
         self.wake()
+        self.children.wake_ancestors()
         return True
 
     def begin_run(self) -> RunListener:
