@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from . import bounded_calls, child_startup, process_hooks, pydevd_control
+from . import bounded_calls, child_startup, end_reports, process_hooks, pydevd_control
 from .child_policy import ChildPolicy
 from .pydevd_access import current, is_detached, set_debugpy_folder
 
@@ -28,6 +28,7 @@ def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: b
         pydevd_control.load(debugpy_dir)
         _reset(pydevd_control.arm(connection))
         process_hooks.install(connection, child_port)
+        end_reports.watch_end()
     except BaseException as error:
         _report_failure(connection, "%s: %s" % (type(error).__name__, error))
 
@@ -89,6 +90,7 @@ def join_debugger() -> None:
     )
     _reset(db)
     process_hooks.install(getattr(db, "_client_socket", None), 0)
+    end_reports.watch_end()
     _keep_debugpy_from_children()
 
 

@@ -10,7 +10,14 @@ from importlib.machinery import BuiltinImporter, SourceFileLoader
 from pkgutil import get_importer
 from typing import Any, Callable, Dict, List, Optional
 
-from . import child_startup, exception_filters, process_hooks, pydevd_control, standard_streams
+from . import (
+    child_startup,
+    end_reports,
+    exception_filters,
+    process_hooks,
+    pydevd_control,
+    standard_streams,
+)
 from .program_order import ORDER
 from .pydevd_access import HERE, current, end_step, is_ours
 from .server_messages import flush
@@ -225,7 +232,8 @@ def _run_like_plain_python(run: Runner) -> None:
             _run_beneath_exec(run)
         finally:
             end_step()
-    except SystemExit:
+    except SystemExit as error:
+        end_reports.report_exception(error)
         raise
     except BaseException as error:
         trace = error.__traceback__
@@ -233,6 +241,7 @@ def _run_like_plain_python(run: Runner) -> None:
             trace = trace.tb_next
         error.__traceback__ = trace
         exception_filters.stop_at_crash(error, trace)
+        end_reports.report_exception(error)
         with exception_filters.printing_traceback():
             sys.excepthook(type(error), error, trace)
         if isinstance(error, KeyboardInterrupt):

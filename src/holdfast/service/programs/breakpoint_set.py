@@ -46,6 +46,9 @@ class BreakpointSet:
                 known=list(self._all),
             ) from None
 
+    def find(self, breakpoint_id: str) -> Breakpoint | None:
+        return self._all.get(breakpoint_id)
+
     # -- changes ----------------------------------------------------------------------------
 
     def add(

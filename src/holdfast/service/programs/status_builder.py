@@ -49,6 +49,8 @@ def build_state(session: ProgramSession) -> ProgramStatus:
     """Where the program is, as far as the session knows."""
     status = ProgramStatus(session_id=session.id, status=session.state.value)
     fill_state(status, session)
+    if session.over:
+        session.end_report.fill(status)
     return status
 
 
