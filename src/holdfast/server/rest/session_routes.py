@@ -9,7 +9,8 @@ import msgspec
 
 from holdfast import errors
 from holdfast.model.config import SessionConfig
-from holdfast.server.rest.shared import build_options
+from holdfast.model.session_state import State
+from holdfast.server.rest.shared import build_options, parse_names
 from holdfast.server.route_table import PeekedSession, ProgramTarget, RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.service.session import Session
@@ -60,10 +61,11 @@ async def create_session(
 @routes.get("/sessions")
 async def list_sessions(debugger: Debugger, query: SessionListQuery) -> SessionList:
     """Every session with its status; those of a server that is gone can be restarted."""
+    wanted = parse_names(query.status, [state.value for state in State], "status")
     sessions = [
         session.summary()
         for session in debugger.sessions.all()
-        if query.status is None or session.state.value == query.status
+        if wanted is None or session.state.value in wanted
     ]
     return SessionList(sessions, len(sessions))
 

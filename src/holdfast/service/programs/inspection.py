@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import errors
-from holdfast.core import lifecycle
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described
 from holdfast.service.programs.frame_ids import FramePlace, is_small
@@ -94,7 +93,7 @@ class Inspection:
         await self.require_thread(thread_id)
         listed = (await self.threads()).threads
         if any(t["thread_id"] == thread_id and t["status"] == "paused" for t in listed):
-            raise lifecycle.wrong_state(self._session.state, f"thread {thread_id} is held already")
+            raise self._session.wrong_state(f"thread {thread_id} is held already")
 
     async def tasks(self) -> TaskList:
         """The asyncio tasks: where each is, and what it waits for."""
@@ -206,7 +205,7 @@ class Inspection:
         """The value of an expression in a frame; in a REPL, a statement may be run."""
         session = self._session
         if is_small(frame_id):
-            lifecycle.require(session.state, "evaluate")
+            session.require("evaluate")
         target = session.current_target()
         place = self._stops.find_frame(frame_id)
         self._forget_values()
