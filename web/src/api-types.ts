@@ -3933,6 +3933,12 @@ export interface ServerInfo {
   documentation: string;
 }
 
+/** That the server knows the secret in `server.json`. */
+export interface ServerProof {
+  /** The HMAC-SHA256 of `holdfast server IP PORT NONCE` with the secret, in hex. */
+  proof: string;
+}
+
 /** Something that went wrong and was worked around. */
 export interface ServerWarning {
   /** What it is, in upper case. */

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import bounded_calls, child_startup, end_reports, process_hooks, pydevd_control
 from .child_policy import ChildPolicy
+from .module_files import find_path
 from .pydevd_access import current, is_detached, set_debugpy_folder
 
 _MAX_DISPOSAL_SECONDS = 10
@@ -81,7 +82,7 @@ def join_debugger() -> None:
     import pydevd
 
     db: Any = current()
-    set_debugpy_folder(_debugpy_folder(os.path.abspath(pydevd.__file__)))
+    set_debugpy_folder(_debugpy_folder(find_path(pydevd)))
     bounded_calls.start_helper()
     pydevd_control.install()
     # The reader has kept the function that it calls for each request, from before our patch.

@@ -20,6 +20,7 @@ from . import (
     exception_filters,
     fast_lines,
     missed_breakpoints,
+    module_files,
     pydevd_patches,
     request_handlers,
     stop_snapshots,
@@ -66,6 +67,7 @@ def arm(connection: Any) -> Any:
         pydevd.PyDB.connect = original
     db = pydevd.get_global_debugger()
     adopt(db)
+    module_files.hide_from_coverage()
     return db
 
 
