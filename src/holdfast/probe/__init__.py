@@ -15,6 +15,7 @@ runs it. From then on `request_handlers` answers the server's requests on the de
   how it is made to stop
 - `asyncio_tasks`, `standard_streams`: tasks, and reads of stdin that wait
 - `process_hooks`, `child_startup`, `child_policy`: the processes that the program starts
+- `gevent_support`: programs that use gevent
 - `injection`, `detachment`: entering a process that runs already, and leaving one
 - `pydevd_access`, `pydevd_loader`, `pydevd_patches`, `server_messages`: pydevd and its connection
 

@@ -20,6 +20,7 @@ from . import (
     evaluation,
     exception_filters,
     frames,
+    gevent_support,
     live_frames,
     pydevd_patches,
     standard_streams,
@@ -113,6 +114,7 @@ def _hello(_db: Any, _args: Dict[str, Any]) -> Any:
 
 def _breakpoints(db: Any, args: Dict[str, Any]) -> Any:
     breakpoint_table.set_lines(db, args["file"], args["breakpoints"])
+    gevent_support.watch_parked_greenlets(db)
     return {}
 
 
