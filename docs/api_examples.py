@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from agent_process import AgentProcess
 from harness import Server
 from holdfast.server.app import build_table
+from holdfast.trust import proofs
 from holdfast.wire import batch_format
 from http_application import compute_cid, encode_value
 
@@ -128,7 +129,11 @@ def capture_examples() -> Json:
 def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask, shop = recorder.ask, str(folder / "shop.py")
     at = "/sessions/{session_id}"
-    created = ask("POST", "/sessions", {"name": "shop", "cwd": str(folder)})
+    at_once = {"launch": {"script": shop}, "breakpoints": [_line(shop)], "wait": 20}
+    whole = ask("POST", "/sessions", {"name": "shop", **at_once})
+    recorder.server.delete(f"/sessions/{whole['session_id']}/breakpoints")
+    recorder.server.delete(f"/sessions/{whole['session_id']}")
+    created = recorder.server.post("/sessions", {"name": "shop", "cwd": str(folder)})
     session = {"session_id": created["session_id"]}
     ask("POST", "/breakpoint-profiles", {"name": "loop", "breakpoints": [_line(shop)]})
     ask("GET", "/breakpoint-profiles")
@@ -169,7 +174,7 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask("POST", at + "/threads/{thread_id}/continue", {"wait": 20}, **thread)
     recorder.server.get(f"/sessions/{created['session_id']}/status?wait=20")
     ask("GET", f"{at}/output", **session)
-    ask("POST", f"{at}/stdin", {"input": "ann\n"}, **session)
+    ask("POST", f"{at}/stdin", {"input": "ann\n", "wait": 20, "include": "output"}, **session)
     path = f"/sessions/{created['session_id']}/status?wait=20"
     while recorder.server.get(path)["status"] != "terminated":
         pass  # each of these waits
@@ -181,8 +186,8 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     exported = ask("GET", f"{at}/export", **session)
     ask("POST", "/sessions/import", exported)
     session = {"session_id": clone["session_id"]}
-    recorder.server.post(f"/sessions/{clone['session_id']}/breakpoints", _line(shop))
-    recorder.server.post(f"/sessions/{clone['session_id']}/launch", {"script": shop, "wait": 20})
+    again = {"breakpoints": [_line(shop)], "wait": 20}
+    recorder.server.post(f"/sessions/{clone['session_id']}/launch", again)
     ask("POST", f"{at}/continue", {"wait": 20}, **session)
     recorder.server.delete(f"/sessions/{clone['session_id']}/breakpoints")
     recorder.server.post(f"/sessions/{clone['session_id']}/continue", {"wait": 20})
@@ -393,9 +398,18 @@ def _ask_about_the_server(recorder: Recorder) -> None:
     ask = recorder.ask
     ask("GET", "/health")
     ask("GET", "/info")
+    _ask_for_a_proof(recorder)
     ask("GET", "/config")
     ask("PATCH", "/config", {"evaluate_timeout": 5})
     ask("POST", "/shutdown")
+
+
+def _ask_for_a_proof(recorder: Recorder) -> None:
+    announcement = json.loads((recorder.server.data_dir / "server.json").read_text())
+    host, _, port = recorder.server.url.removeprefix("http://").partition(":")
+    nonce = "5e1f0c7a"
+    proof = proofs.prove_client(announcement["secret"], (host, int(port)), nonce)
+    recorder.ask("GET", "/proof", query=f"nonce={nonce}&proof={proof}")
 
 
 # -- fixed values ---------------------------------------------------------------------------------

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import socket
 import sys
+import threading
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from pkgutil import get_importer
 from typing import Any, Callable, Dict, List, Optional
 
 from . import (
     child_startup,
+    end_reports,
     exception_filters,
     gevent_support,
     process_hooks,
@@ -96,19 +99,27 @@ def _prepare_child(spec: Optional[Dict[str, Any]], arguments: List[str]) -> Opti
     """As `_prepare_process`, but everything around the program is as its parent made it."""
     if spec is None:
         return None
-    run = _find_runner(spec, _reset_main())
+    with exception_filters.silenced():
+        run = _find_runner(spec, _reset_main())
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = [sys.executable] + arguments
     return run
 
 
 def _run_to_end(run: Runner) -> None:
+    _restart_thread_names()
     try:
         _run_like_plain_python(run)
     finally:
         db = current()
         if db is not None:  # there is none in a forked child that returns to here
             pydevd_control.end_program(db)
+
+
+def _restart_thread_names() -> None:
+    """The program's first thread is `Thread-1`, though the debugger's were made before it."""
+    if hasattr(threading, "_counter"):
+        threading._counter = itertools.count(1).__next__
 
 
 def _move_descriptor(fd: int) -> int:
@@ -147,7 +158,8 @@ def _prepare_process(spec: Dict[str, Any]) -> Runner:
             os.environ[name] = value
     os.chdir(spec["cwd"])
     standard_streams.install()
-    return _find_runner(spec, _reset_main())
+    with exception_filters.silenced():  # what is raised in here is not the program's
+        return _find_runner(spec, _reset_main())
 
 
 def _find_runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:
@@ -239,7 +251,7 @@ def _run_beneath_exec(run: Runner) -> None:
 
     That is above a function `_exec` of a file called `pydevd`.
     """
-    names: Dict[str, Any] = {}
+    names: Dict[str, Any] = {"__name__": __name__}  # libraries ask every frame for it
     source = "def _exec(run):\n    run()\n"
     exec(compile(source, os.path.join(HERE, "pydevd.py"), "exec"), names)
     names["_exec"](run)
@@ -252,7 +264,8 @@ def _run_like_plain_python(run: Runner) -> None:
             _run_beneath_exec(run)
         finally:
             end_step()
-    except SystemExit:
+    except SystemExit as error:
+        end_reports.report_exception(error)
         raise
     except BaseException as error:
         trace = error.__traceback__
@@ -260,6 +273,7 @@ def _run_like_plain_python(run: Runner) -> None:
             trace = trace.tb_next
         error.__traceback__ = trace
         exception_filters.stop_at_crash(error, trace)
+        end_reports.report_exception(error)
         with exception_filters.printing_traceback():
             sys.excepthook(type(error), error, trace)
         if isinstance(error, KeyboardInterrupt):

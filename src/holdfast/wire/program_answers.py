@@ -43,6 +43,15 @@ class Variable(TypedDict, total=False):
     reference: Annotated[int, Meta(description="The same number.")]
 
 
+class Watch(Variable, total=False):
+    """A watched expression, with its value while the program is paused."""
+
+    id: Annotated[str, Meta(description="The watch's id.")]
+    watch_id: Annotated[str, Meta(description="The same id.")]
+    expression: Annotated[str, Meta(description="The expression.")]
+    error: Annotated[str, Meta(description="Why it has no value now.")]
+
+
 class Frame(TypedDict, total=False):
     """One frame of a stack."""
 
@@ -60,6 +69,41 @@ class Frame(TypedDict, total=False):
     line: Annotated[int, Meta(description="The line that runs.")]
     module: Annotated[str, Meta(description="The module's name.")]
     library: Annotated[bool, Meta(description="Whether it is code of a library.")]
+
+
+class TracebackFrame(Frame, total=False):
+    """One frame of the traceback of an exception that ended a program."""
+
+    depth: Annotated[int, Meta(description="0 where it was raised, counting outwards.")]
+    text: Annotated[str, Meta(description="The text of the line, if the file is there.")]
+    locals: Annotated[
+        list[Variable],
+        Meta(description="Of the nearest frame of the user's own code: its variables at the end."),
+    ]
+    locals_total: Annotated[int, Meta(description="How many variables it had.")]
+
+
+class Cause(TypedDict, total=False):
+    """An exception that led to another, or that is a member of an exception group."""
+
+    type: Annotated[str, Meta(description="The name of its class.")]
+    module: Annotated[str, Meta(description="The module of its class.")]
+    message: Annotated[str, Meta(description="Its message.")]
+    notes: Annotated[list[str], Meta(description="The notes that were added to it.")]
+    relation: Annotated[
+        str,
+        Meta(
+            description="`cause` (raised from it), `context` (raised while it was handled) or "
+            "`member` (of a group)."
+        ),
+    ]
+    of: Annotated[
+        int, Meta(description="What it led to: 0 the exception itself, n the nth of `causes`.")
+    ]
+    frames: Annotated[
+        list[TracebackFrame], Meta(description="Its traceback, ordered as the exception's.")
+    ]
+    frames_total: Annotated[int, Meta(description="How many frames its traceback has.")]
 
 
 class Thread(TypedDict, total=False):
@@ -110,21 +154,89 @@ class OutputEntry(TypedDict, total=False):
     text: Annotated[str, Meta(description="What was written.")]
     timestamp: Annotated[str, Meta(description="When, as an ISO 8601 time in UTC.")]
     seq: Annotated[int, Meta(description="Its number: a cursor.")]
+    run: Annotated[int, Meta(description="The run of the program that wrote it, from 1 on.")]
+    omitted_bytes: Annotated[
+        int, Meta(description="Only its end is shown: so many bytes before it are left out.")
+    ]
     file: Annotated[str, Meta(description="Of a logpoint: the file that it is in.")]
     line: Annotated[int, Meta(description="Of a logpoint: its line.")]
     breakpoint_id: Annotated[str, Meta(description="Of a logpoint: its id.")]
+
+
+class OutputCounts(msgspec.Struct):
+    """How much output there was after a cursor, and how much of it an answer leaves out."""
+
+    since: Annotated[str, Meta(description="The cursor after which it is counted.")]
+    entries: Annotated[int, Meta(description="How many entries there are, shown or not.")]
+    bytes: Annotated[int, Meta(description="How many bytes they have.")]
+    omitted: Annotated[int, Meta(description="How many entries are not shown: the first ones.")]
+    omitted_bytes: Annotated[int, Meta(description="How many bytes are not shown.")]
+    dropped: Annotated[int, Meta(description="How many entries were gone: more than are kept.")]
 
 
 # -- how a program is -----------------------------------------------------------------------------
 
 
 class ThrownException(msgspec.Struct):
-    """The exception that a program stopped at."""
+    """The exception that a program stopped at, or that ended it."""
 
     type: Annotated[str, Meta(description="The name of its class.")]
     module: Annotated[str, Meta(description="The module of its class.")]
     message: Annotated[str, Meta(description="Its message.")]
-    location: Annotated[Location | None, Meta(description="Where it was raised.")]
+    location: Annotated[
+        Location | None,
+        Meta(description="Where it was raised; of an end, the nearest line of the user's own."),
+    ]
+    notes: Annotated[
+        list[str] | UnsetType, Meta(description="The notes that were added to it.")
+    ] = UNSET
+    causes: Annotated[
+        list[Cause] | UnsetType, Meta(description="At an end: what led to it, nearest first.")
+    ] = UNSET
+    frames: Annotated[
+        list[TracebackFrame] | UnsetType,
+        Meta(
+            description="At an end: its traceback. The nearest frame of the user's own code is "
+            "first, then the others, innermost first."
+        ),
+    ] = UNSET
+    frames_total: Annotated[
+        int | UnsetType, Meta(description="How many frames its traceback has.")
+    ] = UNSET
+
+
+class BreakpointPlace(msgspec.Struct, kw_only=True):
+    """Which breakpoint is meant."""
+
+    breakpoint_id: Annotated[str, Meta(description="The breakpoint's id within its session.")]
+    file: Annotated[str | UnsetType, Meta(description="The path of its file.")] = UNSET
+    line: Annotated[int | UnsetType, Meta(description="Its line.")] = UNSET
+    function: Annotated[
+        str | UnsetType, Meta(description="The function that it stops in, if it names one.")
+    ] = UNSET
+
+
+class UnhitBreakpoint(BreakpointPlace, kw_only=True):
+    """A breakpoint that was never hit in the run that ended."""
+
+    verified: Annotated[bool, Meta(description="Whether it could have been hit.")]
+    condition: Annotated[str | UnsetType, Meta(description="Its condition.")] = UNSET
+    passes: Annotated[
+        int | UnsetType, Meta(description="How often its line ran while the condition was false.")
+    ] = UNSET
+    message: Annotated[str, Meta(description="Why it was not hit, as far as that is known.")]
+
+
+class ConditionError(BreakpointPlace, kw_only=True):
+    """An expression of a breakpoint that raised."""
+
+    field: Annotated[str, Meta(description="Where it stands: condition or log_message.")]
+    expression: Annotated[str, Meta(description="The expression.")]
+    error: Annotated[str, Meta(description="What it raised first.")]
+    count: Annotated[
+        int | UnsetType,
+        Meta(description="How often it raised; left out if the program could not say it."),
+    ] = UNSET
 
 
 class SourceLine(msgspec.Struct):
@@ -180,7 +292,8 @@ class ProgramStatus(SessionStatus, kw_only=True):
         list[str] | UnsetType, Meta(description="All breakpoints at that place.")
     ] = UNSET
     exception: Annotated[
-        ThrownException | UnsetType, Meta(description="The exception that it stopped at.")
+        ThrownException | UnsetType,
+        Meta(description="The exception that it stopped at, or that ended it."),
     ] = UNSET
     returned: Annotated[
         list[Variable] | UnsetType, Meta(description="What the function just left returned.")
@@ -197,6 +310,21 @@ class ProgramStatus(SessionStatus, kw_only=True):
     exit_code: Annotated[
         int | UnsetType | None, Meta(description="How the process ended, if that is known.")
     ] = UNSET
+    signal: Annotated[
+        str | UnsetType, Meta(description="The signal that ended it, such as SIGKILL.")
+    ] = UNSET
+    stderr_tail: Annotated[
+        str | UnsetType,
+        Meta(description="After a bad end: the last lines that it wrote to stderr."),
+    ] = UNSET
+    never_hit: Annotated[
+        list[UnhitBreakpoint] | UnsetType,
+        Meta(description="At the end: the breakpoints that were never hit in this run."),
+    ] = UNSET
+    condition_errors: Annotated[
+        list[ConditionError] | UnsetType,
+        Meta(description="At the end: the expressions of breakpoints that raised in this run."),
+    ] = UNSET
     error_details: Annotated[
         ErrorDetails | UnsetType, Meta(description="Why it could not be started.")
     ] = UNSET
@@ -206,9 +334,25 @@ class ProgramStatus(SessionStatus, kw_only=True):
     all_threads: Annotated[
         list[Thread] | UnsetType, Meta(description="Every thread, with its status.")
     ] = UNSET
+    watches: Annotated[
+        list[Watch] | UnsetType,
+        Meta(description="While paused, if there are watches: each with its value at this stop."),
+    ] = UNSET
+    breakpoints_set: Annotated[
+        list[BreakpointAnswer] | UnsetType,
+        Meta(description="The breakpoints that came with the start, as they are now."),
+    ] = UNSET
     output: Annotated[
         list[OutputEntry] | UnsetType,
-        Meta(description="With `include`: what was written since it last ran on."),
+        Meta(description="With `include`: what this run wrote and no answer has shown; its end."),
+    ] = UNSET
+    output_counts: Annotated[
+        OutputCounts | UnsetType,
+        Meta(description="With `output`: how much there was, and how much of it is left out."),
+    ] = UNSET
+    output_cursor: Annotated[
+        str | UnsetType,
+        Meta(description="With `output`: its end, from which `GET /output?since=` goes on."),
     ] = UNSET
     source: Annotated[
         SourceContext | UnsetType | None,
@@ -291,13 +435,16 @@ class ProgramDetail(ProgramSummary, kw_only=True):
     exception_breakpoints: Annotated[
         ExceptionBreakpoints, Meta(description="Which exceptions stop it.")
     ]
-    watches: Annotated[list[str], Meta(description="The expressions that it watches.")]
+    watches: Annotated[
+        list[Watch], Meta(description="What it watches; while paused, with the values.")
+    ]
     children: Annotated[list[str], Meta(description="The sessions of its child processes.")]
     subprocesses: Annotated[list[Subprocess], Meta(description="The processes that it started.")]
     pid: Annotated[int | None, Meta(description="The program's process.")]
     python_version: Annotated[str | None, Meta(description="The version of its Python.")]
     route: Annotated[str | None, Meta(description="How it is reached: direct, child, pid…")]
     output_cursor: Annotated[str, Meta(description="The cursor of what it wrote last.")]
+    run: Annotated[int, Meta(description="The number of its last run; 0 before the first.")]
     last_event: Annotated[int, Meta(description="The number of its newest event.")]
 
 
@@ -520,15 +667,6 @@ class Hover(Variable, total=False):
     expression: Annotated[str, Meta(description="The expression that was evaluated.")]
 
 
-class Watch(Variable, total=False):
-    """A watched expression, with its value while the program is paused."""
-
-    id: Annotated[str, Meta(description="The watch's id.")]
-    watch_id: Annotated[str, Meta(description="The same id.")]
-    expression: Annotated[str, Meta(description="The expression.")]
-    error: Annotated[str, Meta(description="Why it has no value now.")]
-
-
 class WatchList(msgspec.Struct):
     """Every watch of a session."""
 
@@ -591,9 +729,8 @@ class OutputCleared(msgspec.Struct):
     cleared: Annotated[bool, Meta(description="Always true.")] = True
 
 
-class InputAccepted(msgspec.Struct):
-    """That input was written to the program's stdin."""
+class InputAccepted(ProgramStatus, kw_only=True):
+    """That input was written to the program's stdin; with `wait`, what came of it."""
 
     bytes: Annotated[int, Meta(description="How many bytes.")]
-    status: Annotated[str, Meta(description="Where the session is now.")]
     accepted: Annotated[bool, Meta(description="Always true.")] = True

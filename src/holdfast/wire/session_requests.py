@@ -23,6 +23,17 @@ Include = Annotated[
         "list, or names with commas; null: `source` and `locals`."
     ),
 ]
+OutputSince = Annotated[
+    str | int | None,
+    about(
+        "With `output`: only what came after this cursor; null: what no answer of this run has "
+        "shown yet."
+    ),
+]
+OutputBytes = Annotated[
+    Annotated[int, Meta(ge=0, le=2 * 1024 * 1024)] | None,
+    about("With `output`: how many bytes of it at most, the newest; null: 65,536."),
+]
 By = Annotated[str | None, about("Who decides; whoever comes second is told.")]
 Seconds = Annotated[float, Meta(gt=0, le=3600)]
 EventLimit = Annotated[int, about("How many events the answer may carry.", ge=1, le=10_000)]
@@ -35,6 +46,15 @@ class Body(Struct, kw_only=True, forbid_unknown_fields=True):
 
 class Query(Struct, kw_only=True):
     """The parameters of a query string."""
+
+
+class ProofQuery(Query):
+    """What a client sends that asks for a proof: it knows the secret in `server.json` too."""
+
+    nonce: Annotated[str, about("A text that the client has never sent before.")]
+    proof: Annotated[
+        str, about("The HMAC-SHA256 of `holdfast client IP PORT NONCE` with the secret, in hex.")
+    ]
 
 
 # -- settings of a session ------------------------------------------------------------------------
@@ -88,6 +108,8 @@ class StatusQuery(Query):
     include: Annotated[
         str | None, about("What to add at a stop: `source,locals,stack,output`.")
     ] = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
 
 
 class EvaluateHold(Body):
@@ -146,6 +168,8 @@ class DecisionHead(Struct, kw_only=True):
     by: By = None
     wait: Wait = None
     include: Include = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
 
 
 class DecidedValue(TypedDict, total=False):
