@@ -12,6 +12,7 @@ import sys
 import threading
 from typing import Any, Dict, List, Optional
 
+from . import thread_suspension
 from .pydevd_access import canonical, current
 
 Rules = Dict[int, List[Any]]  # line -> the rules there
@@ -46,7 +47,7 @@ class LineMonitor:
         self._rebuild()
 
     def _rebuild(self) -> None:
-        for code in self._codes:
+        for code in list(self._codes):
             self._api.set_local_events(self._tool, code, 0)
         self._codes, self._lines = {}, {}
         stopped_at, self._stopped_at = self._stopped_at, {}
@@ -71,10 +72,16 @@ class LineMonitor:
     def rules_at(self, frame: Any) -> List[Any]:
         return self._codes.get(frame.f_code, {}).get(frame.f_lineno, [])
 
+    def silence(self) -> None:
+        """Stop watching, while a thread may still be in here."""
+        self._api.set_events(self._tool, 0)
+        for event in (self._api.events.PY_START, self._api.events.LINE, self._api.events.JUMP):
+            self._api.register_callback(self._tool, event, None)
+
     def close(self) -> None:
         """Stop watching, and free the tool id."""
-        self._api.set_events(self._tool, 0)
-        for code in self._codes:
+        self.silence()
+        for code in list(self._codes):
             self._api.set_local_events(self._tool, code, 0)
         self._api.free_tool_id(self._tool)
 
@@ -140,6 +147,8 @@ class LineMonitor:
         thread = threading.current_thread()
         if db is None or getattr(thread, "is_pydev_daemon_thread", False):
             return
+        if not thread_suspension.may_suspend(db):
+            return
         info = db.set_additional_thread_info(thread)
         info.hit_breakpoint_ids = stopping
         info.trace_suspend_type = "sys_monitor"
@@ -182,6 +191,11 @@ def get_monitor() -> Optional[LineMonitor]:
 
 def current_monitor() -> Optional[LineMonitor]:
     return _MONITOR
+
+
+def silence_monitor() -> None:
+    if _MONITOR is not None:
+        _MONITOR.silence()
 
 
 def close_monitor() -> None:
