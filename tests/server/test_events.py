@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from agent_process import agent_view
+from child_processes import CHILD_STARTER, PATIENCE, wait_for_children
 from harness import Server
 from http_application import HttpApplication
 from session_states import LOOP
@@ -108,3 +110,21 @@ def test_events_of_a_session_that_was_deleted_are_gone(server: Server) -> None:
         found = list_events(server, f"/api/events?cursor={cursor}")
     assert (session.id, "created") in found
     assert gone not in {each for each, _ in found}
+
+
+def test_a_program_has_started_before_it_stops(server: Server) -> None:
+    """Even one that stops at its first line, in every way to start it."""
+    for options in ({}, {"python": sys.executable, "env": {"A": "b"}}, {"route": "adapter"}):
+        with server.session() as session:
+            session.launch(LOOP, stop_on_entry=True, **options)
+            session.post("/restart", {"wait": 60})
+            kinds = [each["event"] for each in session.get("/events")["events"]]
+            order = [kind for kind in kinds if kind in ("launching", "started", "stopped")]
+            assert order == ["launching", "started", "stopped"] * 2
+    with server.session() as parent:
+        parent.break_at(CHILD_STARTER, "work")
+        parent.launch(CHILD_STARTER, args=["fork_exits"], debug_subprocesses=True, wait=0)
+        [child] = wait_for_children(parent)
+        child.get(f"/status?wait={PATIENCE}")
+        kinds = [each["event"] for each in child.get("/events?types=started,stopped")["events"]]
+        assert kinds == ["started", "stopped"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import venv
+import zipapp
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,93 @@ def test_a_piece_of_code_is_run(session: Session) -> None:
     trace = session.output("stderr")
     assert 'File "<string>", line 3, in <module>' in trace
     assert "holdfast" not in trace
+
+
+def make_app(folder: Path) -> Path:
+    """A directory that Python can run, with a module in a package."""
+    app = folder / "shop"
+    (app / "goods").mkdir(parents=True)
+    (app / "goods" / "__init__.py").touch()
+    (app / "goods" / "till.py").write_text("def total(count):\n    return count * 21\n")
+    (app / "__main__.py").write_text("from goods import till\nprint(till.total(2))\n")
+    return app
+
+
+@pytest.mark.parametrize("kind", ["directory", "zip"])
+def test_breakpoints_stop_in_a_directory_or_zip_file_that_is_run(
+    session: Session, tmp_path: Path, kind: str
+) -> None:
+    app = make_app(tmp_path)
+    if kind == "zip":
+        zipapp.create_archive(app)
+        app = tmp_path / "shop.pyz"
+    main, till = str(app / "__main__.py"), str(app / "goods" / "till.py")
+    points = [{"file": main, "line": 2}, {"file": till, "line": 2}]
+    points.append({"function": "goods.till.total"})
+    for point in points:
+        answer = session.post("/breakpoints", point)
+        assert answer["verified"] is ("file" in point), answer
+
+    stop = session.post("/launch", {"script": app.name, "cwd": str(tmp_path), "wait": 20})
+
+    assert stop["location"] == {"file": main, "line": 2, "function": "<module>"}
+    assert stop["source"]["text"] == "print(till.total(2))"
+    entry = session.resume()
+    assert (entry["breakpoint_ids"], entry["location"]["function"]) == (["bp_3"], "total")
+    stop = session.resume()
+    assert stop["location"] == {"file": till, "line": 2, "function": "total"}
+    assert session.get("/source?frame_id=0")["content"].endswith("count * 21\n")
+    session.get(f"/source?path={app}/missing.py", expect=404)
+    assert session.resume()["exit_code"] == 0
+    assert session.output() == "42\n"
+
+
+def test_a_directory_without_a_main_file_is_refused(session: Session, tmp_path: Path) -> None:
+    refused = session.post("/launch", {"script": str(tmp_path)}, expect=400)
+    assert (refused["error_code"], refused["error"]["details"]["field"]) == (
+        "file_not_found",
+        "script",
+    )
+    assert "__main__.py" in refused["error"]["message"]
+
+
+def test_a_syntax_error_in_a_directorys_main_file_is_reported(
+    session: Session, tmp_path: Path
+) -> None:
+    main = tmp_path / "__main__.py"
+    main.write_text("x = 1\nif x == 1\n    pass\n")
+    refused = session.post("/launch", {"script": str(tmp_path)}, expect=400)
+    assert refused["error_code"] == "syntax_error"
+    details = refused["error"]["details"]
+    assert (details["file"], details["line"]) == (str(main), 2)
+
+
+def test_flags_of_the_interpreter_are_the_programs(session: Session) -> None:
+    code = (
+        "import subprocess, sys\n"
+        "assert False\n"
+        "flags = subprocess._args_from_interpreter_flags()\n"
+        "print(sys._xoptions, sys.warnoptions, flags)\n"
+    )
+    flags = ["-OX", "dev", "-Werror", "--check-hash-based-pycs", "never"]
+    end = session.post("/launch", {"code": code, "python_args": flags, "wait": 20})
+    assert end["exit_code"] == 0, session.output("stderr")
+    assert session.output().startswith("{'dev': True} ['default', 'error'] ['-O', '-Werror'")
+    assert session.get("")["launch"]["python_args"] == flags
+
+
+@pytest.mark.parametrize(
+    "flags", [["-i"], ["-m", "json"], ["-Oc"], ["-"], ["script.py"], ["--help"], ["-X"], ["-V"]]
+)
+def test_a_flag_that_cannot_be_given_is_refused_with_those_that_can(
+    session: Session, flags: list[str]
+) -> None:
+    refused = session.post("/launch", {"code": "pass", "python_args": flags}, expect=400)
+    details = refused["error"]["details"]
+    assert (details["field"], details["flag"]) == ("python_args", flags[0])
+    assert "-X OPT" in details["accepted"]
+    assert "-X OPT" in refused["error"]["hint"]
+    assert session.get("/status")["status"] == "created"
 
 
 def test_the_named_interpreter_runs_the_program(session: Session, python: str) -> None:

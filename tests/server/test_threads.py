@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from harness import Program, Session
 
 WORKER_THREADS = Program("worker_threads.py")
@@ -174,3 +176,74 @@ def test_one_thread_of_a_running_program_is_paused(session: Session) -> None:
     [main] = [each["thread_id"] for each in session.get("/threads")["threads"]]
     stop = session.post(f"/threads/{main}/pause", {"wait": 20})
     assert (stop["status"], stop["reason"], stop["thread_id"]) == ("paused", "pause", main)
+
+
+@pytest.mark.parametrize("stop_all_threads", [True, False])
+def test_a_single_resumed_thread_is_paused_again(
+    session: Session, python: str, stop_all_threads: bool
+) -> None:
+    """The others stay held where they are."""
+    session.break_at(WORKER_THREADS, "work")
+    stop = session.launch(
+        WORKER_THREADS, python=python, stop_all_threads=stop_all_threads, args=["spin"]
+    )
+    held = stop["thread_id"]
+    ids = {t["name"]: t["thread_id"] for t in session.get("/threads")["threads"]}
+    ticker = ids["ticker"]
+    if stop_all_threads:
+        refused = session.post(f"/threads/{ticker}/pause", expect=409)
+        assert "held already" in refused["error"]["message"]
+        session.post(f"/threads/{ticker}/continue")
+    session.post(f"/threads/{held}/pause", expect=409)
+    cursor = session.get("/output")["cursor"]
+    assert session.get(f"/output?since={cursor}&wait=20")["outputs"], "the ticker is not running"
+
+    answer = session.post(f"/threads/{ticker}/pause", {"wait": 60})
+
+    assert (answer["status"], answer["reason"], answer["thread_id"]) == ("paused", "pause", ticker)
+    cursor = session.get("/output")["cursor"]
+    assert session.get(f"/output?since={cursor}&wait=0.1")["outputs"] == []
+    assert int(session.evaluate("ticks")) >= 1
+    states = {t["thread_id"]: t for t in session.get("/threads")["threads"]}
+    assert states[held]["location"]["line"] == WORKER_THREADS.line("work")
+    assert states[held]["status"] == states[ticker]["status"] == "paused"
+    # And it can be let go and paused once more.
+    session.post(f"/threads/{ticker}/continue")
+    assert session.get(f"/output?since={cursor}&wait=20")["outputs"]
+    assert session.post(f"/threads/{ticker}/pause", {"wait": 60})["thread_id"] == ticker
+
+
+def test_frame_ids_and_references_live_until_their_own_thread_runs(
+    session: Session, python: str
+) -> None:
+    found = stop_all_workers(session, python=python, stop_all_threads=False)
+    shown = session.get("/status")["thread_id"]
+    first, second = (thread for thread in found.values() if thread != shown)
+    letters = {thread: repr(name[-1]) for name, thread in found.items()}
+    frames = {
+        thread: session.get(f"/threads/{thread}/stacktrace")["frames"][0]["id"]
+        for thread in (first, second)
+    }
+    scopes = {
+        thread: session.get(f"/frames/{frame}/scopes")["scopes"][0]["reference"]
+        for thread, frame in frames.items()
+    }
+
+    def read(thread: int) -> list[str]:
+        variables = session.get(f"/scopes/{scopes[thread]}/variables")["variables"]
+        return [
+            session.locals(frames[thread])["name"]["value"],
+            next(each["value"] for each in variables if each["name"] == "name"),
+        ]
+
+    session.post(f"/threads/{shown}/step-over", {"wait": 60})
+    assert read(first) == [letters[first]] * 2
+    session.post(f"/threads/{first}/step-over", {"wait": 60})  # which is shown from now on
+    assert session.get("/status")["thread_id"] == first
+    assert read(second) == [letters[second]] * 2
+    session.post(f"/threads/{first}/continue")
+    assert read(second) == [letters[second]] * 2
+    for path in (f"/frames/{frames[first]}/variables", f"/scopes/{scopes[first]}/variables"):
+        session.get(path, expect=404)
+    session.post(f"/threads/{second}/step-over", {"wait": 60})
+    session.get(f"/frames/{frames[second]}/variables", expect=404)

@@ -65,9 +65,7 @@ _NEXT: Mapping[State, Mapping[Signal, State]] = {
     State.LAUNCHING: {
         Signal.LAUNCH_REFUSED: State.CREATED,
         Signal.STARTED: State.RUNNING,
-        # A quick program stops, or reads its stdin, before it is reported as started.
-        Signal.STOPPED: State.PAUSED,
-        Signal.INPUT_WANTED: State.WAITING_FOR_INPUT,
+        # Input may be given before the program has started. It waits in the pipe.
         Signal.INPUT_GIVEN: State.LAUNCHING,
         Signal.RESTART: State.LAUNCHING,
         **_ENDS,

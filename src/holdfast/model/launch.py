@@ -18,6 +18,7 @@ class Launch:
     cwd: str | None = None
     pythonpath: tuple[str, ...] = ()
     python_path: str | None = None
+    python_args: tuple[str, ...] = ()
     venv: str | None = None
     stdin_inputs: tuple[str, ...] = ()
     stop_on_exception: bool | str = False

@@ -79,6 +79,19 @@ def call(fn: Callable[[], Any], timeout: float) -> Any:
     return job.value
 
 
+def start(fn: Callable[[], None]) -> None:
+    """Run it in a helper, and do not wait for it."""
+    helper = _take_helper()
+
+    def work() -> None:
+        try:
+            fn()
+        finally:
+            _return_helper(helper)
+
+    helper.start_job(_Job(work))
+
+
 def start_helper() -> None:
     """Start the helper now, while no other thread can hold a lock that starting one needs."""
     _return_helper(_take_helper())

@@ -10,7 +10,13 @@ import sys
 import threading
 from typing import Any
 
-from . import breakpoint_table, exception_filters, line_monitor, thread_suspension
+from . import (
+    breakpoint_table,
+    end_reports,
+    exception_filters,
+    line_monitor,
+    thread_suspension,
+)
 from .child_policy import stop_watching
 from .pydevd_access import current, is_detached, mark_detached
 
@@ -31,6 +37,7 @@ def stop_tracing_in_fork() -> None:
 def stop_tracing_everywhere(db: Any) -> None:
     """In every thread, from any. When this returns, no thread is in the debugger any more."""
     mark_detached(db)
+    end_reports.stop_watching_end()
     db.enable_tracing = lambda *_args, **_options: None  # or a starting thread would do it again
     threading.settrace(None)
     if hasattr(sys, "monitoring"):

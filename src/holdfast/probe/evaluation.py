@@ -26,24 +26,21 @@ class Interrupted(BaseException):
 
 
 class _Evaluations:
-    """The evaluations under way, by thread, so that they can be interrupted."""
+    """The evaluations under way, so that they can be interrupted.
+
+    By the thread that they are for, which may not be the one that they run in.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._idents: Dict[str, int] = {}
+        self._idents: Dict[str, List[int]] = {}
 
     def interrupt(self, thread_id: str) -> bool:
         with self._lock:
-            ident = self._idents.get(thread_id)
-            if ident is None:
-                return False
-            if ident == threading.main_thread().ident:
-                signal.pthread_kill(ident, signal.SIGINT)
-            else:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(ident), ctypes.py_object(Interrupted)
-                )
-            return True
+            idents = self._idents.get(thread_id, [])
+            for ident in idents:
+                _interrupt_thread(ident)
+            return bool(idents)
 
     def call(self, thread_id: str, run: Callable[[], Any]) -> Any:
         ident = threading.get_ident()
@@ -51,26 +48,39 @@ class _Evaluations:
         before = signal.signal(signal.SIGINT, _raise_interrupted) if in_main else None
         was_blocked = in_main and _unblock_interrupts()
         with self._lock:
-            self._idents[thread_id] = ident
+            self._idents.setdefault(thread_id, []).append(ident)
         try:
             return run()
         finally:
-            self._close(thread_id)
+            self._close(thread_id, ident)
             if was_blocked:
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             if in_main:
                 signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
 
-    def _close(self, thread_id: str) -> None:
+    def _close(self, thread_id: str, ident: int) -> None:
         """Allow no more interrupts; one that comes this late must not hit the program."""
         try:
-            with self._lock:
-                self._idents.pop(thread_id, None)
+            self._remove(thread_id, ident)
             for _ in range(100):  # one that was sent arrives at the latest in here
                 pass
         except Interrupted:
-            with self._lock:
-                self._idents.pop(thread_id, None)
+            self._remove(thread_id, ident)
+
+    def _remove(self, thread_id: str, ident: int) -> None:
+        with self._lock:
+            others = [other for other in self._idents.pop(thread_id, []) if other != ident]
+            if others:
+                self._idents[thread_id] = others
+
+
+def _interrupt_thread(ident: int) -> None:
+    if ident == threading.main_thread().ident:
+        signal.pthread_kill(ident, signal.SIGINT)
+    else:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(ident), ctypes.py_object(Interrupted)
+        )
 
 
 EVALUATIONS = _Evaluations()
@@ -116,11 +126,10 @@ def _describe_failure(error: BaseException) -> RequestFailed:
 
 
 def evaluate(
-    db: Any, thread_id: str, depth: int, expression: str, context: Optional[str]
+    db: Any, frame: Any, thread_id: str, expression: str, context: Optional[str]
 ) -> Dict[str, Any]:
     from _pydevd_bundle import pydevd_vars
 
-    frame = frame_at(db, thread_id, depth)
     # Inspecting must not execute statements; a REPL may.
     if context in ("hover", "watch"):
         compile(expression.strip(), "<expression>", "eval")
@@ -169,9 +178,8 @@ _MAX_COMPLETIONS = 500
 _DOTTED = re.compile(r"((?:[^\W\d]\w*(?:\[[^\[\]]*\])?\.)*)([^\W\d]\w*)?\Z")
 
 
-def find_completions(db: Any, thread_id: str, depth: int, text: str) -> List[Dict[str, Any]]:
+def find_completions(db: Any, frame: Any, text: str) -> List[Dict[str, Any]]:
     """Names that can follow; attributes are read from the value, never computed."""
-    frame = frame_at(db, thread_id, depth)
     match = _DOTTED.search(text)
     owner, prefix = (match.group(1), match.group(2) or "") if match else ("", "")
     if owner:

@@ -72,13 +72,33 @@ def _running_frames(thread_id: str) -> Iterator[Any]:
     raise RequestFailed("thread", "the thread has ended")
 
 
-def frame_at(db: Any, thread_id: str, depth: int) -> Any:
-    """The frame `depth` levels out from the top of a suspended thread."""
-    if db.suspended_frames_manager.get_frames_list(thread_id) is None:
+def is_suspended(db: Any, thread_id: str) -> bool:
+    """Whether the debugger holds this thread; one that is blocked elsewhere runs, for pydevd."""
+    return db.suspended_frames_manager.get_frames_list(thread_id) is not None
+
+
+def mark_of(frame: Any) -> str:
+    """A name for the frame at its present instruction: another one, once it has run on."""
+    return "%x:%d" % (id(frame), frame.f_lasti)
+
+
+def frame_at(db: Any, thread_id: str, depth: int, mark: Optional[str] = None) -> Any:
+    """The frame `depth` levels out from the top of a thread.
+
+    With its mark, a frame of a thread that is not suspended can be had too, for as long as it has
+    not moved. Others of its frames may have: then it is found at another depth.
+    """
+    if mark is None and not is_suspended(db, thread_id):
         raise RequestFailed("resumed", "the thread is running")
     for frame, _line in itertools.islice(iter_frames(db, thread_id), depth, depth + 1):
-        return frame
-    raise RequestFailed("frame", "no frame %d in this thread" % depth)
+        if mark is None or mark_of(frame) == mark:
+            return frame
+    if mark is None:
+        raise RequestFailed("frame", "no frame %d in this thread" % depth)
+    for frame, _line in iter_frames(db, thread_id):
+        if mark_of(frame) == mark:
+            return frame
+    raise RequestFailed("frame", "this frame has run on since its thread's stack was read")
 
 
 def describe_frame(frame: Any, line: int, db: Any) -> Dict[str, Any]:
@@ -108,9 +128,12 @@ def describe_stack(db: Any, thread_id: str, start: int, count: Optional[int]) ->
     frames = list(iter_frames(db, thread_id))
     end = None if count is None else start + count
     return {
-        "frames": [describe_frame(frame, line, db) for frame, line in frames[start:end]],
+        "frames": [
+            dict(describe_frame(frame, line, db), mark=mark_of(frame))
+            for frame, line in frames[start:end]
+        ],
         "total": len(frames),
-        "suspended": db.suspended_frames_manager.get_frames_list(thread_id) is not None,
+        "suspended": is_suspended(db, thread_id),
     }
 
 

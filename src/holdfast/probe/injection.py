@@ -14,10 +14,12 @@ from . import (
     child_policy,
     child_startup,
     detachment,
+    end_reports,
     process_hooks,
     pydevd_control,
     thread_suspension,
 )
+from .module_files import find_path
 from .pydevd_access import current, is_detached, set_debugpy_folder
 
 _MAX_DISPOSAL_SECONDS = 10
@@ -39,6 +41,7 @@ def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: b
         pydevd_control.load(debugpy_dir)
         _reset(pydevd_control.arm(connection))
         process_hooks.install(connection, child_port)
+        end_reports.watch_end()
     except BaseException as error:
         if has_begun:
             _leave_process()
@@ -114,7 +117,7 @@ def join_debugger() -> None:
     import pydevd
 
     db: Any = current()
-    set_debugpy_folder(_debugpy_folder(os.path.abspath(pydevd.__file__)))
+    set_debugpy_folder(_debugpy_folder(find_path(pydevd)))
     bounded_calls.start_helper()
     pydevd_control.install()
     # The reader has kept the function that it calls for each request, from before our patch.
@@ -124,6 +127,7 @@ def join_debugger() -> None:
     _reset(db)
     thread_suspension.disarm(db, False)
     process_hooks.install(getattr(db, "_client_socket", None), 0)
+    end_reports.watch_end()
     _keep_debugpy_from_children()
 
 

@@ -14,7 +14,7 @@ from typing import Any, List, Set
 from . import line_monitor, thread_suspension
 from .breakpoint_rules import find_stopping
 from .breakpoint_table import TABLE
-from .pydevd_access import canonical, current
+from .pydevd_access import PAUSED_ALONE, canonical, current
 
 _SUSPENDED, _BREAKPOINT = 105, 111  # pydevd's CMD_THREAD_SUSPEND and CMD_SET_BREAK
 _REPORTED: Set[int] = set()  # idents of the threads whose breakpoint the server knows of
@@ -37,7 +37,7 @@ def install(pydevd: Any) -> None:
         if not thread.additional_info.hit_breakpoint_ids:
             if monitor is not None:
                 _check_monitored_line(monitor, thread, frame)
-            elif thread.stop_reason == _SUSPENDED:
+            elif thread.stop_reason in (_SUSPENDED, PAUSED_ALONE):
                 _check_pydevd_line(db, thread, frame)
         if monitor is not None:
             monitor.note_stop(frame)

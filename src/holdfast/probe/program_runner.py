@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import socket
 import sys
+import threading
 from importlib.machinery import BuiltinImporter, SourceFileLoader
+from pkgutil import get_importer
 from typing import Any, Callable, Dict, List, Optional
 
-from . import child_startup, exception_filters, process_hooks, pydevd_control, standard_streams
+from . import (
+    child_startup,
+    end_reports,
+    exception_filters,
+    process_hooks,
+    pydevd_control,
+    standard_streams,
+)
 from .program_order import ORDER
 from .pydevd_access import HERE, current, end_step, is_ours
 from .server_messages import flush
@@ -75,12 +85,19 @@ def _prepare_child(arguments: List[str]) -> Optional[Runner]:
 
 
 def _run_to_end(run: Runner) -> None:
+    _restart_thread_names()
     try:
         _run_like_plain_python(run)
     finally:
         db = current()
         if db is not None:  # there is none in a forked child that returns to here
             pydevd_control.end_program(db)
+
+
+def _restart_thread_names() -> None:
+    """The program's first thread is `Thread-1`, though the debugger's were made before it."""
+    if hasattr(threading, "_counter"):
+        threading._counter = itertools.count(1).__next__
 
 
 def _move_descriptor(fd: int) -> int:
@@ -124,11 +141,12 @@ def _prepare_process(spec: Dict[str, Any]) -> Runner:
 
 def _find_runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:
     args = list(spec.get("args") or [])
+    flags = [str(flag) for flag in spec.get("python_args") or []]
     if "script" in spec:
-        return _script_runner(spec, args, main)
+        return _script_runner(spec, flags, args, main)
     if "module" in spec:
-        return _module_runner(spec["module"], args)
-    return _code_runner(spec["code"], args, main)
+        return _module_runner(spec["module"], flags, args)
+    return _code_runner(spec["code"], flags, args, main)
 
 
 def _reset_main() -> Dict[str, Any]:
@@ -143,10 +161,14 @@ def _reset_main() -> Dict[str, Any]:
     return main
 
 
-def _script_runner(spec: Dict[str, Any], args: List[str], main: Dict[str, Any]) -> Runner:
+def _script_runner(
+    spec: Dict[str, Any], flags: List[str], args: List[str], main: Dict[str, Any]
+) -> Runner:
     full = os.path.abspath(spec["script"])
     name = spec.get("given", spec["script"])  # as the user wrote it
-    _set_argv(name, [name], args)
+    _set_argv(name, flags + [name], args)
+    if get_importer(full) is not None:
+        return _archive_runner(full, main)
     if not _has_safe_path():
         sys.path[0] = os.path.dirname(os.path.realpath(full))
     with io.open_code(full) as file:
@@ -157,17 +179,33 @@ def _script_runner(spec: Dict[str, Any], args: List[str], main: Dict[str, Any]) 
     return lambda: exec(code, main)
 
 
-def _module_runner(name: str, args: List[str]) -> Runner:
+def _archive_runner(full: str, main: Dict[str, Any]) -> Runner:
+    """A directory or a zip file is the first place to import from, and its `__main__` is run."""
     from _pydevd_bundle import pydevd_runpy as modules
 
-    _set_argv("-m", ["-m", name], args)
+    if _has_safe_path():
+        sys.path.insert(0, full)
+    else:
+        sys.path[0] = full
+    try:
+        _name, spec, code = modules._get_main_module_details(modules._Error)
+    except modules._Error as error:
+        message = "%s: %s" % (sys.executable, error)
+        return lambda: sys.exit(message)
+    return lambda: modules._run_code(code, main, None, "__main__", spec)
+
+
+def _module_runner(name: str, flags: List[str], args: List[str]) -> Runner:
+    from _pydevd_bundle import pydevd_runpy as modules
+
+    _set_argv("-m", flags + ["-m", name], args)
     if not _has_safe_path():
         sys.path[0] = os.getcwd()
     return lambda: modules._run_module_as_main(name, alter_argv=True)
 
 
-def _code_runner(text: str, args: List[str], main: Dict[str, Any]) -> Runner:
-    _set_argv("-c", ["-c", text], args)
+def _code_runner(text: str, flags: List[str], args: List[str], main: Dict[str, Any]) -> Runner:
+    _set_argv("-c", flags + ["-c", text], args)
     if not _has_safe_path():
         sys.path[0] = ""
     code = compile(text, "<string>", "exec", dont_inherit=True)
@@ -190,7 +228,7 @@ def _run_beneath_exec(run: Runner) -> None:
 
     That is above a function `_exec` of a file called `pydevd`.
     """
-    names: Dict[str, Any] = {}
+    names: Dict[str, Any] = {"__name__": __name__}  # libraries ask every frame for it
     source = "def _exec(run):\n    run()\n"
     exec(compile(source, os.path.join(HERE, "pydevd.py"), "exec"), names)
     names["_exec"](run)
@@ -203,7 +241,8 @@ def _run_like_plain_python(run: Runner) -> None:
             _run_beneath_exec(run)
         finally:
             end_step()
-    except SystemExit:
+    except SystemExit as error:
+        end_reports.report_exception(error)
         raise
     except BaseException as error:
         trace = error.__traceback__
@@ -211,6 +250,7 @@ def _run_like_plain_python(run: Runner) -> None:
             trace = trace.tb_next
         error.__traceback__ = trace
         exception_filters.stop_at_crash(error, trace)
+        end_reports.report_exception(error)
         with exception_filters.printing_traceback():
             sys.excepthook(type(error), error, trace)
         if isinstance(error, KeyboardInterrupt):

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 from typing import Any, Callable, Iterator, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else "<holdfast>"
+PAUSED_ALONE = 106  # a reason to stop that pydevd calls a pause, and reports by itself
 _DEBUGPY_FOLDER = ""
+# The compiled parts of pydevd name their sources by these relative paths.
+_COMPILED = ("_pydevd_bundle/", "_pydevd_frame_eval/", "_pydevd_sys_monitoring/")
 
 
 class RequestFailed(Exception):
@@ -38,8 +42,10 @@ def debugpy_folder() -> str:
 
 def is_ours(filename: str) -> bool:
     """Whether this is a file of the debugger, which a user never wants to see."""
-    return filename.startswith(HERE) or (
-        bool(_DEBUGPY_FOLDER) and filename.startswith(_DEBUGPY_FOLDER)
+    return (
+        filename.startswith(HERE)
+        or (bool(_DEBUGPY_FOLDER) and filename.startswith(_DEBUGPY_FOLDER))
+        or filename.startswith(_COMPILED)
     )
 
 
@@ -115,6 +121,17 @@ def run_in_thread(db: Any, thread_id: str, run: Callable[[], None]) -> None:
                 event.set()
 
     db.post_method_as_internal_command(thread_id, command)
+
+
+def suspend_alone(db: Any, thread: Any) -> None:
+    """Suspend a thread while others are suspended already, and report it when it stops.
+
+    pydevd's own request would report one of the others, if this one does not stop at once.
+    """
+    db.set_suspend(thread, PAUSED_ALONE, suspend_requested=True)
+    frame = sys._current_frames().get(thread.ident)
+    if frame is not None:
+        db.set_trace_for_frame_and_parents(thread.ident, frame)
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
 from typing import Any, Iterator
 
 from .pydevd_access import debugpy_folder
@@ -33,7 +34,8 @@ def import_pydevd(debugpy_dir: str) -> Any:
     cache = _bytecode_cache()
     sys.dont_write_bytecode, sys.pycache_prefix = False, cache
     try:
-        with _complete_files_only():
+        with _complete_files_only(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # with `-W error` its warnings would be errors
             try:
                 pydevd = _import_modules()
             except (EOFError, ValueError, TypeError):

@@ -14,11 +14,13 @@ from typing import Any, Callable, Dict
 
 from . import (
     asyncio_tasks,
+    bounded_calls,
     breakpoint_table,
     detachment,
     evaluation,
     exception_filters,
     frames,
+    live_frames,
     pydevd_patches,
     standard_streams,
     stop_snapshots,
@@ -27,8 +29,17 @@ from . import (
 )
 from .child_policy import stop_watching
 from .program_order import ORDER
-from .pydevd_access import RequestFailed, dap_id, run_in_thread, thread_id_of
+from .pydevd_access import (
+    RequestFailed,
+    dap_id,
+    run_in_thread,
+    suspend_alone,
+    thread_id_of,
+    user_threads,
+)
 from .server_messages import respond
+
+_MAX_SOURCE_BYTES = 20 * 1024 * 1024
 
 Reply = Callable[[Callable[[], Any]], None]
 Handler = Callable[[Any, Dict[str, Any], Reply], None]
@@ -38,6 +49,7 @@ def handle(db: Any, request: Dict[str, Any]) -> None:
     """Runs in pydevd's reader thread, so it must be quick or hand over."""
     arguments = request.get("arguments") or {}
     handler = _HANDLERS.get(arguments.get("op"), _unknown)
+    live_frames.drop_moved(db)
     handler(db, arguments, lambda run: respond(request, run))
 
 
@@ -52,7 +64,7 @@ def _in_program_thread(run: Callable[[Any, str, Dict[str, Any]], Any]) -> Handle
     def handler(db: Any, args: Dict[str, Any], reply: Reply) -> None:
         try:
             thread_id = thread_id_of(args["thread"])
-            if db.suspended_frames_manager.get_frames_list(thread_id) is None:
+            if not frames.is_suspended(db, thread_id):
                 raise RequestFailed("resumed", "the thread is running")
         except RequestFailed as error:
             reply(_raiser(error))
@@ -123,6 +135,16 @@ def _resume_thread(_db: Any, args: Dict[str, Any]) -> Any:
     return {}
 
 
+def _pause_thread(db: Any, args: Dict[str, Any]) -> Any:
+    """Suspend a thread that runs while others are suspended."""
+    thread_id = thread_id_of(args["thread"])
+    for known, thread in user_threads():
+        if known == thread_id:
+            suspend_alone(db, thread)
+            return {}
+    raise RequestFailed("thread", "the thread has ended")
+
+
 # -- reading --------------------------------------------------------------------------------------
 
 
@@ -132,16 +154,14 @@ def _stack(db: Any, args: Dict[str, Any]) -> Any:
 
 
 def _scopes(db: Any, args: Dict[str, Any]) -> Any:
-    return {
-        "scopes": stop_snapshots.describe_scopes(db, thread_id_of(args["thread"]), args["depth"])
-    }
+    frame, owner = live_frames.find_frame(db, thread_id_of(args["thread"]), args)
+    return {"scopes": stop_snapshots.describe_scopes(frame, owner)}
 
 
 def _locals(db: Any, args: Dict[str, Any]) -> Any:
-    thread_id = thread_id_of(args["thread"])
-    frame = frames.frame_at(db, thread_id, args["depth"])
+    frame, owner = live_frames.find_frame(db, thread_id_of(args["thread"]), args)
     start, count, summary = args.get("start", 0), args["count"], args.get("summary", False)
-    described, total = stop_snapshots.describe_locals(frame, thread_id, start, count, summary)
+    described, total = stop_snapshots.describe_locals(frame, owner, start, count, summary)
     return {"variables": described, "total": total}
 
 
@@ -164,20 +184,53 @@ def _stale_reference(reference: Any) -> RequestFailed:
 
 def _source(_db: Any, args: Dict[str, Any]) -> Any:
     path = args["path"]
-    # A device or a pipe is no source, and reading it might never end.
-    readable = "\0" not in path and (os.path.isfile(path) or not os.path.exists(path))
-    lines = linecache.getlines(path) if readable else []
+    lines = linecache.getlines(path) if _may_be_source(path) else []
     if not lines:
         raise RequestFailed("source", "the target has no source for %s" % path)
     return {"text": "".join(lines)}
 
 
+def _may_be_source(path: str) -> bool:
+    """A device or a pipe is no source, and reading it might never end.
+
+    What is no file at all may be a name that only `linecache` knows.
+    """
+    try:
+        real = os.path.realpath(path)
+        if real.startswith(("/proc/", "/sys/", "/dev/")):
+            return False
+        if not os.path.exists(path):
+            return True
+        return os.path.isfile(path) and os.path.getsize(path) <= _MAX_SOURCE_BYTES
+    except (OSError, ValueError):  # such as a name with a null byte
+        return False
+
+
 # -- executing ------------------------------------------------------------------------------------
 
 
-def _evaluate(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
-    return evaluation.evaluate(
-        db, thread_id, args["depth"], args["expression"], args.get("context")
+def _evaluate(db: Any, args: Dict[str, Any], reply: Reply) -> None:
+    """Runs in the thread itself if that is held, else beside it, where it can assign nothing."""
+    try:
+        is_held = frames.is_suspended(db, thread_id_of(args["thread"]))
+    except RequestFailed:
+        is_held = True  # an unknown thread; that says so
+    if is_held or args.get("mark") is None:
+        _in_program_thread(_evaluate_in_thread)(db, args, reply)
+    else:
+        bounded_calls.start(lambda: reply(lambda: _evaluate_beside(db, args)))
+
+
+def _evaluate_in_thread(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
+    frame = frames.frame_at(db, thread_id, args["depth"], args.get("mark"))
+    return evaluation.evaluate(db, frame, thread_id, args["expression"], args.get("context"))
+
+
+def _evaluate_beside(db: Any, args: Dict[str, Any]) -> Any:
+    thread_id = thread_id_of(args["thread"])
+    frame, owner = live_frames.find_frame(db, thread_id, args)
+    return evaluation.run_interruptibly(
+        thread_id, lambda: live_frames.evaluate(frame, owner, args["expression"])
     )
 
 
@@ -191,12 +244,17 @@ def _assign(db: Any, args: Dict[str, Any], reply: Reply) -> None:
     def assign(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
         return evaluation.assign(db, thread_id, args["reference"], args["name"], args["value"])
 
+    if live_frames.is_live(handle.owner):
+        message = "the thread is not held, so its variables can only be read"
+        reply(_raiser(RequestFailed("resumed", message)))
+        return
     thread = dap_id(handle.owner)
     _in_program_thread(assign)(db, dict(args, thread=thread), reply)
 
 
 def _completions(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
-    return {"targets": evaluation.find_completions(db, thread_id, args["depth"], args["text"])}
+    frame = frames.frame_at(db, thread_id, args["depth"], args.get("mark"))
+    return {"targets": evaluation.find_completions(db, frame, args["text"])}
 
 
 def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
@@ -235,13 +293,14 @@ _HANDLERS: Dict[Any, Handler] = {
     "hits": _in_reader_thread(lambda db, args: breakpoint_table.all_hits()),
     "threads": _in_reader_thread(lambda db, args: {"threads": stop_snapshots.describe_threads(db)}),
     "resume_thread": _in_reader_thread(_resume_thread),
+    "pause_thread": _in_reader_thread(_pause_thread),
     "stack": _in_reader_thread(_stack),
     "scopes": _in_reader_thread(_scopes),
     "locals": _in_reader_thread(_locals),
     "variables": _in_reader_thread(_variables),
     "tasks": _in_reader_thread(lambda db, args: {"tasks": asyncio_tasks.list_tasks()}),
     "source": _in_reader_thread(_source),
-    "evaluate": _in_program_thread(_evaluate),
+    "evaluate": _evaluate,
     "assign": _assign,
     "completions": _in_program_thread(_completions),
     "interrupt": _in_reader_thread(_interrupt),

@@ -16,7 +16,7 @@ from .exception_filters import FILTERS
 from .frames import (
     RETURNED_VALUES,
     describe_frame,
-    frame_at,
+    is_suspended,
     iter_frames,
     read_globals,
     read_locals,
@@ -46,13 +46,12 @@ def reset_references() -> None:
 # -- scopes ---------------------------------------------------------------------------------------
 
 
-def describe_scopes(db: Any, thread_id: str, depth: int) -> List[Dict[str, Any]]:
-    frame = frame_at(db, thread_id, depth)
+def describe_scopes(frame: Any, owner: str) -> List[Dict[str, Any]]:
     named = [("Locals", read_locals(frame)), ("Globals", read_globals(frame))]
     return [
         {
             "name": name,
-            "reference": HANDLES.add(thread_id, Scope(frame, names), name, kind="scope"),
+            "reference": HANDLES.add(owner, Scope(frame, names), name, kind="scope"),
             "count": len(names),
         }
         for name, names in named
@@ -91,7 +90,8 @@ def take_snapshot(db: Any, thread_id: str, info: Any) -> Dict[str, Any]:
     snapshot: Dict[str, Any] = {
         "frames": [describe_frame(frame, line, db) for frame, line in frames],
         "threads": [
-            {"id": dap_id(known_id), "name": thread.name} for known_id, thread in user_threads()
+            {"id": dap_id(known_id), "name": thread.name, "ident": thread.ident}
+            for known_id, thread in user_threads()
         ],
     }
     if frames:
@@ -193,10 +193,11 @@ def describe_threads(db: Any) -> List[Dict[str, Any]]:
     """Every thread of the program: running, or paused and where."""
     threads = []
     for thread_id, thread in user_threads():
-        paused = db.suspended_frames_manager.get_frames_list(thread_id) is not None
+        paused = is_suspended(db, thread_id)
         described: Dict[str, Any] = {
             "id": dap_id(thread_id),
             "name": thread.name,
+            "ident": thread.ident,
             "daemon": thread.daemon,
             "status": "paused" if paused else "running",
         }

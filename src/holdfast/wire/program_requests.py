@@ -89,7 +89,10 @@ class CreateSession(AttachOptions):
 class LaunchOptions(Body):
     """What to start, and how."""
 
-    script: Annotated[SystemText | None, about("The path of a script.")] = None
+    script: Annotated[
+        SystemText | None,
+        about("The path of a script, or of a directory or zip file with a `__main__.py`."),
+    ] = None
     module: Annotated[SystemText | None, about("A module to run, as `python -m` does.")] = None
     code: Annotated[str | None, about("A piece of code to run, as `python -c` does.")] = None
     args: Annotated[list[SystemText], about("The program's command line arguments.")] = []
@@ -102,6 +105,10 @@ class LaunchOptions(Body):
         list[SystemText] | SystemText, about("Directories that are put first in the import path.")
     ] = []
     python_path: Annotated[SystemText | None, about("The Python interpreter to use.")] = None
+    python_args: Annotated[
+        list[SystemText],
+        about("Flags of the interpreter, such as `-O`, `-X dev` or `-W error`, one item a word."),
+    ] = []
     venv: Annotated[SystemText | None, about("The virtual environment whose Python is used.")] = (
         None
     )
@@ -149,6 +156,7 @@ class LaunchRequest(LaunchOptions):
             cwd=self.cwd,
             pythonpath=tuple(path.split(os.pathsep) if isinstance(path, str) else path),
             python_path=self.python_path or self.python,
+            python_args=tuple(self.python_args),
             venv=self.venv,
             stdin_inputs=tuple(self.stdin_inputs),
             stop_on_exception=self.stop_on_exception,

@@ -106,5 +106,7 @@ async def continue_thread(
 async def pause_thread(
     session: ProgramTarget, thread_id: int, query: StatusQuery, body: RunRequest = _DEFAULTS
 ) -> StatusAnswer:
-    """Stop one thread (and, unless `stop_all_threads` is off, the others with it)."""
+    """Stop one thread (and, unless `stop_all_threads` is off, the others with it).
+
+    While others are held: a thread that runs, such as one that was let go."""
     return await session.pause(build_options(body, query, thread_id))

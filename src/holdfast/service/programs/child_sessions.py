@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast import errors
 from holdfast.core.lifecycle import Signal
 from holdfast.model.launch import Attach, Launch
+from holdfast.service.programs.run_listener import RunListener
 from holdfast.targets.program import attachment
 from holdfast.targets.program.attachment import Door, ProbeSource
 from holdfast.targets.program.dap_connection import ConnectionClosed
@@ -26,6 +28,7 @@ class ChildSessions:
         self._session = session
         self.ids: list[str] = []
         self.subprocesses: list[Subprocess] = []
+        self._reported: frozenset[str] = frozenset()  # holds that ended a wait already
         self._door: Door | None = None
         self._following: asyncio.Task[None] | None = None
 
@@ -37,6 +40,47 @@ class ChildSessions:
     def note_subprocess(self, subprocess: Subprocess) -> None:
         self.subprocesses.append(subprocess)
         del self.subprocesses[:-_MAX_SUBPROCESSES]
+
+    # -- those that are held ----------------------------------------------------------------
+
+    def list_held(self) -> list[ProgramSession]:
+        """The sessions of its children, and of theirs, that are held at a stop."""
+        held: list[ProgramSession] = []
+        family = self._session.programs.children_of(self._session)
+        while family:
+            member = family.pop(0)
+            if member.stops.hold is not None:
+                held.append(member)
+            family += member.programs.children_of(member)
+        return held
+
+    def _list_holds(self) -> frozenset[str]:
+        return frozenset(child.stops.hold.id for child in self.list_held() if child.stops.hold)
+
+    async def wait_for_held(self, is_settled: Callable[[], bool], seconds: float) -> bool:
+        """Wait until the session is settled, or until a child is held.
+
+        A hold ends the waits that are under way, or the next one, but not every later one: the
+        program may go on beside a child that is held.
+        """
+        reported = self._reported
+
+        def is_reached() -> bool:
+            return is_settled() or not self._list_holds() <= reported
+
+        reached = await self._session.wait_until(is_reached, seconds)
+        self._reported = self._list_holds()
+        return reached
+
+    def wake_ancestors(self) -> None:
+        """Have those check again who wait for a program that this one descends from."""
+        programs = self._session.programs
+        ancestor = programs.parent_of(self._session)
+        while ancestor is not None:
+            ancestor.wake()
+            ancestor = programs.parent_of(ancestor)
+
+    # -- those that come --------------------------------------------------------------------
 
     async def open_door(self) -> None:
         """Listen for the children of this session's program."""
@@ -79,12 +123,13 @@ class ChildSessions:
             path_mappings=root.attached.path_mappings if root.attached else (),
         )
         child: ProgramSession | None = None
+        listener: RunListener | None = None
 
         def create_child() -> Setup:
-            nonlocal child
+            nonlocal child, listener
             parent = self._find_parent(target)
             child = root.programs.create_child(parent)
-            target.listener = child.begin_run()
+            target.listener = listener = child.begin_run()
             child.move(Signal.ATTACH)
             child.attached = attach
             parent.event("child_session", session_id=child.id, pid=target.pid)
@@ -102,7 +147,9 @@ class ChildSessions:
                 child.fail_start(errors.AttachFailed(f"the child was let go: {problem}"))
             raise
         assert child is not None
+        assert listener is not None
         child.note_started(target)
+        listener.note_started()
 
     def _find_parent(self, target: Target) -> ProgramSession:
         """The session whose program started it: this one, or a descendant."""

@@ -8,8 +8,11 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import errors
+from holdfast.core import lifecycle
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described
+from holdfast.service.programs.frame_ids import FramePlace, is_small
+from holdfast.service.programs.source_files import is_kernel_path
 from holdfast.wire.program_answers import (
     CompletionList,
     Frame,
@@ -55,8 +58,10 @@ class Inspection:
         wanted = max_depth if count is None else min(count, max_depth)
         page = await target.operate("stack", thread=thread, start=start, count=wanted)
         frames: list[Frame] = page["frames"]
-        for depth, frame in enumerate(frames, start):
-            frame["id"] = self._stops.frame_id(thread, depth)
+        marks = [frame.pop("mark") for frame in page["frames"]]
+        ids = self._stops.assign_frame_ids(thread, start, marks, is_held=page["suspended"])
+        for frame_id, frame in zip(ids, frames, strict=True):
+            frame["id"] = frame_id
             frame["function"] = frame["name"]
         total = page["total"]
         return StackPage(frames, total, start, start + len(frames) < total, thread)
@@ -83,6 +88,13 @@ class Inspection:
             raise errors.ThreadNotFound(f"no thread {thread_id}", thread_id=thread_id, known=known)
         return listed
 
+    async def require_running_thread(self, thread_id: int) -> None:
+        """Raise unless this thread runs: one that was let go, or was never held."""
+        await self.require_thread(thread_id)
+        listed = (await self.threads()).threads
+        if any(t["thread_id"] == thread_id and t["status"] == "paused" for t in listed):
+            raise lifecycle.wrong_state(self._session.state, f"thread {thread_id} is held already")
+
     async def tasks(self) -> TaskList:
         """The asyncio tasks: where each is, and what it waits for."""
         answer = await self._session.current_target().operate("tasks")
@@ -93,9 +105,9 @@ class Inspection:
 
     async def scopes(self, frame_id: int) -> ScopeList:
         """The scopes of a frame: Locals and Globals."""
-        thread, depth = self._stops.find_frame(frame_id)
+        place = self._stops.find_frame(frame_id)
         target = self._session.current_target()
-        answer = await target.operate("scopes", thread=thread, depth=depth)
+        answer = await target.operate("scopes", **_to_arguments(place))
         scopes: list[Scope] = answer["scopes"]
         for scope in scopes:
             scope["variable_reference"] = scope["reference"]
@@ -105,7 +117,7 @@ class Inspection:
         self, frame_id: int = 0, *, start: int = 0, count: int = 1000, summary: bool = False
     ) -> VariableList:
         """A page of a frame's locals; those of the top frame came with the stop."""
-        thread, depth = self._stops.find_frame(frame_id)
+        place = self._stops.find_frame(frame_id)
         stop = self._stops.current
         if frame_id == 0 and not summary and stop is not None and stop.locals:
             last = min(start + count, stop.locals_total)
@@ -113,7 +125,7 @@ class Inspection:
                 variables = cast(list[Variable], list(stop.locals[start:last]))
                 return VariableList(variables, stop.locals_total, last < stop.locals_total)
         answer = await self._session.current_target().operate(
-            "locals", thread=thread, depth=depth, start=start, count=count, summary=summary
+            "locals", **_to_arguments(place), start=start, count=count, summary=summary
         )
         variables, total = list(answer["variables"]), answer["total"]
         return VariableList(variables, total, start + len(variables) < total)
@@ -129,7 +141,8 @@ class Inspection:
         self, reference: int, start: int = 0, count: int = 100, *, summary: bool = False
     ) -> ItemPage:
         """What a reference holds: one page of a value's children, or of a scope."""
-        self._stops.require()
+        if self._stops.frame_ids.is_empty:  # else it may belong to a frame of another thread
+            self._stops.require()
         page = await self._session.current_target().operate(
             "variables", reference=reference, start=start, count=count, summary=summary
         )
@@ -186,14 +199,15 @@ class Inspection:
     ) -> Variable:
         """The value of an expression in a frame; in a REPL, a statement may be run."""
         session = self._session
-        target = session.live_target("evaluate")
-        thread, depth = self._stops.find_frame(frame_id)
+        if is_small(frame_id):
+            lifecycle.require(session.state, "evaluate")
+        target = session.current_target()
+        place = self._stops.find_frame(frame_id)
         self._stops.forget_values()
         answer = await target.execute(
             "evaluate",
             timeout or session.evaluate_timeout,
-            thread=thread,
-            depth=depth,
+            **_to_arguments(place),
             expression=expression,
             context=context,
         )
@@ -236,9 +250,9 @@ class Inspection:
         """What can follow the text, in a frame."""
         session = self._session
         target = session.live_target("evaluate")
-        thread, depth = self._stops.find_frame(frame_id)
+        place = self._stops.find_frame(frame_id)
         answer = await target.execute(
-            "completions", session.evaluate_timeout, thread=thread, depth=depth, text=text
+            "completions", session.evaluate_timeout, **_to_arguments(place), text=text
         )
         targets = list(answer["targets"])
         return CompletionList(targets, [target["label"] for target in targets])
@@ -262,6 +276,12 @@ class Inspection:
         if not path.startswith("<"):  # a name like <string> is no path
             base = self._session.breakpoints.points.base
             path = os.path.normpath(os.path.join(base, os.path.expanduser(path)))
+            if is_kernel_path(path):
+                raise errors.SourceNotFound(
+                    f"{path} is not served: it leads below /proc, /sys or /dev",
+                    hint="Ask for a source file.",
+                    path=path,
+                )
         lines = (await self._source_text(path)).splitlines(keepends=True)
         first = start or 1
         part = lines[first - 1 : None if count is None else first - 1 + count]
@@ -281,16 +301,24 @@ class Inspection:
         raise errors.SourceNotFound(f"no readable source {path}", path=path)
 
     async def _frame_place(self, frame_id: int) -> tuple[str, int]:
-        thread, depth = self._stops.find_frame(frame_id)
+        place = self._stops.find_frame(frame_id)
         target = self._session.current_target()
-        page: dict[str, Any] = await target.operate("stack", thread=thread, start=depth, count=1)
-        if not page["frames"]:
-            raise errors.FrameNotFound(f"no frame {frame_id}", frame_id=frame_id)
+        page: dict[str, Any] = await target.operate(
+            "stack", thread=place.thread, start=place.depth, count=1
+        )
+        if not page["frames"] or place.mark not in (None, page["frames"][0]["mark"]):
+            raise errors.FrameNotFound(f"no frame {frame_id} any more", frame_id=frame_id)
         return str(page["frames"][0]["file"]), int(page["frames"][0]["line"])
+
+
+def _to_arguments(place: FramePlace) -> dict[str, Any]:
+    """The frame's place, as the probe's operations take it."""
+    return {"thread": place.thread, "depth": place.depth, "mark": place.mark}
 
 
 def _build_thread(listed: Described) -> Thread:
     thread = {"thread_id": listed["id"], **listed}
+    thread.pop("ident", None)
     points = thread.pop("breakpoints", None)
     if points:
         thread["breakpoint_id"] = f"bp_{points[0]}"

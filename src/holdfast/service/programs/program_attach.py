@@ -22,7 +22,7 @@ async def attach_program(session: ProgramSession, attach: Attach) -> None:
     """Attach. A mistake in the request leaves the session as it was."""
     before, last = session.state, (session.launch, session.attached)
     await session.end_processes()
-    listener = session.begin_run(starting=True)
+    listener = session.begin_run()
     session.move(Signal.ATTACH)
     session.launch, session.attached = None, attach
     session.event("attaching", pid=attach.pid, host=attach.host, port=attach.port)

@@ -28,7 +28,7 @@ async def launch_program(session: ProgramSession, launch: Launch, signal: Signal
     place = await launcher.locate(launch, session.config.cwd)
     before, last = session.state, (session.launch, session.attached)
     await session.end_processes()
-    listener = session.begin_run(starting=True)
+    listener = session.begin_run()
     session.state = lifecycle.next_state(before, signal)
     session.launch, session.attached = launch, None
     session.project = session.config.cwd or _project(place)
@@ -97,7 +97,9 @@ async def _start_directly(
 
 def _take_warm_interpreter(session: ProgramSession, request: Request) -> Target | None:
     """A warm interpreter, if the program runs in it as in a new one."""
-    if request.child_port or environment_changes(request.place.env) is None:
+    if request.launch.python_args or request.child_port:
+        return None
+    if environment_changes(request.place.env) is None:
         return None
     return session.programs.pool.take(request.place.interpreter.path)
 

@@ -18,6 +18,7 @@ from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
 from holdfast.service.programs import status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
+from holdfast.service.programs.end_report import EndReport
 from holdfast.service.programs.idle_timer import IdleTimer
 from holdfast.service.programs.inspection import Inspection
 from holdfast.service.programs.output_buffer import OutputBuffer
@@ -102,6 +103,7 @@ class ProgramSession(StoredSession):
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
+        self.end_report = EndReport(self)
         self.inspection = Inspection(self)
         self.watches = WatchList(self)
         self.children = ChildSessions(self)
@@ -243,8 +245,8 @@ class ProgramSession(StoredSession):
     # -- waiting ----------------------------------------------------------------------------
 
     async def wait_until_settled(self, seconds: float) -> bool:
-        """Wait until the program stops, waits for input, or ends."""
-        return await self.wait_until(lambda: lifecycle.is_settled(self.state), seconds)
+        """Wait until the program stops, waits for input, or ends, or a child of it is held."""
+        return await self.children.wait_for_held(lambda: lifecycle.is_settled(self.state), seconds)
 
     async def wait_for_output(self, since: int, seconds: float) -> bool:
         return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)
@@ -407,6 +409,8 @@ class ProgramSession(StoredSession):
 
     async def pause(self, options: RunOptions) -> ProgramStatus:
         """Stop at the next line; still `running` when it is busy outside Python."""
+        if options.thread_id is not None and self.state is State.PAUSED:
+            return await self._pause_thread(options.thread_id, options)
         seconds = self._seconds(options, self.settings.step_wait)
         include = parse_include(options.include)
         target = self.live_target("pause")
@@ -420,6 +424,22 @@ class ProgramSession(StoredSession):
         else:
             answer = await status_builder.build_answer_after_run(self, 0.0, include)
         if answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value):
+            answer.pause_pending = True
+            answer.message = _PAUSE_PENDING
+        return answer
+
+    async def _pause_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
+        """Stop one thread that runs while others are held."""
+        seconds = self._seconds(options, self.settings.step_wait)
+        include = parse_include(options.include)
+        await self.inspection.require_running_thread(thread)
+        target = self.current_target()
+        await target.operate("pause_thread", thread=thread)
+        self.event("pause_requested", thread_id=thread)
+        if seconds:
+            await self.stops.wait_for_thread(thread, seconds)
+        answer = await status_builder.build_status(self, include)
+        if seconds and answer.thread_id != thread and not self.over:
             answer.pause_pending = True
             answer.message = _PAUSE_PENDING
         return answer
@@ -478,21 +498,22 @@ class ProgramSession(StoredSession):
             self.touch()  # its idle time begins when it stops running
         self.state = state
         self.wake()
+        self.children.wake_ancestors()
         return True
 
-    def begin_run(self, *, starting: bool = False) -> RunListener:
-        """Begin a new run of a program: forget what belongs to the last run, and its listener.
-
-        `starting`: if it ends before it has started, the start itself raises the error.
-        """
+    def begin_run(self) -> RunListener:
+        """Begin a new run of a program: forget what belongs to the last run, and its listener."""
         self._run += 1
         self.reason = self.exit_code = self.error = None
         self.target = None
         self.children.subprocesses = []
         self.stops.threads.clear()
+        self.stops.frame_ids.clear()
         self.output.new_line()
+        self.breakpoints.forget_hits()
+        self.end_report.clear()
         self.stops.withdraw("restarted")
-        return RunListener(self, self._run, starting=starting)
+        return RunListener(self, self._run)
 
     def is_current(self, run: int) -> bool:
         return run == self._run
@@ -518,6 +539,7 @@ class ProgramSession(StoredSession):
         if before is State.CREATED:
             self.move(Signal.LAUNCH_REFUSED)
         else:
+            self.end_report.note_refusal(error)
             self.note_end(error.short, None)
 
     def fail_start(self, error: errors.HoldfastError) -> None:
@@ -532,7 +554,7 @@ class ProgramSession(StoredSession):
         self.stops.withdraw(reason)
         reason, self.end_reason = self.end_reason or reason, None
         self.reason, self.exit_code = reason, code
-        self.event("terminated", reason=reason, exit_code=code)
+        self.event("terminated", reason=reason, exit_code=code, **self.end_report.describe_end())
         self.move(signal)
         self.storage.save_soon()
 

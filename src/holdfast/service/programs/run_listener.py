@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.core.lifecycle import Signal
 from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
-from holdfast.targets.program.target import TargetListener
+from holdfast.targets.program.target import Counts, FailedExpression, TargetListener
 from holdfast.wire.program_answers import Subprocess
 
 if TYPE_CHECKING:
@@ -22,78 +23,114 @@ _NOT_PYTHON = (
 
 
 class RunListener(TargetListener):
-    def __init__(self, session: ProgramSession, run: int, *, starting: bool) -> None:
+    """While the program starts, everything but its output is held back: `started` comes first."""
+
+    def __init__(self, session: ProgramSession, run: int) -> None:
         self._session = session
         self._run = run
-        self._starting = starting
-        self._early_end: tuple[int | None] | None = None
+        self._starting = True
+        self._early: list[Callable[[], None]] = []
 
     def _is_current(self) -> bool:
         return self._session.is_current(self._run)
 
+    def _pass_on(self, handle: Callable[[], None]) -> None:
+        """Handle what happened: now, or as soon as the program is reported as started."""
+        if self._starting:
+            self._early.append(handle)
+        elif self._is_current():
+            handle()
+
+    def start_over(self) -> None:
+        """Forget what the first process did, because the start is tried in another way."""
+        self._early.clear()
+
+    def note_started(self) -> None:
+        """Note that the start succeeded. A quick program may already have stopped, or ended."""
+        self._starting = False
+        early, self._early = self._early, []
+        for handle in early:
+            self._pass_on(handle)
+
+    # -- what happens in the program --------------------------------------------------------
+
     def on_stop(self, stop: Stop) -> None:
-        if self._is_current():
-            self._session.stops.handle_stop(stop)
+        self._pass_on(lambda: self._session.stops.handle_stop(stop))
 
     def on_thread_end(self, thread: int) -> None:
-        if self._is_current():
-            self._session.stops.end_thread(thread)
+        self._pass_on(lambda: self._session.stops.end_thread(thread))
 
     def on_output(self, kind: str, text: str, **place: Any) -> None:
         if self._is_current():
             self._session.output.add(kind, text, **place)
+            if kind == "log":
+                self._session.breakpoints.count_hit(place["breakpoint_id"])
             self._session.wake()
 
     def on_input_wanted(self) -> None:
+        self._pass_on(self._want_input)
+
+    def _want_input(self) -> None:
         session = self._session
-        if self._is_current() and session.move(Signal.INPUT_WANTED):
+        if session.move(Signal.INPUT_WANTED):
             session.event("input_wanted", prompt=session.output.prompt)
 
     def on_input_taken(self) -> None:
+        self._pass_on(self._take_input)
+
+    def _take_input(self) -> None:
         """The program reads on. Another process that shares its stdin may have written to it."""
-        if self._is_current() and self._session.state is State.WAITING_FOR_INPUT:
+        if self._session.state is State.WAITING_FOR_INPUT:
             self._session.move(Signal.INPUT_GIVEN)
 
     def on_child(self, pid: int, how: str, command: list[str], followed: bool) -> None:
-        if not self._is_current():
-            return
+        child = Subprocess(pid=pid, how=how, command=command, debuggable=followed)
+        self._pass_on(lambda: self._note_subprocess(child))
+
+    def _note_subprocess(self, child: Subprocess) -> None:
         session = self._session
-        subprocess = Subprocess(pid=pid, how=how, command=command, debuggable=followed)
-        if not followed:
-            subprocess["message"] = _NOT_PYTHON if session.follows_children else _NOT_FOLLOWED
-        session.children.note_subprocess(subprocess)
-        session.event("subprocess_spawned", **subprocess)
+        if not child["debuggable"]:
+            child["message"] = _NOT_PYTHON if session.follows_children else _NOT_FOLLOWED
+        session.children.note_subprocess(child)
+        session.event("subprocess_spawned", **child)
 
-    def on_breakpoint_error(self, number: int, error: str) -> None:
-        if self._is_current():
-            breakpoint_id = f"bp_{number}"
+    def on_breakpoint_error(self, failure: FailedExpression) -> None:
+        self._pass_on(lambda: self._note_failure(failure))
+
+    def _note_failure(self, failure: FailedExpression) -> None:
+        session, breakpoint_id, error = self._session, f"bp_{failure['id']}", failure["error"]
+        if failure["field"] == "condition":
             message = f"The condition raised {error}; it did not stop there."
-            self._session.breakpoints.points.note(breakpoint_id, message=message)
-            self._session.event("breakpoint_error", breakpoint_id=breakpoint_id, error=error)
+        else:
+            message = f"{failure['expression']} in the log message raised {error}."
+        session.breakpoints.points.note(breakpoint_id, message=message)
+        session.end_report.note_failure(failure)
+        session.event(
+            "breakpoint_error",
+            breakpoint_id=breakpoint_id,
+            error=error,
+            expression=failure["expression"],
+            field=failure["field"],
+        )
 
-    def on_hits(self, hits: dict[str, int]) -> None:
-        if self._is_current():
-            self._session.breakpoints.note_hits(hits)
+    def on_exception(self, exception: dict[str, Any]) -> None:
+        self._pass_on(lambda: self._session.end_report.note_exception(exception))
+
+    def on_counts(self, counts: Counts) -> None:
+        self._pass_on(lambda: self._note_counts(counts))
+
+    def _note_counts(self, counts: Counts) -> None:
+        self._session.breakpoints.note_hits(counts["hits"])
+        self._session.end_report.note_counts(counts)
 
     def on_debugger_lost(self) -> None:
+        self._pass_on(self._lose_debugger)
+
+    def _lose_debugger(self) -> None:
         """The debugger is gone and the process runs on. It can no longer be inspected."""
-        if self._is_current():
-            self._session.stops.withdraw("the debugger is gone")
-            self._session.event("debugger_disconnected")
-            self._session.move(Signal.RESUMED)
-
-    def start_over(self) -> None:
-        """Forget the end of the first process, because the start is tried in another way."""
-        self._early_end = None
-
-    def note_started(self) -> None:
-        """Note that the start succeeded. A quick program may already have ended."""
-        self._starting = False
-        if self._early_end is not None:
-            self.on_exit(*self._early_end)
+        self._session.stops.withdraw("the debugger is gone")
+        self._session.event("debugger_disconnected")
+        self._session.move(Signal.RESUMED)
 
     def on_exit(self, code: int | None) -> None:
-        if self._starting:
-            self._early_end = (code,)
-        elif self._is_current():
-            self._session.note_end("target_exited", code)
+        self._pass_on(lambda: self._session.note_end("target_exited", code))

@@ -15,13 +15,13 @@ from holdfast.model.hold import Hold
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described, Stop
 from holdfast.service.holds import new_hold_id
+from holdfast.service.programs.frame_ids import FrameIds, FramePlace, is_small
 from holdfast.service.programs.thread_stops import ThreadStops, build_stop_of_held_thread
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
 _ACTIONS = names_at(Moment.STOP)
-_THREAD_FRAMES = 1_000_000
 
 
 class StopTracker:
@@ -31,7 +31,7 @@ class StopTracker:
         self.current: Stop | None = None
         self.hold: Hold | None = None
         self.threads = ThreadStops()
-        self._other_threads: dict[int, int] = {}
+        self.frame_ids = FrameIds()
 
     def require(self) -> Stop:
         if self.current is None:
@@ -62,7 +62,6 @@ class StopTracker:
         self.withdraw("another stop")
         self.current = stop
         self.threads.note_shown(stop)
-        self._other_threads = {}
         self.hold = Hold(
             id=new_hold_id(),
             session_id=session.id,
@@ -110,8 +109,12 @@ class StopTracker:
             self.threads.waiting[stop.thread_id] = stop
         elif action == "continue":
             self.threads.clear()
+            self.frame_ids.forget_held()
         else:
             self.threads.step(thread or stop.thread_id, stop)
+            if stop.all_threads_stopped:
+                self.frame_ids.forget_held()
+            self.frame_ids.forget(thread or stop.thread_id)
         self.hold = self.current = None
         self._session.note_resumed(action, by)
         if unseen is not None:
@@ -132,6 +135,7 @@ class StopTracker:
         self._session.event("continued", action="continue", by=by, thread_id=thread)
         current = self.current
         self.threads.release(thread)
+        self.frame_ids.forget(thread)
         if current is not None and current.thread_id == thread:
             self.show(self.threads.get_first() or build_stop_of_held_thread(current, held))
             self.threads.release(thread)
@@ -139,6 +143,7 @@ class StopTracker:
     def end_thread(self, thread: int) -> None:
         """A thread ended. If it was stepping, the next waiting stop is shown."""
         self.threads.waiting.pop(thread, None)
+        self.frame_ids.forget(thread)
         following = self.threads.get_first()
         is_running = self._session.state is State.RUNNING
         if self.threads.stepping == thread and following and is_running:
@@ -166,21 +171,22 @@ class StopTracker:
 
     # -- frames -----------------------------------------------------------------------------
 
-    def find_frame(self, frame_id: int) -> tuple[int, int]:
-        """The thread and depth that a frame id stands for."""
+    def find_frame(self, frame_id: int) -> FramePlace:
+        """Where the frame of this id is."""
+        if not is_small(frame_id):
+            place = self.frame_ids.find(frame_id)
+            if place is not None:
+                return place
         if self.current is None:
             raise lifecycle.wrong_state(self._session.state, "frames can be looked at while paused")
-        block, depth = divmod(frame_id, _THREAD_FRAMES)
-        if frame_id >= 0 and block == 0:
-            return self.current.thread_id, depth
-        for thread, number in self._other_threads.items():
-            if number == block:
-                return thread, depth
+        if is_small(frame_id):
+            return FramePlace(self.current.thread_id, frame_id)
         raise errors.FrameNotFound(f"no frame {frame_id}", frame_id=frame_id)
 
-    def frame_id(self, thread: int, depth: int) -> int:
+    def assign_frame_ids(
+        self, thread: int, start: int, marks: Sequence[str], *, is_held: bool
+    ) -> Sequence[int]:
         """0 is the top frame of the thread that stopped. Other threads have blocks of their own."""
-        if self.current is None or thread == self.current.thread_id:
-            return depth
-        number = self._other_threads.setdefault(thread, len(self._other_threads) + 1)
-        return number * _THREAD_FRAMES + depth
+        if self.current is not None and thread == self.current.thread_id:
+            return range(start, start + len(marks))
+        return self.frame_ids.assign(thread, start, marks, is_held=is_held)

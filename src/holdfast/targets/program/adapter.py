@@ -74,6 +74,7 @@ def _build_arguments(request: Request) -> dap.Body:
         "cwd": place.cwd,
         "env": place.env,
         "args": spec["args"],
+        "pythonArgs": spec["python_args"],
     }
     names = {"script": "program", "module": "module", "code": "code"}
     for ours, theirs in names.items():

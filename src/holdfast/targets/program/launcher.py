@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import socket
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TypedDict
 import debugpy
 
 from holdfast import errors
+from holdfast.core import interpreter_flags
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
 from holdfast.targets.program import interpreters
@@ -52,6 +54,8 @@ class ProgramSpec(TypedDict, total=False):
     script: str
     given: str
     """The script as the user wrote it, for `sys.argv[0]`."""
+    python_args: list[str]
+    """The interpreter's flags, which it was started with."""
     module: str
     code: str | None
     env: dict[str, str | None] | None
@@ -66,6 +70,15 @@ class Place:
     cwd: str
     env: dict[str, str]
     spec: ProgramSpec
+
+    @property
+    def main_file(self) -> str | None:
+        """The file that a script begins with: itself, or the `__main__.py` in it."""
+        script = self.spec.get("script")
+        if script is None:
+            return None
+        has_main = os.path.isdir(script) or zipfile.is_zipfile(script)
+        return os.path.join(script, "__main__.py") if has_main else script
 
 
 @dataclass(frozen=True)
@@ -90,10 +103,17 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
     """Resolve the paths of a launch, and check them before a process is started."""
     cwd = _resolve_directory(launch, session_cwd)
     interpreter = await interpreters.resolve(launch.python_path, launch.venv, cwd)
-    spec: ProgramSpec = {"args": list(launch.args), "cwd": cwd}
+    interpreter_flags.check(launch.python_args)
+    spec: ProgramSpec = {
+        "args": list(launch.args),
+        "cwd": cwd,
+        "python_args": list(launch.python_args),
+    }
     if launch.script is not None:
         script = _resolve_script(launch.script, launch, session_cwd, cwd)
-        if not os.path.isfile(script):
+        if os.path.isdir(script):
+            _check_directory(script)
+        elif not os.path.isfile(script):
             raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
         if not os.access(script, os.R_OK):
             raise errors.FileMissing(f"cannot read {script}", file=script, field="script")
@@ -103,6 +123,17 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
     else:
         spec["code"] = launch.code
     return Place(interpreter, cwd, _build_environment(launch), spec)
+
+
+def _check_directory(folder: str) -> None:
+    names = [f"__main__.{ending}" for ending in ("py", "pyc")]
+    if not any(os.path.isfile(os.path.join(folder, name)) for name in names):
+        raise errors.FileMissing(
+            f"the directory {folder} has no __main__.py",
+            hint="Name a script, or a directory or zip file that has a __main__.py.",
+            file=folder,
+            field="script",
+        )
 
 
 def _resolve_script(given: str, launch: Launch, session_cwd: str | None, cwd: str) -> str:
@@ -118,7 +149,8 @@ def _resolve_directory(launch: Launch, session_cwd: str | None) -> str:
     elif session_cwd or launch.script is None:
         cwd = base
     else:
-        cwd = os.path.dirname(os.path.join(base, os.path.expanduser(launch.script)))
+        script = os.path.join(base, os.path.expanduser(launch.script))
+        cwd = os.path.dirname(script.rstrip(os.sep))
     if not os.path.isdir(cwd):
         field = "cwd" if launch.cwd or session_cwd else "script"
         raise errors.FileMissing(f"no such directory: {cwd}", file=cwd, field=field)
@@ -157,6 +189,7 @@ async def start(request: Request, warm: Target | None = None) -> Target:
     if warm is None:
         target = await arm(
             request.place.interpreter.path,
+            flags=request.launch.python_args,
             cwd=request.place.cwd,
             env=request.place.env,
             tag=request.tag,
@@ -209,6 +242,7 @@ def post_setup(target: Target, setup: Setup) -> list[Reply]:
 async def arm(
     python: str,
     *,
+    flags: Sequence[str] = (),
     cwd: str,
     env: dict[str, str],
     tag: int | None,
@@ -221,7 +255,7 @@ async def arm(
     stdin, our_stdin = os.pipe()
     our_stdout, stdout = os.pipe()
     our_stderr, stderr = os.pipe()
-    argv = [python, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, str(child_port)]
+    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, str(child_port)]
     with contextlib.ExitStack() as on_failure, theirs, contextlib.ExitStack() as always:
         on_failure.callback(ours.close)
         for fd in (our_stdin, our_stdout, our_stderr):
