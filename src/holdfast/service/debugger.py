@@ -21,6 +21,7 @@ from holdfast.service.holds import Holds
 from holdfast.service.programs.program_service import Programs
 from holdfast.service.session_registry import SessionRegistry
 from holdfast.service.settings import Settings
+from holdfast.service.stop_signals import StopSignals
 from holdfast.service.warning_list import WarningList
 from holdfast.store import Store, open_store
 from holdfast.targets.program.attachment import Trusted
@@ -38,7 +39,8 @@ class Debugger:
         self._stream = EventStream()
         ledger = Ledger()
         shared = (ledger, self._stream, lambda: self.settings)
-        self.programs = Programs(self.store, *shared, trusted, pool_size)
+        self.signals = StopSignals()
+        self.programs = Programs(self.store, *shared, trusted, pool_size, self.signals.descriptor)
         self.calls = CallService(self.store, *shared, data_dir, self._warnings)
         self.agents = AgentRegistry(agents_dir(data_dir), *shared, self._warnings)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)

@@ -54,6 +54,7 @@ class Programs:
         settings: Callable[[], Settings],
         trusted: Trusted,
         pool_size: int | None = None,
+        signals: int | None = None,
     ) -> None:
         self.store = store
         self.ledger = ledger
@@ -63,7 +64,7 @@ class Programs:
         self.profiles = BreakpointProfiles(store.directory)
         self.sources = SourceFiles()
         self.tags = Tags()
-        self.warden = Warden(self.tags.nonce)
+        self.warden = Warden(self.tags.nonce, signals)
         self.pool = Pool(self._start_warm_interpreter, self._unwatch, 0)
         self.fallback_reason: str | None = None
         """Why a program was last started through the stock adapter."""
