@@ -15,6 +15,7 @@ from holdfast.recording.directories import agents_dir
 from holdfast.service import server_report
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService
+from holdfast.service.data_directory_watch import DataDirectoryWatch
 from holdfast.service.event_reader import EventReader
 from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import Holds
@@ -47,6 +48,9 @@ class Debugger:
         self.holds = Holds(ledger, self.sessions)
         self.events = EventReader(self.sessions, self._stream)
         self.stop_requested = asyncio.Event()
+        self._watch = DataDirectoryWatch(
+            data_dir, store.file or data_dir, self._warnings, self.programs.tell_unsaved
+        )
 
     # -- start and end ----------------------------------------------------------------------
 
@@ -68,6 +72,7 @@ class Debugger:
             await self._restore(record)
         await self.agents.start()
         await self.programs.start()
+        self._watch.start()
 
     async def _restore(self, record: SessionRecord) -> None:
         if record.kind == Kind.CALLS.value:
@@ -81,6 +86,7 @@ class Debugger:
 
     async def close(self) -> None:
         """End every target; keep every configuration."""
+        self._watch.close()
         self.programs.stop_sweeping()
         self.calls.close()
         self.agents.close()
@@ -117,7 +123,7 @@ class Debugger:
     @property
     def is_behind(self) -> bool:
         """Whether something is not on disk yet."""
-        return self.programs.unsaved_warning() is not None
+        return self._watch.is_gone or self.programs.unsaved_warning() is not None
 
     async def configure(self, changes: Mapping[str, Any]) -> Settings:
         settings = self.settings.replace(changes)

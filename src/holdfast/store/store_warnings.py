@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Hashable
 from typing import Any
 
 from holdfast.model.records import StoreWarning
 
+_log = logging.getLogger(__name__)
+
 # More warnings than this help nobody.
 MAX_WARNINGS = 1000
 
 
 class StoreWarnings:
-    """Lists each problem once."""
+    """Lists each problem once, and writes it to the log."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -26,6 +29,7 @@ class StoreWarnings:
                 return
             self._listed.add((code, about))
             self._entries.append(StoreWarning(code, message, details))
+        _log.warning("%s", message)
 
     def entries(self) -> list[StoreWarning]:
         with self._lock:

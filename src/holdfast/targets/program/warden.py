@@ -1,9 +1,9 @@
 """The warden: a small process that kills every target once the server is gone.
 
-It is run as `python -I -S warden.py <nonce> [<pid> <descriptor> <seconds>]`, with a pipe as standard
-input that only the server writes to. When the server dies, in whatever way, the kernel closes the
-pipe. The warden then kills every process with the server's tags and in the groups that it was told
-of (`+<pgid>`, `-<pgid>`).
+It is run as `python -I -S warden.py <nonce> [<pid> <descriptor> <seconds>]`, with a pipe as
+standard input that only the server writes to. When the server dies, in whatever way, the kernel
+closes the pipe. The warden then kills every process with the server's tags and in the groups that
+it was told of (`+<pgid>`, `-<pgid>`).
 
 The descriptor is a pipe to which the server's signals are written, and which the server reads. If
 a signal is unread for so many seconds, the server `<pid>` is stuck, and the warden kills it.
