@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from agent_process import AgentProcess
 from harness import Server
 from holdfast.server.app import build_table
+from holdfast.trust import proofs
 from holdfast.wire import batch_format
 from http_application import compute_cid, encode_value
 
@@ -393,9 +394,18 @@ def _ask_about_the_server(recorder: Recorder) -> None:
     ask = recorder.ask
     ask("GET", "/health")
     ask("GET", "/info")
+    _ask_for_a_proof(recorder)
     ask("GET", "/config")
     ask("PATCH", "/config", {"evaluate_timeout": 5})
     ask("POST", "/shutdown")
+
+
+def _ask_for_a_proof(recorder: Recorder) -> None:
+    announcement = json.loads((recorder.server.data_dir / "server.json").read_text())
+    host, _, port = recorder.server.url.removeprefix("http://").partition(":")
+    nonce = "5e1f0c7a"
+    proof = proofs.prove_client(announcement["secret"], (host, int(port)), nonce)
+    recorder.ask("GET", "/proof", query=f"nonce={nonce}&proof={proof}")
 
 
 # -- fixed values ---------------------------------------------------------------------------------

@@ -1863,6 +1863,26 @@ export interface CallTree {
   total: number;
 }
 
+/** An exception that led to another, or that is a member of an exception group. */
+export interface Cause {
+  /** The name of its class. */
+  type?: string;
+  /** The module of its class. */
+  module?: string;
+  /** Its message. */
+  message?: string;
+  /** The notes that were added to it. */
+  notes?: string[];
+  /** `cause` (raised from it), `context` (raised while it was handled) or `member` (of a group). */
+  relation?: string;
+  /** What it led to: 0 the exception itself, n the nth of `causes`. */
+  of?: number;
+  /** Its traceback, ordered as the exception's. */
+  frames?: TracebackFrame[];
+  /** How many frames its traceback has. */
+  frames_total?: number;
+}
+
 /** The values that a call left different from how it found them. */
 export interface ChangedValues {
   /** Positional arguments afterwards, by index. */
@@ -1977,6 +1997,26 @@ export interface CompletionList {
   targets: Completion[];
   /** Their names alone. */
   completions: string[];
+}
+
+/** An expression of a breakpoint that raised. */
+export interface ConditionError {
+  /** The breakpoint's id within its session. */
+  breakpoint_id: string;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** Where it stands: condition or log_message. */
+  field: string;
+  /** The expression. */
+  expression: string;
+  /** What it raised first. */
+  error: string;
+  /** How often it raised; left out if the program could not say it. */
+  count?: number;
 }
 
 /** Which holds to continue. */
@@ -2381,6 +2421,22 @@ export interface Health {
   dropped_events: number;
   /** What went wrong and was worked around. */
   warnings: ServerWarning[];
+}
+
+/** A child process, or one of its own children, that is held at a stop. */
+export interface HeldChild {
+  /** The session of the child. */
+  session_id: string;
+  /** Its process id. */
+  pid: number | null;
+  /** The session of the program that started it. */
+  parent_id: string;
+  /** Why it stopped. */
+  reason: string;
+  /** Where it stopped. */
+  location: Location | null;
+  /** The hold that waits for a decision. */
+  hold_id: string;
 }
 
 /** What to do about a hold: an action, and the fields of that action. */
@@ -2825,7 +2881,9 @@ export interface ProgramBreakpointChangedEvent {
   suggestion?: SuggestedLine;
 }
 
-/** The condition of a breakpoint raised an exception. The program did not stop there. */
+/** An expression of a breakpoint raised an exception, for the first time in this run.
+
+If it was the condition, the program did not stop there. */
 export interface ProgramBreakpointErrorEvent {
   /** Its number within its session. */
   seq: number;
@@ -2839,8 +2897,12 @@ export interface ProgramBreakpointErrorEvent {
   timestamp: string | null;
   /** The id of the breakpoint. */
   breakpoint_id: string;
-  /** What its condition raised. */
+  /** What the expression raised. */
   error: string;
+  /** The expression. */
+  expression: string;
+  /** Where it stands: condition or log_message. */
+  field: string;
 }
 
 /** A breakpoint was removed. */
@@ -3045,7 +3107,7 @@ export interface ProgramDetail {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
@@ -3057,6 +3119,14 @@ export interface ProgramDetail {
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
@@ -3081,8 +3151,10 @@ export interface ProgramDetail {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */
@@ -3383,7 +3455,7 @@ export interface ProgramStatus {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
@@ -3395,6 +3467,14 @@ export interface ProgramStatus {
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
@@ -3419,8 +3499,10 @@ export interface ProgramStatus {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */
@@ -3495,7 +3577,7 @@ export interface ProgramSummary {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
@@ -3507,6 +3589,14 @@ export interface ProgramSummary {
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
@@ -3531,8 +3621,10 @@ export interface ProgramSummary {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */
@@ -3565,6 +3657,10 @@ export interface ProgramTerminatedEvent {
   reason: string;
   /** Its exit code, if it is known. */
   exit_code: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** The exception that ended it, such as `ValueError: no such key`. */
+  exception?: string;
 }
 
 /** A client asked to end the program. */
@@ -3835,6 +3931,12 @@ export interface ServerInfo {
   warm_interpreters: Record<string, number>;
   /** Where this interface is described. */
   documentation: string;
+}
+
+/** That the server knows the secret in `server.json`. */
+export interface ServerProof {
+  /** The HMAC-SHA256 of `holdfast server IP PORT NONCE` with the secret, in hex. */
+  proof: string;
 }
 
 /** Something that went wrong and was worked around. */
@@ -4187,7 +4289,7 @@ export interface ThreadList {
   threads: Thread[];
 }
 
-/** The exception that a program stopped at. */
+/** The exception that a program stopped at, or that ended it. */
 export interface ThrownException {
   /** The name of its class. */
   type: string;
@@ -4195,8 +4297,64 @@ export interface ThrownException {
   module: string;
   /** Its message. */
   message: string;
-  /** Where it was raised. */
+  /** Where it was raised; of an end, the nearest line of the user's own. */
   location: Location | null;
+  /** The notes that were added to it. */
+  notes?: string[];
+  /** At an end: what led to it, nearest first. */
+  causes?: Cause[];
+  /** At an end: its traceback. The nearest frame of the user's own code is first, then the others, innermost first. */
+  frames?: TracebackFrame[];
+  /** How many frames its traceback has. */
+  frames_total?: number;
+}
+
+/** One frame of the traceback of an exception that ended a program. */
+export interface TracebackFrame {
+  /** The frame's id, valid until its thread runs. From 0 up they mean the thread that the session shows; other threads have ids of their own. */
+  id?: number;
+  /** The function's name. */
+  name?: string;
+  /** The same name. */
+  function?: string;
+  /** The function's qualified name, if known. */
+  qualname?: string;
+  /** The path of the file. */
+  file?: string;
+  /** The line that runs. */
+  line?: number;
+  /** The module's name. */
+  module?: string;
+  /** Whether it is code of a library. */
+  library?: boolean;
+  /** 0 where it was raised, counting outwards. */
+  depth?: number;
+  /** The text of the line, if the file is there. */
+  text?: string;
+  /** Of the nearest frame of the user's own code: its variables at the end. */
+  locals?: Variable[];
+  /** How many variables it had. */
+  locals_total?: number;
+}
+
+/** A breakpoint that was never hit in the run that ended. */
+export interface UnhitBreakpoint {
+  /** The breakpoint's id within its session. */
+  breakpoint_id: string;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** Whether it could have been hit. */
+  verified: boolean;
+  /** Its condition. */
+  condition?: string;
+  /** How often its line ran while the condition was false. */
+  passes?: number;
+  /** Why it was not hit, as far as that is known. */
+  message: string;
 }
 
 /** A stored value, by its preview. */

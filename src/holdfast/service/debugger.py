@@ -26,6 +26,7 @@ from holdfast.service.stop_signals import StopSignals
 from holdfast.service.warning_list import WarningList
 from holdfast.store import Store, open_store
 from holdfast.targets.program.attachment import Trusted
+from holdfast.trust import proofs
 from holdfast.wire.server_answers import Health, ServerInfo, ServerWarning
 
 
@@ -34,6 +35,8 @@ class Debugger:
         self, data_dir: Path, store: Store, trusted: Trusted, pool_size: int | None = None
     ) -> None:
         self.data_dir = data_dir
+        self.secret = proofs.make_secret()
+        """In `server.json`, by which this server and the user's clients know each other."""
         self.settings = Settings()
         self.store = store
         self._warnings = WarningList()

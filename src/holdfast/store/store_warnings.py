@@ -9,14 +9,14 @@ from typing import Any
 
 from holdfast.model.records import StoreWarning
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 # More warnings than this help nobody.
 MAX_WARNINGS = 1000
 
 
 class StoreWarnings:
-    """Lists each problem once, and writes it to the log."""
+    """Lists each problem once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -28,8 +28,8 @@ class StoreWarnings:
             if (code, about) in self._listed or len(self._entries) >= MAX_WARNINGS:
                 return
             self._listed.add((code, about))
+            log.warning("%s", message)
             self._entries.append(StoreWarning(code, message, details))
-        _log.warning("%s", message)
 
     def entries(self) -> list[StoreWarning]:
         with self._lock:
