@@ -23,6 +23,7 @@ from holdfast.model.call import Application
 from holdfast.service.calls.call_service import CallService
 from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
+from holdfast.service.warning_list import WarningList
 from holdfast.store import open_store
 from holdfast.wire import batch_format
 
@@ -92,7 +93,7 @@ def measure_ingest(calls: int) -> Ratio:
 
 async def _ingest_by_service(bodies: list[bytes], folder: Path) -> float:
     store = await open_store(folder)
-    calls = CallService(store, Ledger(), EventStream(), Settings, folder)
+    calls = CallService(store, Ledger(), EventStream(), Settings, folder, WarningList())
     session = calls.sessions.open(Application(name="bench"))
     number = int(session.id.rpartition("_")[2], 16).to_bytes(4, "little")
     offset = 12  # of the session in a batch

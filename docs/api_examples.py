@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from agent_process import AgentProcess
 from harness import Server
 from holdfast.server.app import build_table
+from holdfast.trust import proofs
 from holdfast.wire import batch_format
 from http_application import compute_cid, encode_value
 
@@ -424,9 +425,18 @@ def _ask_about_the_server(recorder: Recorder) -> None:
     ask = recorder.ask
     ask("GET", "/health")
     ask("GET", "/info")
+    _ask_for_a_proof(recorder)
     ask("GET", "/config")
     ask("PATCH", "/config", {"evaluate_timeout": 5})
     ask("POST", "/shutdown")
+
+
+def _ask_for_a_proof(recorder: Recorder) -> None:
+    announcement = json.loads((recorder.server.data_dir / "server.json").read_text())
+    host, _, port = recorder.server.url.removeprefix("http://").partition(":")
+    nonce = "5e1f0c7a"
+    proof = proofs.prove_client(announcement["secret"], (host, int(port)), nonce)
+    recorder.ask("GET", "/proof", query=f"nonce={nonce}&proof={proof}")
 
 
 # -- fixed values ---------------------------------------------------------------------------------
@@ -453,6 +463,7 @@ _IDS = (
     (re.compile(r"calls_[0-9a-f]{8}"), "calls_{:08x}"),
     (re.compile(r"eval_[0-9a-f]{8}"), "eval_{:08x}"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:5678"),
+    (re.compile(r"0x[0-9a-f]{8,16}"), "0x7f81c400a{:03x}"),
     (re.compile(r"cmd_[0-9a-f]{12}"), "cmd_{:012x}"),
     (re.compile(r"debug_\d{8}_\d{6}_\w+"), "debug_20260123_131000_abc{}"),
     (re.compile(r"\d{10}\.\d{6,9}-\d{3}"), "1769173800.000000-{:03}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ from agent_loops import (
     open_bridge,
 )
 from holdfast.bridge import start
-from holdfast.recording import liveness, session_index
+from holdfast.recording import liveness, session_index, tail
 from holdfast.recording.directories import AgentsDirectory
 from polling import wait_until
 
@@ -79,6 +80,35 @@ def test_garbage_among_the_commands_is_an_error_and_nothing_else_breaks(
         assert loop.resume()
         assert loop() == "done"
         assert len(loop.data_of("error")) == 1
+
+
+def test_a_command_line_without_an_end_is_an_error_and_the_next_one_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail.Tail.__init__, "__defaults__", (0, 1000, 5000))
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(1))
+        with open(loop.home.commands, "ab") as file:
+            file.write(b"x" * 20_000)
+        found = loop.wait_for("error")
+        assert "5000 bytes" in found["message"]
+        with open(loop.home.commands, "ab") as file:
+            file.write(b"x" * 20_000 + b"\n")
+        assert loop.wait_for_execution(loop.send("pause"))
+        assert loop.resume()
+        assert loop() == "done"
+        assert len(loop.data_of("error")) == 1
+
+
+def test_commands_that_are_no_file_are_an_error_and_the_agent_goes_on(tmp_path: Path) -> None:
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(1))
+        loop.home.commands.unlink()
+        os.mkfifo(loop.home.commands)
+        assert loop() == "done"
+        dbg.close()  # which reads the commands once more
+        [found] = loop.data_of("error")
+        assert "not a regular file" in found["message"]
 
 
 def test_a_command_is_executed_once_however_often_its_line_appears(tmp_path: Path) -> None:
@@ -261,3 +291,60 @@ def test_old_recordings_go_when_a_new_session_begins(
     with open_bridge(tmp_path) as dbg:
         wait_until(lambda: len(os.listdir(tmp_path / "sessions")) <= 3)
         assert set(os.listdir(tmp_path / "sessions")) == {*ids[2:], dbg.id}
+
+
+# -- the data directory ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the data directory is to be."""
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home" / "data"))
+    monkeypatch.delenv("HOLDFAST_AGENT_DIR", raising=False)
+    return tmp_path / "home" / "data"
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_data_directory_that_the_bridge_makes_is_private(data: Path) -> None:
+    before = os.umask(0)
+    try:
+        with start("first"):
+            pass
+    finally:
+        os.umask(before)
+    for path in (data.parent, data, data / "agents", data / "agents" / "sessions"):
+        assert mode(path) == 0o700
+
+
+def test_a_data_directory_that_is_open_is_tightened_by_the_bridge(
+    data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data.mkdir(parents=True)
+    data.chmod(0o755)
+    with start("tightens"):
+        assert mode(data) == 0o700
+    assert "mode 0755" in caplog.text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
+def test_nothing_is_recorded_in_the_data_directory_of_another_user(
+    data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data.mkdir(parents=True)
+    os.chown(data, 65534, 65534)
+    with start("unrecorded"):
+        assert list(data.iterdir()) == []
+    assert "not recorded" in caplog.text
+    assert "belongs to user nobody" in caplog.text
+
+
+def test_a_directory_that_was_given_keeps_its_mode_and_its_sessions_are_private(
+    tmp_path: Path,
+) -> None:
+    tmp_path.chmod(0o755)
+    with open_bridge(tmp_path):
+        assert mode(tmp_path) == 0o755
+        assert mode(tmp_path / "sessions") == 0o700

@@ -128,6 +128,10 @@ def spawn_process():
     return process("spawn")
 
 
+def forkserver_process():
+    return process("forkserver")
+
+
 def fork_pool():
     return pool("fork")
 

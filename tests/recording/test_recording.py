@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -167,12 +168,94 @@ def test_a_reader_gets_whole_lines_and_each_once(tmp_path: Path) -> None:
     assert not tail.has_more()
 
 
-def test_a_line_may_be_as_long_as_it_likes(tmp_path: Path) -> None:
+def test_a_line_may_be_longer_than_what_is_read_at_once(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"x" * (20 << 20) + b"\nshort\n")
     tail = Tail(path)
     assert [(place, len(line)) for place, line in tail.lines()] == [(0, 20 << 20)]
     assert tail.lines() == [((20 << 20) + 1, b"short")]
+
+
+def test_a_line_that_is_too_long_is_skipped_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    tail = Tail(path, most=10, max_line=25)
+    with open(path, "ab", buffering=0) as file:
+        file.write(b"one\n" + b"x" * 24)
+        assert tail.lines() == [(0, b"one")]
+        assert tail.lines() == []
+        file.write(b"x" * 20)
+        assert tail.lines() == []
+        assert tail.too_long == [4]
+        assert tail.offset == 4 + 44  # nothing of it is read again
+        assert not tail.has_more()
+        file.write(b"x\n" + b"y" * 25 + b"\nthree\n")
+        assert list(tail.all()) == [(50, b"y" * 25), (76, b"three")]
+    assert tail.too_long == [4]
+    path.write_bytes(b"new\n")
+    assert tail.lines() == [(0, b"new")]
+
+
+def test_a_file_without_an_end_of_line_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    with open(path, "wb") as file:
+        file.truncate(300 << 20)
+    tracemalloc.start()
+    try:
+        assert list(Tail(path).all()) == []
+        assert tracemalloc.get_traced_memory()[1] < 128 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "link", "directory"])
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    home = AgentsDirectory(tmp_path).create_session()
+    for path in (home.events, home.commands, home.about, home.lock, home.agents.index):
+        match kind:
+            case "fifo":
+                os.mkfifo(path)
+            case "device":
+                path.symlink_to("/dev/zero")
+            case "link":
+                (tmp_path / path.name).with_suffix(".real").write_bytes(b"{}\n")
+                path.symlink_to((tmp_path / path.name).with_suffix(".real"))
+            case _:
+                path.mkdir()
+    assert Tail(home.events).lines() == []
+    assert home.read_metadata() == {}
+    assert session_index.list_active(home.agents) == []
+    assert not liveness.is_alive(home)
+    with pytest.raises(OSError, match=r".*"):
+        command_sender.send_command(home, "pause", {})
+    with pytest.raises(OSError, match=r".*"):
+        EventWriter(home.events, home.id, home.agents.server_bell)
+    with pytest.raises(OSError, match=r".*"):
+        liveness.acquire(home.lock)
+
+
+def test_neither_an_event_nor_a_command_is_longer_than_readers_take(
+    home: SessionDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MAX_LINE_BYTES", 300)
+    with pytest.raises(OSError, match="too long"):
+        command_sender.send_command(home, "inject_message", {"content": "x" * 300})
+    writer = EventWriter(home.events, home.id, home.agents.server_bell)
+    assert writer.append("error", wire.encode_json({"message": "x" * 300})) is None
+    assert writer.append("error", "{}") == 2
+    writer.close()
+    events = [wire.parse_event(line) for _, line in Tail(home.events).all()]
+    assert [event and event["type"] for event in events] == ["events_lost", "error"]
+
+
+def test_numbers_go_on_after_a_line_that_is_too_long(
+    home: SessionDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = wire.encode_event(41, "error", 1.0, home.id, "{}")
+    home.events.write_bytes(line + b"x" * 1_000_000 + b"\n" + b"half" * 100_000)
+    monkeypatch.setattr(wire, "MAX_LINE_BYTES", 200_000)
+    writer = EventWriter(home.events, home.id, home.agents.server_bell)
+    writer.close()
+    assert writer.last_seq == 41
 
 
 def test_a_file_that_was_replaced_is_read_from_its_beginning(tmp_path: Path) -> None:

@@ -249,6 +249,45 @@ def test_half_a_line_does_not_hide_that_its_agent_died(server: Server, by_hand: 
     assert server.get(f"/api/holds/{hold}")["outcome"] == "withdrawn"
 
 
+def test_a_file_that_becomes_a_fifo_stops_nobody(server: Server, by_hand: ByHand) -> None:
+    by_hand.write(by_hand.event(1, "session_start", name="by hand"))
+    path = f"/sessions/{by_hand.home.id}"
+    wait_until(lambda: server.http.get(path).status_code != 404)
+    home = by_hand.home
+    for file in (home.events, home.commands, home.about):
+        file.unlink(missing_ok=True)
+        os.mkfifo(file)
+    assert by_hand.home.id not in server.http.get("/api/events?limit=1000").text
+    refused = server.post(f"{path}/command", {"type": "pause"}, expect=507)
+    assert "commands.jsonl" in refused["error"]["message"]
+    with agent_view(server) as looper:
+        assert looper.agent.ask("turn 1") == "it is 2"
+        assert looper.wait_for_event("tool_result")["data"]["result"] == 2
+
+
+def test_a_line_without_an_end_is_skipped_with_a_warning(server: Server, by_hand: ByHand) -> None:
+    by_hand.write(by_hand.event(1, "session_start", name="by hand"))
+    path = f"/sessions/{by_hand.home.id}"
+    wait_until(lambda: server.http.get(path).status_code != 404)
+    place = by_hand.home.events.stat().st_size
+    with by_hand.home.events.open("r+b") as file:
+        file.truncate(place + (40 << 20))  # a hole reads as zeros
+    wait_until(lambda: server.get(path)["counters"]["unreadable_lines"] == 1)
+    by_hand.write(b"\n", by_hand.event(2, "paused", stop="s1", reason="pause", at="model"))
+    assert server.get(f"{path}/status?wait=20")["held"][0]["stop"] == "s1"
+    [told] = [
+        each["details"]
+        for each in server.get("/health")["warnings"]
+        if each["code"] == "AGENT_LINE_TOO_LONG"
+    ]
+    assert told == {
+        "session_id": by_hand.home.id,
+        "file": str(by_hand.home.events),
+        "place": place,
+    }
+    assert server.get(f"{path}/events?since=1")["events"][0]["seq"] == 2
+
+
 def test_a_session_that_was_taken_up_again_goes_on(server: Server, by_hand: ByHand) -> None:
     by_hand.write(
         by_hand.event(1, "session_start", name="by hand"),
@@ -279,6 +318,14 @@ def test_nonsense_in_the_directory_disturbs_nobody(server: Server) -> None:
         with agent_view(server) as looper:
             assert looper.agent.ask("turn 1") == "it is 2"
             assert looper.wait_for_event("tool_result")["data"]["result"] == 2
+        warned = [
+            each["details"]["file"]
+            for each in server.get("/health")["warnings"]
+            if each["code"] == "AGENT_FILE_STRANGE"
+        ]
+        assert {str(piped / "events.jsonl"), str(sessions / "strange" / "events.jsonl")} <= {
+            *warned
+        }
     finally:
         (sessions / "empty" / "lock").unlink()
         (piped / "events.jsonl").unlink()

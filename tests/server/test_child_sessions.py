@@ -32,6 +32,14 @@ def wait_for_stop(child: Session) -> dict[str, Any]:
     return shown
 
 
+def wait_for_end(session: Session) -> dict[str, Any]:
+    """Wait for the end of a program; a child that is held ends one wait."""
+    shown: dict[str, Any] = session.get(f"/status?wait={PATIENCE}")
+    if shown["status"] == "running" and shown["held_children"]:
+        shown = session.get(f"/status?wait={PATIENCE}")
+    return shown
+
+
 def paused_child(session: Session, way: str, **options: Any) -> Session:
     """Launch, and wait for the one child to stop in `work`."""
     session.break_at(CHILD_STARTER, "work")
@@ -83,10 +91,57 @@ def test_children_of_every_python_stop(session: Session, python: str, way: str) 
     assert session.output() == f"{way} 0\nend\n"
 
 
+@pytest.mark.parametrize(
+    ("way", "depth"), [("popen", 1), ("grandchild", 2), ("forkserver_process", 2)]
+)
+@pytest.mark.slow
+def test_a_held_child_ends_the_wait_for_its_parent_and_is_named_there(
+    session: Session, way: str, depth: int
+) -> None:
+    session.break_at(CHILD_STARTER, "work")
+
+    shown = session.launch(CHILD_STARTER, args=[way], debug_subprocesses=True, wait=PATIENCE)
+
+    assert shown["status"] == "running"
+    [held] = shown["held_children"]
+    assert "held_children" in shown["message"]
+    child = Session(session.server, held["session_id"])
+    stop = child.get("/status")
+    assert held == {
+        "session_id": child.id,
+        "pid": child.get("")["pid"],
+        "parent_id": child.get("")["parent_id"],
+        "reason": "breakpoint",
+        "location": {"file": CHILD_STARTER.path, "line": CHILD_STARTER.line("work")}
+        | {"function": "work"},
+        "hold_id": stop["hold_id"],
+    }
+    assert (held["parent_id"] == session.id) == (depth == 1)
+    assert session.get("/status")["held_children"] == [held]
+    assert session.get("")["held_children"] == [held]
+    child.resume(wait=0)
+    end = session.get(f"/status?wait={PATIENCE}")
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    assert "held_children" not in end
+
+
+def test_a_child_that_is_held_again_ends_another_wait(session: Session) -> None:
+    child = paused_child(session, "waits_for_child")
+    first = session.get(f"/status?wait={PATIENCE}")
+    unchanged = session.get("/status?wait=0.1")  # the same hold ends no second wait
+    child.post("/step-over", {"wait": PATIENCE})
+
+    second = session.get(f"/status?wait={PATIENCE}")
+
+    assert first["held_children"] == unchanged["held_children"]
+    assert [each["reason"] for each in second["held_children"]] == ["step"]
+    assert first["held_children"][0]["hold_id"] != second["held_children"][0]["hold_id"]
+
+
 def test_a_child_that_nobody_continues_does_not_hold_its_parent(session: Session) -> None:
     child = paused_child(session, "leave")
 
-    end = session.get(f"/status?wait={PATIENCE}")
+    end = wait_for_end(session)
 
     assert (end["status"], end["exit_code"]) == ("terminated", 0)
     assert child.get("/status")["status"] == "paused"
@@ -154,11 +209,11 @@ def test_a_program_that_becomes_a_daemon_is_followed_and_ends_with_its_session(
         session.break_at(CHILD_STARTER, "work")
         session.launch(CHILD_STARTER, args=["daemon"], debug_subprocesses=True, wait=0)
         [middle, daemon] = find_both_children(session)
-        assert session.get(f"/status?wait={PATIENCE}")["status"] == "terminated"
+        assert wait_for_end(session)["status"] == "terminated"
         assert wait_for_stop(daemon)["status"] == "paused"
         assert daemon.evaluate("number") == "5"
         pid = daemon.get("")["pid"]
-        assert middle.get(f"/status?wait={PATIENCE}")["status"] == "terminated"
+        assert wait_for_end(middle)["status"] == "terminated"
     assert is_gone(pid)
 
 

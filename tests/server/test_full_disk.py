@@ -1,11 +1,13 @@
 """A disk that is full: what must be kept is refused clearly, debugging goes on, nothing is lost.
 
 The server may write files of a few bytes only, which is as good as a full disk to it: writing to
-the database fails, and works again as soon as it may.
+the database fails, and works again as soon as it may. Only for memory that is mapped from a file
+this will not do, so a small disk is mounted there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import subprocess
@@ -161,3 +163,57 @@ def test_a_server_that_starts_on_a_full_disk_says_so_in_one_line(tmp_path: Path)
     again = Server(tmp_path / "data")
     assert again.get("/health")["warnings"] == []
     assert again.stop() == 0
+
+
+# -- a disk that is really full -------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of four megabytes, which only root may mount."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "none", str(disk)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    except OSError as problem:
+        pytest.skip(f"nothing can be mounted here: {problem}")
+    if done.returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], timeout=30, check=True)
+
+
+def fill_disk(disk: Path) -> Path:
+    """Take the last byte of it. Returns the file to delete."""
+    file = disk / "full"
+    with open(file, "wb", buffering=0) as handle, contextlib.suppress(OSError):
+        while handle.write(bytes(4096)):
+            pass
+    return file
+
+
+def test_without_room_for_the_board_every_call_asks(small_disk: Path) -> None:
+    """Touching a mapped page that has no room would end the server with SIGBUS."""
+    server = Server(small_disk / "data", env=NO_BYTECODE)
+    try:
+        full = fill_disk(small_disk)
+        application = server.post("/api/call/session", {"name": "app", "mode": "leased"})
+        assert application["board"] is None
+        [warning] = [
+            each for each in server.get("/health")["warnings"] if each["code"] == "CALLS_NOT_LEASED"
+        ]
+        assert "Make room" in warning["message"]
+        assert "Make room" in server.wait_for_log("board")
+        assert list(server.data_dir.glob("*.board")) == []
+
+        full.unlink()
+        rules = server.get(f"/api/call/rules?session_id={application['session_id']}")
+        assert Path(rules["board"]).stat().st_blocks * 512 >= 4096
+        codes = [each["code"] for each in server.get("/health")["warnings"]]
+        assert "CALLS_NOT_LEASED" not in codes
+        assert "again" in server.wait_for_log("room for the board again")
+    finally:
+        assert server.stop() == 0

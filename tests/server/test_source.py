@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from harness import PROGRAMS, Program, Server, Session
@@ -45,6 +46,26 @@ def test_what_cannot_be_read_is_not_found(session: Session, tmp_path: Path) -> N
     session.get("/source", expect=400)
     session.get(f"/source?path={FUNCTIONS.path}&frame_id=0", expect=400)
     session.get(f"/source?path={FUNCTIONS.path}&start=0", expect=400)
+
+
+def test_only_regular_files_of_moderate_size_are_sources(session: Session, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "link.py").symlink_to("/proc/self/environ")
+    (tmp_path / "folder").symlink_to("/proc/self")
+    with open(tmp_path / "huge.py", "wb") as file:
+        file.truncate(64 << 20)
+    refused = [
+        *("/proc/self/environ", "/proc/self/cmdline", "/sys/kernel/uevent_seqnum", "/dev/stdin"),
+        *("/proc", "/tmp/../proc/self/maps", "//proc/self/maps"),
+        *(tmp_path / name for name in ("pipe.py", "link.py", "folder/environ", "huge.py")),
+    ]
+    session.break_at(FUNCTIONS, "plain")
+    for _state in ("created", "paused"):
+        for path in refused:
+            gone = session.get(f"/source?path={path}", expect=404)
+            assert gone["error_code"] == "source_not_found", path
+        if session.get()["status"] == "created":
+            session.launch(FUNCTIONS)
 
 
 def test_source_that_only_the_target_has_is_read_there(session: Session) -> None:

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.recording.tail import Tail
-from holdfast.service.agents.event_log import EventLog, count_events, read_lines_backwards
+from holdfast.service.agents.event_log import (
+    EventLog,
+    count_events,
+    read_lines,
+    read_lines_backwards,
+)
 from holdfast.wire import agent_lines as wire
 
 GARBAGE = b"\xff\x00 no event\n"
@@ -102,6 +107,18 @@ def test_a_line_longer_than_what_is_read_at_once_comes_whole(tmp_path: Path) -> 
     assert tail.lines() == [(0, long[:-1])]
     assert tail.lines() == [(len(long), short[:-1])]
     assert tail.lines() == []
+
+
+@pytest.mark.parametrize("block", [7, 64, 4096])
+def test_lines_are_read_backwards_as_they_are_forwards(tmp_path: Path, block: int) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"first\n\n" + b"long" * 25 + b"\nnext\n" + b"x" * 101 + b"\nlast\nhalf")
+    lines = [(0, b"first"), (6, b""), (7, b"long" * 25), (108, b"next"), (215, b"last")]
+    with path.open("rb") as file:
+        end = path.stat().st_size
+        assert list(read_lines(file.fileno(), 0, end, max_line=100)) == lines
+        backwards = read_lines_backwards(file.fileno(), end, block, max_line=100)
+        assert list(backwards) == lines[::-1]
 
 
 def test_what_happened_is_counted(tmp_path: Path) -> None:

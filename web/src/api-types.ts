@@ -1863,6 +1863,26 @@ export interface CallTree {
   total: number;
 }
 
+/** An exception that led to another, or that is a member of an exception group. */
+export interface Cause {
+  /** The name of its class. */
+  type?: string;
+  /** The module of its class. */
+  module?: string;
+  /** Its message. */
+  message?: string;
+  /** The notes that were added to it. */
+  notes?: string[];
+  /** `cause` (raised from it), `context` (raised while it was handled) or `member` (of a group). */
+  relation?: string;
+  /** What it led to: 0 the exception itself, n the nth of `causes`. */
+  of?: number;
+  /** Its traceback, ordered as the exception's. */
+  frames?: TracebackFrame[];
+  /** How many frames its traceback has. */
+  frames_total?: number;
+}
+
 /** The values that a call left different from how it found them. */
 export interface ChangedValues {
   /** Positional arguments afterwards, by index. */
@@ -1979,6 +1999,26 @@ export interface CompletionList {
   completions: string[];
 }
 
+/** An expression of a breakpoint that raised. */
+export interface ConditionError {
+  /** The breakpoint's id within its session. */
+  breakpoint_id: string;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** Where it stands: condition or log_message. */
+  field: string;
+  /** The expression. */
+  expression: string;
+  /** What it raised first. */
+  error: string;
+  /** How often it raised; left out if the program could not say it. */
+  count?: number;
+}
+
 /** Which holds to continue. */
 export interface ContinueAll {
   /** Only those of this session. */
@@ -2027,6 +2067,30 @@ export interface CreateSession {
   wait?: boolean | number | string | null;
   /** The profile whose breakpoints the session begins with. */
   breakpoint_profile?: string | null;
+}
+
+/** Threads or tasks that wait for one another in a circle: none of them can go on. */
+export interface DeadlockCycle {
+  /** The ids of the threads. */
+  threads: number[];
+  /** The names of the asyncio tasks. */
+  tasks: string[];
+  /** Who waits for what, and who holds it. */
+  message: string;
+}
+
+/** What every thread waits for, and who can never go on. */
+export interface DeadlockReport {
+  /** Every thread. */
+  threads: WaitingThread[];
+  /** The asyncio tasks that wait. */
+  tasks: WaitingTask[];
+  /** The deadlocks; none if empty. */
+  cycles: DeadlockCycle[];
+  /** The result in a sentence or two. */
+  message: string;
+  /** The program could not answer, so that its locks cannot be read. */
+  outside?: boolean;
 }
 
 /** A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`. */
@@ -2381,6 +2445,22 @@ export interface Health {
   dropped_events: number;
   /** What went wrong and was worked around. */
   warnings: ServerWarning[];
+}
+
+/** A child process, or one of its own children, that is held at a stop. */
+export interface HeldChild {
+  /** The session of the child. */
+  session_id: string;
+  /** Its process id. */
+  pid: number | null;
+  /** The session of the program that started it. */
+  parent_id: string;
+  /** Why it stopped. */
+  reason: string;
+  /** Where it stopped. */
+  location: Location | null;
+  /** The hold that waits for a decision. */
+  hold_id: string;
 }
 
 /** What to do about a hold: an action, and the fields of that action. */
@@ -2825,7 +2905,9 @@ export interface ProgramBreakpointChangedEvent {
   suggestion?: SuggestedLine;
 }
 
-/** The condition of a breakpoint raised an exception. The program did not stop there. */
+/** An expression of a breakpoint raised an exception, for the first time in this run.
+
+If it was the condition, the program did not stop there. */
 export interface ProgramBreakpointErrorEvent {
   /** Its number within its session. */
   seq: number;
@@ -2839,8 +2921,12 @@ export interface ProgramBreakpointErrorEvent {
   timestamp: string | null;
   /** The id of the breakpoint. */
   breakpoint_id: string;
-  /** What its condition raised. */
+  /** What the expression raised. */
   error: string;
+  /** The expression. */
+  expression: string;
+  /** Where it stands: condition or log_message. */
+  field: string;
 }
 
 /** A breakpoint was removed. */
@@ -3045,7 +3131,7 @@ export interface ProgramDetail {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
@@ -3057,6 +3143,14 @@ export interface ProgramDetail {
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
@@ -3081,8 +3175,14 @@ export interface ProgramDetail {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */
@@ -3383,7 +3483,7 @@ export interface ProgramStatus {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
@@ -3395,6 +3495,14 @@ export interface ProgramStatus {
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
@@ -3419,8 +3527,14 @@ export interface ProgramStatus {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */
@@ -3495,7 +3609,7 @@ export interface ProgramSummary {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
@@ -3507,6 +3621,14 @@ export interface ProgramSummary {
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
@@ -3531,8 +3653,14 @@ export interface ProgramSummary {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
-  /** What `native_frame` or `pause_pending` means. */
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
   /** The action that was decided. */
   action?: string;
   /** The program runs on by itself. */
@@ -3565,6 +3693,10 @@ export interface ProgramTerminatedEvent {
   reason: string;
   /** Its exit code, if it is known. */
   exit_code: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** The exception that ended it, such as `ValueError: no such key`. */
+  exception?: string;
 }
 
 /** A client asked to end the program. */
@@ -3837,6 +3969,12 @@ export interface ServerInfo {
   documentation: string;
 }
 
+/** That the server knows the secret in `server.json`. */
+export interface ServerProof {
+  /** The HMAC-SHA256 of `holdfast server IP PORT NONCE` with the secret, in hex. */
+  proof: string;
+}
+
 /** Something that went wrong and was worked around. */
 export interface ServerWarning {
   /** What it is, in upper case. */
@@ -4039,6 +4177,10 @@ export interface StackPage {
   has_more: boolean;
   /** The thread whose stack it is. */
   thread_id: number;
+  /** The program could not answer: the stack was read from outside its interpreter. Its frames have no ids and no locals. */
+  outside?: boolean;
+  /** Of a stack read from outside: why that was needed. */
+  message?: string;
 }
 
 /** What to do with a call that is about to be made. */
@@ -4179,15 +4321,23 @@ export interface Thread {
   location?: Location | null;
   /** The breakpoint that it stands at. */
   breakpoint_id?: string;
+  /** Read from outside the interpreter. */
+  outside?: boolean;
+  /** Seen from outside: it holds the interpreter's lock. */
+  holds_gil?: boolean;
 }
 
 /** Every thread of the program. */
 export interface ThreadList {
   /** The threads, held or running. */
   threads: Thread[];
+  /** The program could not answer: read from outside its interpreter. */
+  outside?: boolean;
+  /** Of threads read from outside: why that was needed. */
+  message?: string;
 }
 
-/** The exception that a program stopped at. */
+/** The exception that a program stopped at, or that ended it. */
 export interface ThrownException {
   /** The name of its class. */
   type: string;
@@ -4195,8 +4345,64 @@ export interface ThrownException {
   module: string;
   /** Its message. */
   message: string;
-  /** Where it was raised. */
+  /** Where it was raised; of an end, the nearest line of the user's own. */
   location: Location | null;
+  /** The notes that were added to it. */
+  notes?: string[];
+  /** At an end: what led to it, nearest first. */
+  causes?: Cause[];
+  /** At an end: its traceback. The nearest frame of the user's own code is first, then the others, innermost first. */
+  frames?: TracebackFrame[];
+  /** How many frames its traceback has. */
+  frames_total?: number;
+}
+
+/** One frame of the traceback of an exception that ended a program. */
+export interface TracebackFrame {
+  /** The frame's id, valid until its thread runs. From 0 up they mean the thread that the session shows; other threads have ids of their own. */
+  id?: number;
+  /** The function's name. */
+  name?: string;
+  /** The same name. */
+  function?: string;
+  /** The function's qualified name, if known. */
+  qualname?: string;
+  /** The path of the file. */
+  file?: string;
+  /** The line that runs. */
+  line?: number;
+  /** The module's name. */
+  module?: string;
+  /** Whether it is code of a library. */
+  library?: boolean;
+  /** 0 where it was raised, counting outwards. */
+  depth?: number;
+  /** The text of the line, if the file is there. */
+  text?: string;
+  /** Of the nearest frame of the user's own code: its variables at the end. */
+  locals?: Variable[];
+  /** How many variables it had. */
+  locals_total?: number;
+}
+
+/** A breakpoint that was never hit in the run that ended. */
+export interface UnhitBreakpoint {
+  /** The breakpoint's id within its session. */
+  breakpoint_id: string;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** Whether it could have been hit. */
+  verified: boolean;
+  /** Its condition. */
+  condition?: string;
+  /** How often its line ran while the condition was false. */
+  passes?: number;
+  /** Why it was not hit, as far as that is known. */
+  message: string;
 }
 
 /** A stored value, by its preview. */
@@ -4273,6 +4479,50 @@ export interface VariableList {
   total: number;
   /** Whether there are more after these. */
   has_more: boolean;
+}
+
+/** Something that a thread or a task waits for. */
+export interface WaitedFor {
+  /** lock, condition, event, semaphore, barrier, queue, future, thread, task, process lock, or exit. */
+  kind?: string;
+  /** What the waiting code calls it, such as `self.lock`, if that is known. */
+  name?: string | null;
+  /** The name of its class. */
+  type?: string;
+  /** Its address: the same for the same object. */
+  id?: string;
+}
+
+/** An asyncio task that waits. */
+export interface WaitingTask {
+  /** The task's name. */
+  task?: string;
+  /** What it waits for. */
+  waits_for?: WaitedFor;
+  /** The tasks that must go on first, by name. */
+  held_by?: string[];
+  /** How they are known, or why they are not. */
+  note?: string;
+  /** Where it waits. */
+  location?: Location;
+}
+
+/** A thread, and what it waits for. */
+export interface WaitingThread {
+  /** The thread's id. */
+  thread_id?: number;
+  /** The thread's name. */
+  name?: string;
+  /** paused (held by the debugger) or running. */
+  status?: string;
+  /** What it waits for; null: for nothing that is known. */
+  waits_for?: WaitedFor | null;
+  /** The thread that holds it, if there is one and it is known. */
+  held_by?: number | null;
+  /** How the holder is known, or why it is not. */
+  note?: string;
+  /** Where it waits, or is. */
+  location?: Location;
 }
 
 /** A watched expression, with its value while the program is paused. */

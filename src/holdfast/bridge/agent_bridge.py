@@ -69,6 +69,7 @@ from holdfast.recording.recording_state import (
     RecordingState,
     read_events,
 )
+from holdfast.recording.regular_files import open_regular
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
@@ -161,7 +162,7 @@ class Bridge:
         _log_failure(lambda: home.agents.set_current(home))
         _log_failure(lambda: session_index.register(home, about))
         with contextlib.suppress(OSError):
-            os.close(os.open(home.commands, os.O_WRONLY | os.O_CREAT, 0o600))
+            os.close(open_regular(home.commands, os.O_RDWR | os.O_CREAT))
         self.emit(SESSION_START(started))
         if self.tape is not None and self.tape.fork_at is not None:
             self._warn_of_side_effects(self.tape)

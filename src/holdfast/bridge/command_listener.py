@@ -13,6 +13,7 @@ from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.loop_control import Control
 from holdfast.recording import wakeup_fifo
 from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.regular_files import open_regular
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
@@ -74,16 +75,22 @@ class Listener:
 
     def read(self) -> None:
         """Whatever is new. A file that was taken away is there again."""
-        with contextlib.suppress(OSError):
-            before, self._kept = (
-                self._kept,
-                os.open(self._home.commands, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600),
-            )
-            if before >= 0:
-                os.close(before)
+        try:
+            kept = open_regular(self._home.commands, os.O_RDWR | os.O_CREAT)
+        except OSError as problem:
+            if self._home.commands.exists():
+                self._commands.refuse("commands.jsonl", f"the file cannot be read: {problem}")
+        else:
+            if self._kept >= 0:
+                os.close(self._kept)
+            self._kept = kept
         for place, line in self._tail.lines():
             for command in agent_lines.parse_commands(line, place):
                 if isinstance(command, agent_lines.BadCommand):
                     self._commands.refuse(command.command_id, str(command))
                 else:
                     self._commands.execute(command)
+        while self._tail.too_long:
+            place = self._tail.too_long.pop(0)
+            why = f"a line of more than {self._tail.max_line} bytes was skipped, at byte {place}"
+            self._commands.refuse(f"line-{place}", why)

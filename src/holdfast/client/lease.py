@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import mmap
+import os
 import threading
 import time
 
@@ -25,6 +26,8 @@ from holdfast.wire.board_layout import (
     VERSION_AT,
 )
 
+# Whatever is at its path, opening it does not wait.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_BOARD = memoryview(bytes(SIZE)).cast("Q")
 
 
@@ -85,7 +88,8 @@ class Lease:
 def _map_board(path: str) -> memoryview:
     """The server's board; the empty one if it cannot be read from here."""
     try:
-        with open(path, "rb") as file:
+        # The server has taken the room for the file; a page without room would kill the reader.
+        with open(os.open(path, _FLAGS), "rb") as file:
             words = memoryview(mmap.mmap(file.fileno(), SIZE, access=mmap.ACCESS_READ)).cast("Q")
     except (OSError, ValueError):
         return _NO_BOARD

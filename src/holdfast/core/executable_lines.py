@@ -7,6 +7,7 @@ compiled, and a line is executable if an instruction has its number.
 from __future__ import annotations
 
 import io
+import os
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -70,11 +71,22 @@ def place(lines: SourceLines, line: int) -> Placement:
         )
     if lines.syntax_error is not None:
         problem = lines.syntax_error
-        message = f"The file has a syntax error at line {problem.line}: {problem.message}"
+        if _is_python(lines.file):
+            message = f"The file has a syntax error at line {problem.line}: {problem.message}"
+        else:
+            message = (
+                "This is not Python, and a breakpoint stops only in Python code. To stop where a "
+                "template is rendered, set one in the code that renders it."
+            )
         return Placement(False, line, message)
     if line in lines.executable:
         return Placement(True, line)
     return Placement(False, line, f"No executable code at line {line}", _suggest(lines, line))
+
+
+def _is_python(file: str) -> bool:
+    """By its name. One without a suffix is a script."""
+    return os.path.splitext(file)[1] in ("", ".py", ".pyw", ".pyi")
 
 
 def _suggest(lines: SourceLines, line: int) -> int | None:

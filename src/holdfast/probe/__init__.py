@@ -10,6 +10,7 @@ runs it. From then on `request_handlers` answers the server's requests on the de
 - `introspection`, `bounded_calls`, `generated_reprs`, `numpy_pandas`: what previews are made of
 - `evaluation`: expressions, run in the suspended thread
 - `live_frames`: frames of threads that are not suspended, to be read only
+- `end_reports`: why the program ended
 - `breakpoint_rules`, `breakpoint_table`, `exception_filters`: whether the program stops
 - `line_monitor` (3.12 and newer), `fast_lines`, `generator_entries` (older), `missed_breakpoints`:
   how it is made to stop

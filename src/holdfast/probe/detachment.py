@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-from . import breakpoint_table, exception_filters, line_monitor
+from . import breakpoint_table, end_reports, exception_filters, line_monitor
 from .child_policy import stop_watching
 from .pydevd_access import current, is_detached, mark_detached
 
@@ -30,6 +30,7 @@ def stop_tracing_in_fork() -> None:
 def stop_tracing_everywhere(db: Any) -> None:
     """In every thread, from any."""
     mark_detached(db)
+    end_reports.stop_watching_end()
     db.enable_tracing = lambda *_args, **_options: None  # or a starting thread would do it again
     threading.settrace(None)
     if hasattr(sys, "monitoring"):

@@ -96,6 +96,16 @@ def stop_at_crash(error: BaseException, trace: Any) -> None:
 
 
 @contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """What is raised and caught while we describe an exception is not the program's."""
+    before, FILTERS.is_printing = FILTERS.is_printing, True
+    try:
+        yield
+    finally:
+        FILTERS.is_printing = before
+
+
+@contextlib.contextmanager
 def printing_traceback() -> Iterator[None]:
     """What Python raises and catches while it prints a traceback is not the program's."""
     FILTERS.is_printing = sys.excepthook is sys.__excepthook__

@@ -8,8 +8,9 @@ import sys
 import time
 from typing import Any
 
-from . import bounded_calls, child_startup, process_hooks, pydevd_control
+from . import bounded_calls, child_startup, end_reports, process_hooks, pydevd_control
 from .child_policy import ChildPolicy
+from .module_files import find_path
 from .pydevd_access import current, is_detached, set_debugpy_folder
 
 _MAX_DISPOSAL_SECONDS = 10
@@ -28,6 +29,7 @@ def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: b
         pydevd_control.load(debugpy_dir)
         _reset(pydevd_control.arm(connection))
         process_hooks.install(connection, child_port)
+        end_reports.watch_end()
     except BaseException as error:
         _report_failure(connection, "%s: %s" % (type(error).__name__, error))
 
@@ -80,7 +82,7 @@ def join_debugger() -> None:
     import pydevd
 
     db: Any = current()
-    set_debugpy_folder(_debugpy_folder(os.path.abspath(pydevd.__file__)))
+    set_debugpy_folder(_debugpy_folder(find_path(pydevd)))
     bounded_calls.start_helper()
     pydevd_control.install()
     # The reader has kept the function that it calls for each request, from before our patch.
@@ -89,6 +91,7 @@ def join_debugger() -> None:
     )
     _reset(db)
     process_hooks.install(getattr(db, "_client_socket", None), 0)
+    end_reports.watch_end()
     _keep_debugpy_from_children()
 
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import socket
 import sys
+import threading
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from pkgutil import get_importer
 from typing import Any, Callable, Dict, List, Optional
 
-from . import child_startup, exception_filters, process_hooks, pydevd_control, standard_streams
+from . import (
+    child_startup,
+    end_reports,
+    exception_filters,
+    process_hooks,
+    pydevd_control,
+    standard_streams,
+)
 from .program_order import ORDER
 from .pydevd_access import HERE, current, end_step, is_ours
 from .server_messages import flush
@@ -76,12 +85,19 @@ def _prepare_child(arguments: List[str]) -> Optional[Runner]:
 
 
 def _run_to_end(run: Runner) -> None:
+    _restart_thread_names()
     try:
         _run_like_plain_python(run)
     finally:
         db = current()
         if db is not None:  # there is none in a forked child that returns to here
             pydevd_control.end_program(db)
+
+
+def _restart_thread_names() -> None:
+    """The program's first thread is `Thread-1`, though the debugger's were made before it."""
+    if hasattr(threading, "_counter"):
+        threading._counter = itertools.count(1).__next__
 
 
 def _move_descriptor(fd: int) -> int:
@@ -212,7 +228,7 @@ def _run_beneath_exec(run: Runner) -> None:
 
     That is above a function `_exec` of a file called `pydevd`.
     """
-    names: Dict[str, Any] = {}
+    names: Dict[str, Any] = {"__name__": __name__}  # libraries ask every frame for it
     source = "def _exec(run):\n    run()\n"
     exec(compile(source, os.path.join(HERE, "pydevd.py"), "exec"), names)
     names["_exec"](run)
@@ -225,7 +241,8 @@ def _run_like_plain_python(run: Runner) -> None:
             _run_beneath_exec(run)
         finally:
             end_step()
-    except SystemExit:
+    except SystemExit as error:
+        end_reports.report_exception(error)
         raise
     except BaseException as error:
         trace = error.__traceback__
@@ -233,6 +250,7 @@ def _run_like_plain_python(run: Runner) -> None:
             trace = trace.tb_next
         error.__traceback__ = trace
         exception_filters.stop_at_crash(error, trace)
+        end_reports.report_exception(error)
         with exception_filters.printing_traceback():
             sys.excepthook(type(error), error, trace)
         if isinstance(error, KeyboardInterrupt):

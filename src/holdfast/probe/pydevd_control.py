@@ -16,12 +16,13 @@ from . import (
     bounded_calls,
     breakpoint_table,
     detachment,
+    end_reports,
     exception_filters,
     fast_lines,
     missed_breakpoints,
+    module_files,
     pydevd_patches,
     request_handlers,
-    server_messages,
     stop_snapshots,
 )
 from .pydevd_access import HERE, debugpy_folder, set_debugpy_folder, user_threads
@@ -66,6 +67,7 @@ def arm(connection: Any) -> Any:
         pydevd.PyDB.connect = original
     db = pydevd.get_global_debugger()
     adopt(db)
+    module_files.hide_from_coverage()
     return db
 
 
@@ -128,7 +130,7 @@ def end_program(db: Any) -> None:
 
     While other threads go on, the watcher must keep checking, so it is left alone.
     """
-    server_messages.report("hits", hits=breakpoint_table.all_hits())
+    end_reports.report_counts()
     others = [t for _, t in user_threads() if t is not threading.main_thread() and not t.daemon]
     if db.check_alive_thread is not None and not others:
         db.check_alive_thread._wait_event.set()

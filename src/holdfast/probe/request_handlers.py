@@ -39,6 +39,8 @@ from .pydevd_access import (
 )
 from .server_messages import respond
 
+_MAX_SOURCE_BYTES = 20 * 1024 * 1024
+
 Reply = Callable[[Callable[[], Any]], None]
 Handler = Callable[[Any, Dict[str, Any], Reply], None]
 
@@ -182,12 +184,26 @@ def _stale_reference(reference: Any) -> RequestFailed:
 
 def _source(_db: Any, args: Dict[str, Any]) -> Any:
     path = args["path"]
-    # A device or a pipe is no source, and reading it might never end.
-    readable = "\0" not in path and (os.path.isfile(path) or not os.path.exists(path))
-    lines = linecache.getlines(path) if readable else []
+    lines = linecache.getlines(path) if _may_be_source(path) else []
     if not lines:
         raise RequestFailed("source", "the target has no source for %s" % path)
     return {"text": "".join(lines)}
+
+
+def _may_be_source(path: str) -> bool:
+    """A device or a pipe is no source, and reading it might never end.
+
+    What is no file at all may be a name that only `linecache` knows.
+    """
+    try:
+        real = os.path.realpath(path)
+        if real.startswith(("/proc/", "/sys/", "/dev/")):
+            return False
+        if not os.path.exists(path):
+            return True
+        return os.path.isfile(path) and os.path.getsize(path) <= _MAX_SOURCE_BYTES
+    except (OSError, ValueError):  # such as a name with a null byte
+        return False
 
 
 # -- executing ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import time
@@ -12,6 +13,7 @@ from holdfast.model import agent_commands
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import liveness, wakeup_fifo
 from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.regular_files import open_regular
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
@@ -26,7 +28,9 @@ def send_command(
     """Append a command and ring for it; its id."""
     command_id = command_id or f"cmd_{secrets.token_hex(6)}"
     line = agent_lines.encode_command(kind, command_id, data, time.time())
-    handle = os.open(home.commands, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    if len(line) > agent_lines.MAX_LINE_BYTES:
+        raise OSError(errno.EFBIG, f"a command of {len(line)} bytes is too long")
+    handle = open_regular(home.commands, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         if os.write(handle, line) != len(line):
             raise OSError("no room for the whole command")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
 from holdfast.recording.directories import make_private_dir, write_atomically
+from holdfast.recording.regular_files import read_regular
 from holdfast.wire.agent_lines import content_id
+
+MAX_CONTENT_BYTES = 1 << 30
 
 _CID = re.compile(r"[0-9a-f]{64}")
 
@@ -35,11 +37,9 @@ class ContentFiles:
         if not _CID.fullmatch(cid):
             raise KeyError(cid)
         try:
-            handle = os.open(self._directory / cid, os.O_RDONLY)
+            body = read_regular(self._directory / cid, MAX_CONTENT_BYTES)
         except OSError:
             raise KeyError(cid) from None
-        with open(handle, "rb") as file:
-            body = file.read()
         if content_id(body) != cid:
             raise KeyError(cid)
         return body

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from holdfast.model.agent_events import EVENTS_LOST
 from holdfast.recording import wakeup_fifo
+from holdfast.recording.regular_files import open_regular
 from holdfast.wire import agent_lines
 
 logger = logging.getLogger("holdfast")
@@ -34,7 +35,7 @@ class EventWriter:
         self._lock = threading.Lock()
         self._bell = wakeup_fifo.Ringer(server_bell)
         self._listeners: list[Callable[[int, str, float, str], None]] = []
-        self._handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        self._handle = open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         self.last_seq = _repair(self._handle, path)
 
     def listen(self, listener: Callable[[int, str, float, str], None]) -> None:
@@ -63,6 +64,8 @@ class EventWriter:
     def _write(self, kind: str, moment: float, data: str) -> None:
         seq = self.last_seq + 1
         line = agent_lines.encode_event(seq, kind, moment, self.session_id, data)
+        if len(line) > agent_lines.MAX_LINE_BYTES:
+            raise OSError(f"a line of {len(line)} bytes is too long")
         count = os.write(self._handle, line)
         if count != len(line):
             self._take_back(count)
@@ -100,8 +103,8 @@ def _repair(handle: int, path: Path) -> int:
         return 0
     whole, last = _last_line(handle, size)
     if whole < size:
-        torn = os.pread(handle, size - whole, whole)
-        aside = os.open(f"{path}.torn", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        torn = os.pread(handle, min(size - whole, agent_lines.MAX_LINE_BYTES), whole)
+        aside = open_regular(f"{path}.torn", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             os.write(aside, torn + b"\n")
         finally:
@@ -112,17 +115,23 @@ def _repair(handle: int, path: Path) -> int:
 
 def _last_line(handle: int, size: int) -> tuple[int, int]:
     """Where the last whole line ends, and the highest number near the end."""
-    tail, begin = b"", size
+    tail, begin, block = b"", size, _BLOCK
     whole = None
     while begin > 0:
-        step = min(_BLOCK, begin)
+        step, block = min(block, begin), min(2 * block, 128 * _BLOCK)
         begin -= step
         tail = os.pread(handle, step, begin) + tail
-        if whole is None and (found := tail.rfind(b"\n")) >= 0:
+        if whole is None:
+            found = tail.rfind(b"\n")
+            if found < 0:
+                tail = b""  # half a line, however long it is
+                continue
             whole = begin + found + 1
-        lines = tail[: (whole or 0) - begin].split(b"\n") if whole is not None else []
+        lines = tail[: whole - begin].split(b"\n")
         # The first one may be cut off where we began to read.
         for line in reversed(lines if begin == 0 else lines[1:]):
             with contextlib.suppress(ValueError, TypeError, KeyError):
-                return whole or 0, int(json.loads(line)["seq"])
+                return whole, int(json.loads(line)["seq"])
+        if len(tail) > agent_lines.MAX_LINE_BYTES:
+            tail = b""  # a line that is too long; what is left of it is no event
     return whole or 0, 0

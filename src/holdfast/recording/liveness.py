@@ -17,6 +17,7 @@ except ImportError:  # no record locks on this system: see `is_alive`
     fcntl = None  # type: ignore[assignment]
 
 from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.regular_files import open_regular
 
 _ours: dict[str, int] = {}
 _PATIENCE = 2.0  # somebody may be looking at the lock at this very moment
@@ -27,7 +28,7 @@ def acquire(path: Path) -> bool:
     name = os.path.realpath(path)
     if name in _ours:
         return False
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    handle = open_regular(path, os.O_RDWR | os.O_CREAT)
     if fcntl is not None:
         deadline = time.monotonic() + _PATIENCE
         while True:
@@ -63,7 +64,7 @@ def is_alive(home: SessionDirectory) -> bool:
     if fcntl is None:
         return _has_process(home)
     try:
-        handle = os.open(home.lock, os.O_RDWR)
+        handle = open_regular(home.lock, os.O_RDWR)
     except OSError:
         return False
     try:

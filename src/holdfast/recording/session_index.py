@@ -21,6 +21,7 @@ from holdfast.recording.directories import (
     SessionMetadata,
     write_atomically,
 )
+from holdfast.recording.regular_files import open_regular, read_regular
 
 _PATIENCE = 10.0
 Entry = dict[str, Any]
@@ -75,7 +76,7 @@ def _keep_alive(agents: AgentsDirectory, entries: list[Entry], without: list[str
 def _read(agents: AgentsDirectory) -> list[Entry] | None:
     """What it says; None if it cannot be understood."""
     try:
-        entries = json.loads(agents.index.read_bytes())["sessions"]
+        entries = json.loads(read_regular(agents.index))["sessions"]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError):
@@ -101,7 +102,7 @@ def _rewrite(agents: AgentsDirectory, change: Callable[[list[Entry]], list[Entry
 
 @contextlib.contextmanager
 def _lock(agents: AgentsDirectory) -> Iterator[None]:
-    handle = os.open(agents.index_lock, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = open_regular(agents.index_lock, os.O_RDWR | os.O_CREAT)
     try:
         deadline = time.monotonic() + _PATIENCE
         while fcntl is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,11 @@ from holdfast.service.holds import Holds
 from holdfast.service.programs.program_service import Programs
 from holdfast.service.session_registry import SessionRegistry
 from holdfast.service.settings import Settings
+from holdfast.service.warning_list import WarningList
 from holdfast.store import Store, open_store
 from holdfast.targets.program.attachment import Trusted
+from holdfast.trust import proofs
 from holdfast.wire.server_answers import Health, ServerInfo, ServerWarning
-
-log = logging.getLogger(__name__)
 
 
 class Debugger:
@@ -34,19 +33,21 @@ class Debugger:
         self, data_dir: Path, store: Store, trusted: Trusted, pool_size: int | None = None
     ) -> None:
         self.data_dir = data_dir
+        self.secret = proofs.make_secret()
+        """In `server.json`, by which this server and the user's clients know each other."""
         self.settings = Settings()
         self.store = store
+        self._warnings = WarningList()
         self._stream = EventStream()
         ledger = Ledger()
         shared = (ledger, self._stream, lambda: self.settings)
         self.programs = Programs(self.store, *shared, trusted, pool_size)
-        self.calls = CallService(self.store, *shared, data_dir)
-        self.agents = AgentRegistry(agents_dir(data_dir), *shared)
+        self.calls = CallService(self.store, *shared, data_dir, self._warnings)
+        self.agents = AgentRegistry(agents_dir(data_dir), *shared, self._warnings)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)
         self.holds = Holds(ledger, self.sessions)
         self.events = EventReader(self.sessions, self._stream)
         self.stop_requested = asyncio.Event()
-        self._warnings: list[ServerWarning] = []
 
     # -- start and end ----------------------------------------------------------------------
 
@@ -58,15 +59,15 @@ class Debugger:
         try:
             self.settings = self.settings.replace(await self.store.directory.settings())
         except errors.HoldfastError as problem:
-            self._warn("SETTINGS_IGNORED", f"stored settings ignored: {problem.message}")
+            message = f"stored settings ignored: {problem.message}"
+            self._warnings.add("SETTINGS_IGNORED", message)
         for error in await self.calls.start():
-            self._warn("BREAKPOINT_IGNORED", f"stored call breakpoint ignored: {error.message}")
+            message = f"stored call breakpoint ignored: {error.message}"
+            self._warnings.add("BREAKPOINT_IGNORED", message, about=message)
         await self.programs.projects.load()
         for record in await self.store.directory.sessions():
             await self._restore(record)
         await self.agents.start()
-        if self.agents.problem:
-            self._warn("AGENTS_NOT_FOLLOWED", self.agents.problem)
         await self.programs.start()
 
     async def _restore(self, record: SessionRecord) -> None:
@@ -76,7 +77,8 @@ class Debugger:
         try:
             await self.programs.restore(record)
         except (TypeError, ValueError, KeyError, AttributeError, errors.HoldfastError) as problem:
-            self._warn("SESSION_IGNORED", f"session {record.id} cannot be restored: {problem}")
+            message = f"session {record.id} cannot be restored: {problem}"
+            self._warnings.add("SESSION_IGNORED", message, about=record.id, session_id=record.id)
 
     async def close(self) -> None:
         """End every target; keep every configuration."""
@@ -111,16 +113,12 @@ class Debugger:
             ServerWarning(code=warning.code, message=warning.message, details=dict(warning.details))
             for warning in self.store.warnings
         ]
-        return [*stored, *self._warnings, *([unsaved] if unsaved else [])]
+        return [*stored, *self._warnings.entries(), *([unsaved] if unsaved else [])]
 
     @property
     def is_behind(self) -> bool:
         """Whether something is not on disk yet."""
         return self.programs.unsaved_warning() is not None
-
-    def _warn(self, code: str, message: str) -> None:
-        log.warning("%s", message)
-        self._warnings.append(ServerWarning(code=code, message=message, details={}))
 
     async def configure(self, changes: Mapping[str, Any]) -> Settings:
         settings = self.settings.replace(changes)

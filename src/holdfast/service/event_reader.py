@@ -81,7 +81,10 @@ class EventReader:
                 session = self._sessions.peek(session_id)
             except errors.SessionNotFound:
                 continue  # the session was deleted with its events
-            pages[session_id] = await session.read_events(min(numbers) - 1, len(numbers), types)
+            first = min(numbers)
+            page = await session.read_events(first - 1, len(numbers), types)
+            if page.last_seq >= first:  # else they cannot be read any more
+                pages[session_id] = page
         by_number = {
             (session_id, event["seq"]): event
             for session_id, page in pages.items()
@@ -91,8 +94,8 @@ class EventReader:
         reached = 0
         for number, mention in wanted:
             event = by_number.get((mention.session_id, mention.seq))
-            page = pages.get(mention.session_id)
-            if event is None and page is not None and mention.seq > page.last_seq:
+            cut = pages.get(mention.session_id)
+            if event is None and cut is not None and mention.seq > cut.last_seq:
                 return events, reached, True
             reached = number
             if event is not None:

@@ -18,6 +18,8 @@ from holdfast.model.agent_events import RecordedEvent
 
 MAX_INLINE_CHARS = 64 * 1024
 """Characters of a body that stand in the line itself."""
+MAX_LINE_BYTES = 32 << 20
+"""A longer line is not written. Readers skip it."""
 PREVIEW_CHARS = 200
 CID = "$cid"
 

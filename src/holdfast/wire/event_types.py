@@ -87,6 +87,10 @@ class ProgramTerminated(TypedDict):
         str, about("Why: target_exited, terminated, detached, deleted, timeout… or an error code.")
     ]
     exit_code: Annotated[int | None, about("Its exit code, if it is known.")]
+    signal: NotRequired[Annotated[str, about("The signal that ended it, such as SIGKILL.")]]
+    exception: NotRequired[
+        Annotated[str, about("The exception that ended it, such as `ValueError: no such key`.")]
+    ]
 
 
 class Expired(TypedDict):
@@ -206,10 +210,15 @@ class BreakpointVerified(TypedDict):
 
 
 class BreakpointError(TypedDict):
-    """The condition of a breakpoint raised an exception. The program did not stop there."""
+    """An expression of a breakpoint raised an exception, for the first time in this run.
+
+    If it was the condition, the program did not stop there.
+    """
 
     breakpoint_id: Annotated[str, about("The id of the breakpoint.")]
-    error: Annotated[str, about("What its condition raised.")]
+    error: Annotated[str, about("What the expression raised.")]
+    expression: Annotated[str, about("The expression.")]
+    field: Annotated[str, about("Where it stands: condition or log_message.")]
 
 
 class ExceptionBreakpointsSet(TypedDict):

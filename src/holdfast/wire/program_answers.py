@@ -62,6 +62,41 @@ class Frame(TypedDict, total=False):
     library: Annotated[bool, Meta(description="Whether it is code of a library.")]
 
 
+class TracebackFrame(Frame, total=False):
+    """One frame of the traceback of an exception that ended a program."""
+
+    depth: Annotated[int, Meta(description="0 where it was raised, counting outwards.")]
+    text: Annotated[str, Meta(description="The text of the line, if the file is there.")]
+    locals: Annotated[
+        list[Variable],
+        Meta(description="Of the nearest frame of the user's own code: its variables at the end."),
+    ]
+    locals_total: Annotated[int, Meta(description="How many variables it had.")]
+
+
+class Cause(TypedDict, total=False):
+    """An exception that led to another, or that is a member of an exception group."""
+
+    type: Annotated[str, Meta(description="The name of its class.")]
+    module: Annotated[str, Meta(description="The module of its class.")]
+    message: Annotated[str, Meta(description="Its message.")]
+    notes: Annotated[list[str], Meta(description="The notes that were added to it.")]
+    relation: Annotated[
+        str,
+        Meta(
+            description="`cause` (raised from it), `context` (raised while it was handled) or "
+            "`member` (of a group)."
+        ),
+    ]
+    of: Annotated[
+        int, Meta(description="What it led to: 0 the exception itself, n the nth of `causes`.")
+    ]
+    frames: Annotated[
+        list[TracebackFrame], Meta(description="Its traceback, ordered as the exception's.")
+    ]
+    frames_total: Annotated[int, Meta(description="How many frames its traceback has.")]
+
+
 class Thread(TypedDict, total=False):
     """One thread of the program."""
 
@@ -175,12 +210,65 @@ class OutputEntry(TypedDict, total=False):
 
 
 class ThrownException(msgspec.Struct):
-    """The exception that a program stopped at."""
+    """The exception that a program stopped at, or that ended it."""
 
     type: Annotated[str, Meta(description="The name of its class.")]
     module: Annotated[str, Meta(description="The module of its class.")]
     message: Annotated[str, Meta(description="Its message.")]
-    location: Annotated[Location | None, Meta(description="Where it was raised.")]
+    location: Annotated[
+        Location | None,
+        Meta(description="Where it was raised; of an end, the nearest line of the user's own."),
+    ]
+    notes: Annotated[
+        list[str] | UnsetType, Meta(description="The notes that were added to it.")
+    ] = UNSET
+    causes: Annotated[
+        list[Cause] | UnsetType, Meta(description="At an end: what led to it, nearest first.")
+    ] = UNSET
+    frames: Annotated[
+        list[TracebackFrame] | UnsetType,
+        Meta(
+            description="At an end: its traceback. The nearest frame of the user's own code is "
+            "first, then the others, innermost first."
+        ),
+    ] = UNSET
+    frames_total: Annotated[
+        int | UnsetType, Meta(description="How many frames its traceback has.")
+    ] = UNSET
+
+
+class BreakpointPlace(msgspec.Struct, kw_only=True):
+    """Which breakpoint is meant."""
+
+    breakpoint_id: Annotated[str, Meta(description="The breakpoint's id within its session.")]
+    file: Annotated[str | UnsetType, Meta(description="The path of its file.")] = UNSET
+    line: Annotated[int | UnsetType, Meta(description="Its line.")] = UNSET
+    function: Annotated[
+        str | UnsetType, Meta(description="The function that it stops in, if it names one.")
+    ] = UNSET
+
+
+class UnhitBreakpoint(BreakpointPlace, kw_only=True):
+    """A breakpoint that was never hit in the run that ended."""
+
+    verified: Annotated[bool, Meta(description="Whether it could have been hit.")]
+    condition: Annotated[str | UnsetType, Meta(description="Its condition.")] = UNSET
+    passes: Annotated[
+        int | UnsetType, Meta(description="How often its line ran while the condition was false.")
+    ] = UNSET
+    message: Annotated[str, Meta(description="Why it was not hit, as far as that is known.")]
+
+
+class ConditionError(BreakpointPlace, kw_only=True):
+    """An expression of a breakpoint that raised."""
+
+    field: Annotated[str, Meta(description="Where it stands: condition or log_message.")]
+    expression: Annotated[str, Meta(description="The expression.")]
+    error: Annotated[str, Meta(description="What it raised first.")]
+    count: Annotated[
+        int | UnsetType,
+        Meta(description="How often it raised; left out if the program could not say it."),
+    ] = UNSET
 
 
 class SourceLine(msgspec.Struct):
@@ -207,6 +295,17 @@ class ErrorDetails(msgspec.Struct):
     hint: Annotated[str | None, Meta(description="What to do about it.")]
 
 
+class HeldChild(msgspec.Struct):
+    """A child process, or one of its own children, that is held at a stop."""
+
+    session_id: Annotated[str, Meta(description="The session of the child.")]
+    pid: Annotated[int | None, Meta(description="Its process id.")]
+    parent_id: Annotated[str, Meta(description="The session of the program that started it.")]
+    reason: Annotated[str, Meta(description="Why it stopped.")]
+    location: Annotated[Location | None, Meta(description="Where it stopped.")]
+    hold_id: Annotated[str, Meta(description="The hold that waits for a decision.")]
+
+
 class ProgramStatus(SessionStatus, kw_only=True):
     """Where a program is: running, or at a stop, or over."""
 
@@ -225,7 +324,8 @@ class ProgramStatus(SessionStatus, kw_only=True):
         list[str] | UnsetType, Meta(description="All breakpoints at that place.")
     ] = UNSET
     exception: Annotated[
-        ThrownException | UnsetType, Meta(description="The exception that it stopped at.")
+        ThrownException | UnsetType,
+        Meta(description="The exception that it stopped at, or that ended it."),
     ] = UNSET
     returned: Annotated[
         list[Variable] | UnsetType, Meta(description="What the function just left returned.")
@@ -241,6 +341,21 @@ class ProgramStatus(SessionStatus, kw_only=True):
     ] = UNSET
     exit_code: Annotated[
         int | UnsetType | None, Meta(description="How the process ended, if that is known.")
+    ] = UNSET
+    signal: Annotated[
+        str | UnsetType, Meta(description="The signal that ended it, such as SIGKILL.")
+    ] = UNSET
+    stderr_tail: Annotated[
+        str | UnsetType,
+        Meta(description="After a bad end: the last lines that it wrote to stderr."),
+    ] = UNSET
+    never_hit: Annotated[
+        list[UnhitBreakpoint] | UnsetType,
+        Meta(description="At the end: the breakpoints that were never hit in this run."),
+    ] = UNSET
+    condition_errors: Annotated[
+        list[ConditionError] | UnsetType,
+        Meta(description="At the end: the expressions of breakpoints that raised in this run."),
     ] = UNSET
     error_details: Annotated[
         ErrorDetails | UnsetType, Meta(description="Why it could not be started.")
@@ -287,7 +402,12 @@ class ProgramStatus(SessionStatus, kw_only=True):
         Meta(description="After a pause: who waits for whom in a circle, a sentence each."),
     ] = UNSET
     message: Annotated[
-        str | UnsetType, Meta(description="What `native_frame` or `pause_pending` means.")
+        str | UnsetType,
+        Meta(description="What `native_frame`, `pause_pending` or `held_children` means."),
+    ] = UNSET
+    held_children: Annotated[
+        list[HeldChild] | UnsetType,
+        Meta(description="The child processes, and theirs, that are held. They end a wait once."),
     ] = UNSET
     action: Annotated[str | UnsetType, Meta(description="The action that was decided.")] = UNSET
     detached: Annotated[bool | UnsetType, Meta(description="The program runs on by itself.")] = (

@@ -37,6 +37,15 @@ class Query(Struct, kw_only=True):
     """The parameters of a query string."""
 
 
+class ProofQuery(Query):
+    """What a client sends that asks for a proof: it knows the secret in `server.json` too."""
+
+    nonce: Annotated[str, about("A text that the client has never sent before.")]
+    proof: Annotated[
+        str, about("The HMAC-SHA256 of `holdfast client IP PORT NONCE` with the secret, in hex.")
+    ]
+
+
 # -- settings of a session ------------------------------------------------------------------------
 
 NameSetting = Annotated[

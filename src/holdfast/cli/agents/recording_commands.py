@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +20,7 @@ from holdfast.cli.agents.recording_file import Recording, open_recording
 from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.regular_files import open_regular
 from holdfast.wire import agent_lines
 
 if TYPE_CHECKING:
@@ -129,7 +132,7 @@ def fork(
 
 def _print_events(recording: Recording, factor: float | None, as_json: bool) -> None:
     last = ""
-    is_whole = recording.path.read_bytes()[-1:] in (b"\n", b"")
+    is_whole = _ends_with_line(recording.path)
     try:
         for event in pace(recording.events(), factor):
             kind = event["type"]
@@ -144,6 +147,16 @@ def _print_events(recording: Recording, factor: float | None, as_json: bool) -> 
         torn = "" if is_whole else ", in half a line"
         text = f"The recording ends here{torn}: its agent runs still, or did not end in order."
         complaints.print(text, style="yellow", highlight=False, soft_wrap=True)
+
+
+def _ends_with_line(path: Path) -> bool:
+    """Whether the last line of the file has an end."""
+    handle = open_regular(path)
+    try:
+        size = os.fstat(handle).st_size
+        return size == 0 or os.pread(handle, 1, size - 1) == b"\n"
+    finally:
+        os.close(handle)
 
 
 def pace(events: Iterable[RecordedEvent], factor: float | None) -> Iterator[RecordedEvent]:

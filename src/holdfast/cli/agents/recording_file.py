@@ -43,7 +43,7 @@ def open_recording(named: str | None) -> Recording:
     if named is None or not (os.sep in named or named.endswith(".jsonl")):
         home = select_recording(named)
         return _check_file(home.events, home)
-    path = Path(os.path.abspath(os.path.expanduser(named)))
+    path = Path(os.path.realpath(os.path.expanduser(named)))
     if path.is_dir():
         return _check_file(path / "events.jsonl", SessionDirectory(path))
     is_at_home = path.name == "events.jsonl" and (path.parent / "session.json").is_file()

@@ -25,24 +25,32 @@ from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.recording import liveness, wakeup_fifo
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
+from holdfast.recording.regular_files import read_regular
 from holdfast.service.agents.agent_session import AgentHold, AgentSession
 from holdfast.service.agents.recording_scan import CRASHED, RecordingScan, scan_recording
 from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
+from holdfast.service.warning_list import WarningList
 
 log = logging.getLogger(__name__)
 _CHECK_SECONDS = 0.25
 _CHECKS_BETWEEN_ENDED = 4  # every 4th check also reads sessions that have ended
+_MAX_PIECES_AT_ONCE = 32  # the next check reads the rest
 _SAME_TICK_SECONDS = 0.1  # two changes within this time may leave the same timestamp
 
 
 class AgentRegistry:
     def __init__(
-        self, root: Path, ledger: Ledger, stream: EventStream, settings: Callable[[], Settings]
+        self,
+        root: Path,
+        ledger: Ledger,
+        stream: EventStream,
+        settings: Callable[[], Settings],
+        warnings: WarningList,
     ) -> None:
         self.settings = settings
         self.sessions: dict[str, AgentSession] = {}
-        self.problem: str | None = None
+        self.warnings = warnings
         self._agents = AgentsDirectory(root)
         self._ledger = ledger
         self._stream = stream
@@ -60,7 +68,8 @@ class AgentRegistry:
         try:
             self._agents.create()
         except OSError as problem:
-            self.problem = f"agents cannot be followed in {self._agents.root}: {problem}"
+            message = f"agents cannot be followed in {self._agents.root}: {problem}"
+            self.warnings.add("AGENTS_NOT_FOLLOWED", message, directory=str(self._agents.root))
         self._open_bell(self._agents.server_bell)
         await self._find()
         self._start_task(self._check_regularly())
@@ -161,9 +170,8 @@ class AgentRegistry:
             if session.over and is_alive and session.reason == CRASHED:
                 session.revive()
             elif not session.over and not is_alive:
-                while self._read(session):
-                    pass
-                if not session.over:
+                is_more = self._read(session)
+                if not is_more and not session.over:
                     session.end(CRASHED)
 
     def _has_changed(self) -> bool:
@@ -184,6 +192,10 @@ class AgentRegistry:
             for home, scan in listing.new:
                 if home.id not in self.sessions:
                     self._add(home, scan)
+            for path in listing.strange:
+                message = f"{path} is not a regular file, so its session is not followed"
+                hint = "Remove it, or the directory that it is in."
+                self.warnings.add("AGENT_FILE_STRANGE", f"{message}. {hint}", about=path, file=path)
             for session_id in listing.gone:
                 session = self.sessions.get(session_id)
                 if session is not None and session.home == known[session_id]:
@@ -193,8 +205,9 @@ class AgentRegistry:
         session = AgentSession(home, self._ledger, self._stream, self)
         try:
             session.begin(scan)
-            while session.read_new_lines():
-                pass
+            for _ in range(_MAX_PIECES_AT_ONCE):
+                if not session.read_new_lines():
+                    break
         except Exception:
             # A session with unreadable files must not stop the others from being followed.
             log.exception("session %s cannot be followed", home.id)
@@ -269,11 +282,12 @@ class AgentRegistry:
 
 @dataclass
 class _Listing:
-    """The sessions that are new, and those that were deleted."""
+    """The sessions that are new, and those that were deleted; files that cannot be read."""
 
     listed_at: int = -1
     new: list[tuple[SessionDirectory, RecordingScan]] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
+    strange: list[str] = field(default_factory=list)
 
 
 def _list(
@@ -288,8 +302,18 @@ def _list(
             scan = scan_recording(home)
             if scan is not None:
                 listing.new.append((home, scan))
+            else:
+                listing.strange += filter(_is_strange, map(str, (home.events, home.about)))
     listing.gone = [home.id for home in known.values() if not home.path.is_dir()]
     return listing
+
+
+def _is_strange(path: str) -> bool:
+    """Whether it is there, but is no regular file."""
+    try:
+        return not stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _find_alive(homes: list[SessionDirectory]) -> set[str]:
@@ -306,7 +330,7 @@ def _check_directory(directory: str) -> SessionDirectory:
             raise _refuse("it is no directory", directory)
         if not _is_ours(path):
             raise _refuse("it belongs to another user", directory)
-        about = json.loads((path / "session.json").read_bytes())
+        about = json.loads(read_regular(path / "session.json"))
     except OSError as problem:
         raise _refuse(problem.strerror or str(problem), directory) from None
     except ValueError:

@@ -321,13 +321,28 @@ class AgentSession(Session):
 
     def read_new_lines(self) -> bool:
         """Read what its bridge has written since the last read. True if there is more to read."""
+        before = self.tail.offset
         lines = self.tail.lines()
         for place, line in lines:
             self._take(place, line)
+        while self.tail.too_long:
+            self._skip_long_line(self.tail.too_long.pop(0))
         self.log.end = self.tail.offset
         if lines:
             self.wake()
-        return bool(lines) and self.tail.has_more()
+        return self.tail.offset != before and self.tail.has_more()
+
+    def _skip_long_line(self, place: int) -> None:
+        self.skipped += 1
+        self._registry.warnings.add(
+            "AGENT_LINE_TOO_LONG",
+            f"A line of more than {self.tail.max_line} bytes was skipped in {self.home.events}, at "
+            f"byte {place}. What it said is missing in session {self.id}.",
+            about=(self.id, place),
+            session_id=self.id,
+            file=str(self.home.events),
+            place=place,
+        )
 
     def _take(self, place: int, line: bytes) -> None:
         head = parse_head(line)

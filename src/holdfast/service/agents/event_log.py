@@ -15,6 +15,7 @@ import orjson
 
 from holdfast.model.agent_events import API_RESPONSE, RecordedEvent
 from holdfast.recording.recording_state import EventCounts
+from holdfast.recording.regular_files import open_regular
 from holdfast.wire import agent_lines
 
 MAX_PAGE_BYTES = 2 << 20
@@ -108,7 +109,7 @@ class EventRange:
         if self.low >= self.end:
             return page
         try:
-            handle = os.open(self.path, os.O_RDONLY)
+            handle = open_regular(self.path)
         except OSError:
             return page
         try:
@@ -151,43 +152,55 @@ class EventRange:
         return low
 
 
-def read_lines(handle: int, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """The whole lines from byte `begin`, where one begins, up to `end`."""
-    rest = b""
+def read_lines(
+    handle: int, begin: int, end: int, max_line: int = agent_lines.MAX_LINE_BYTES
+) -> Iterator[tuple[int, bytes]]:
+    """The whole lines from byte `begin`, where one begins, up to `end`; none that is too long."""
+    parts: list[bytes] = []  # of a line that goes on
+    size = 0
     place = begin
     while begin < end:
         data = os.pread(handle, min(_BLOCK, end - begin), begin)
         if not data:
             return
         begin += len(data)
-        if b"\n" not in data:
-            rest += data
-            continue
-        lines = (rest + data).split(b"\n")
+        lines = data.split(b"\n")
         rest = lines.pop()
         for line in lines:
-            yield place, line
-            place += len(line) + 1
+            size += len(line)
+            if size <= max_line:
+                yield place, b"".join([*parts, line])
+            place += size + 1
+            parts, size = [], 0
+        size += len(rest)
+        parts = [*parts, rest] if size <= max_line else []
 
 
-def read_lines_backwards(handle: int, end: int, block: int = _BLOCK) -> Iterator[tuple[int, bytes]]:
-    """The whole lines before byte `end`, the last one first."""
-    rest = b""
+def read_lines_backwards(
+    handle: int, end: int, block: int = _BLOCK, max_line: int = agent_lines.MAX_LINE_BYTES
+) -> Iterator[tuple[int, bytes]]:
+    """The whole lines before byte `end`, the last one first; none that is too long."""
+    parts: list[bytes] | None = None  # of a line that began earlier, backwards; None: an open end
+    size = 0
     while end > 0:
         step = min(block, end)
         end -= step
-        rest = os.pread(handle, step, end) + rest
-        begin = 0 if end == 0 else rest.find(b"\n") + 1
-        if begin == 0 and end > 0:
-            block = min(block * 2, 64 << 20)  # one long line
-            continue
-        lines = rest[begin:].split(b"\n")
-        lines.pop()  # empty, or an incomplete line
-        place = end + begin + sum(len(line) + 1 for line in lines)
-        for line in reversed(lines):
-            place -= len(line) + 1
-            yield place, line
-        rest = rest[:begin]
+        lines = os.pread(handle, step, end).split(b"\n")
+        place = end + step
+        while len(lines) > 1 or (end == 0 and lines):
+            line = lines.pop()
+            place -= len(line)
+            size += len(line)
+            if parts is not None and size <= max_line:
+                yield place, b"".join([line, *reversed(parts)])
+            parts, size = [], 0
+            place -= 1  # the line end before it
+        for rest in lines:
+            size += len(rest)
+            if parts is not None:
+                parts = [*parts, rest] if size <= max_line else []
+        if size > _MAX_BYTES_READ:
+            return
 
 
 def _first_event(handle: int, begin: int, end: int) -> tuple[int, int] | None:
@@ -203,7 +216,7 @@ def count_events(path: Path, end: int) -> EventCounts:
     """Count the events in the first `end` bytes. Reads them all, so call it in a thread."""
     counts = EventCounts()
     try:
-        handle = os.open(path, os.O_RDONLY)
+        handle = open_regular(path)
     except OSError:
         return counts
     try:

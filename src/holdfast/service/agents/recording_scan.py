@@ -12,6 +12,7 @@ from holdfast.model.session_state import State
 from holdfast.recording import liveness
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.recording.recording_state import RecordingState
+from holdfast.recording.regular_files import open_regular
 from holdfast.service.agents import event_log
 from holdfast.wire import agent_lines
 
@@ -62,7 +63,7 @@ def scan_recording(home: SessionDirectory, *, look_back: bool = False) -> Record
     # Checked before the events are read. If the agent is dead, all that it wrote is in the file.
     scan = RecordingScan(home.read_metadata(), liveness.is_alive(home))
     try:
-        handle = os.open(home.events, os.O_RDONLY)
+        handle = open_regular(home.events)
     except OSError:
         return None
     try:
@@ -78,9 +79,9 @@ def scan_recording(home: SessionDirectory, *, look_back: bool = False) -> Record
 
 
 def _is_file(path: Path) -> bool:
-    """Whether the file can be read. A named pipe would block its reader for ever."""
+    """Whether it is a regular file, or one that need not be there."""
     try:
-        return stat.S_ISREG(os.stat(path).st_mode)
+        return stat.S_ISREG(os.lstat(path).st_mode)
     except FileNotFoundError:
         return path.name != "events.jsonl"  # the other files are optional
     except OSError:
@@ -131,6 +132,8 @@ def _read_last_events(scan: RecordingScan, handle: int, size: int) -> list[Recor
             break
         if looked_at > _MAX_BYTES:
             break
+    if scan.offset == 0 and size > _MAX_BYTES:
+        scan.offset = size  # the end of the file is one line without an end
     return events
 
 

@@ -30,6 +30,7 @@ from holdfast.service.calls.running_calls import RunningCalls
 from holdfast.service.calls.stack_cache import StackCache
 from holdfast.service.event_stream import EventStream
 from holdfast.service.settings import Settings
+from holdfast.service.warning_list import WarningList
 from holdfast.store import Store
 from holdfast.wire.call_answers import OpenedSession
 
@@ -44,9 +45,10 @@ class CallService:
         stream: EventStream,
         settings: Callable[[], Settings],
         folder: Path,
+        warnings: WarningList,
     ) -> None:
         self._call_log = call_log = store.call_log
-        self._board = board = LeaseBoard(folder)
+        self._board = board = LeaseBoard(folder, warnings)
         self.contents = contents = ContentCache(store.contents)
         self.functions = functions = FunctionCatalog(call_log)
         stacks = StackCache(call_log)

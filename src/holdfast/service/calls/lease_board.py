@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import mmap
 import os
 import secrets
 import time
 from pathlib import Path
 
+from holdfast.service.warning_list import WarningList
 from holdfast.wire import board_layout
 
 _PREFIX, _SUFFIX = "calls.", ".board"
+_WARNING = "CALLS_NOT_LEASED"
 
 
 class LeaseBoard:
@@ -21,8 +24,9 @@ class LeaseBoard:
     An epoch begins with the time, so that no two servers ever have the same one.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, warnings: WarningList) -> None:
         self._folder = folder
+        self._warnings = warnings
         self.path: str | None = None
         self.epoch = time.time_ns()
         self._map: mmap.mmap | None = None
@@ -31,7 +35,10 @@ class LeaseBoard:
         self._heart: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Create the file, when the first application asks for a lease."""
+        """Create the file, when the first application asks for a lease.
+
+        OSError if there is no room for it: nothing is mapped then.
+        """
         if self._words is not None:
             return
         for old in self._folder.glob(f"{_PREFIX}*{_SUFFIX}"):
@@ -40,8 +47,11 @@ class LeaseBoard:
         path = self._folder / f"{_PREFIX}{secrets.token_hex(4)}{_SUFFIX}"
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            os.ftruncate(handle, board_layout.SIZE)
+            _allocate(handle, board_layout.SIZE)
             self._map = mmap.mmap(handle, board_layout.SIZE)
+        except BaseException:
+            os.unlink(path)
+            raise
         finally:
             os.close(handle)
         words = memoryview(self._map).cast("Q")
@@ -62,7 +72,18 @@ class LeaseBoard:
             self._words[board_layout.HEARTBEAT_AT] = time.monotonic_ns()
 
     def grant(self, session_id: str) -> None:
-        self.open()
+        """Let a session make calls without asking; without a board, each call asks."""
+        try:
+            self.open()
+        except OSError as problem:
+            self._warnings.add(
+                _WARNING,
+                f"{self._folder} has no place for the board ({problem.strerror}), so every call of "
+                "an application asks the server. Make room on the disk.",
+                directory=str(self._folder),
+            )
+            return
+        self._warnings.remove(_WARNING, "there is room for the board again")
         self._leases.add(session_id)
         self.write_heartbeat()
         if self._heart is None or self._heart.done():
@@ -89,3 +110,16 @@ class LeaseBoard:
             self._words = self._map = None
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
+
+
+def _allocate(handle: int, size: int) -> None:
+    """Take the room on the disk. A mapped page without room kills whoever touches it."""
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(handle, 0, size)
+            return
+        except OSError as problem:
+            if problem.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                raise
+    if os.pwrite(handle, bytes(size), 0) != size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -14,6 +14,10 @@ from holdfast.model.breakpoint import Breakpoint
 from holdfast.service.programs.source_files import SourceFiles
 
 PENDING = "Source file not found. Breakpoint pending."
+GENERATED = (
+    "No file has this name. The breakpoint stops in code that the program compiles under it, "
+    "as in compile(text, '<name>', 'exec')."
+)
 _STORED = ("id", "file", "line", "function", "condition", "hit_condition", "log_message", "enabled")
 
 
@@ -45,6 +49,9 @@ class BreakpointSet:
                 breakpoint_id=breakpoint_id,
                 known=list(self._all),
             ) from None
+
+    def find(self, breakpoint_id: str) -> Breakpoint | None:
+        return self._all.get(breakpoint_id)
 
     # -- changes ----------------------------------------------------------------------------
 
@@ -108,7 +115,7 @@ class BreakpointSet:
     def _resolve_path(self, wanted: Breakpoint) -> Breakpoint:
         """The breakpoint with an absolute path; what can never work is refused."""
         check(wanted)
-        if wanted.file is not None and not wanted.is_function:
+        if wanted.file is not None and not wanted.is_function and not _is_generated(wanted.file):
             given = os.path.expanduser(wanted.file)
             if not os.path.isabs(given):
                 self._relative[wanted.id] = given
@@ -133,7 +140,8 @@ class BreakpointSet:
             if strict:
                 raise errors.FileMissing(f"no such file: {wanted.file}", file=wanted.file)
             self._waiting.add(wanted.id)
-            return dataclasses.replace(wanted, verified=False, message=PENDING, suggestion=None)
+            message = GENERATED if _is_generated(wanted.file) else PENDING
+            return dataclasses.replace(wanted, verified=False, message=message, suggestion=None)
         placed = executable_lines.place(source.analysis, wanted.line)
         if placed.verified:
             self._waiting.discard(wanted.id)
@@ -281,6 +289,11 @@ def _build_document(point: Breakpoint) -> dict[str, Any]:
     if point.is_function:
         del kept["file"], kept["line"]
     return {name: value for name, value in kept.items() if value is not None}
+
+
+def _is_generated(file: str) -> bool:
+    """Whether this is a name such as `<string>`, which stands for no file."""
+    return file.startswith("<") and file.endswith(">")
 
 
 def _stem(path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast import errors
@@ -27,6 +28,7 @@ class ChildSessions:
         self._session = session
         self.ids: list[str] = []
         self.subprocesses: list[Subprocess] = []
+        self._reported: frozenset[str] = frozenset()  # holds that ended a wait already
         self._door: Door | None = None
         self._following: asyncio.Task[None] | None = None
 
@@ -38,6 +40,47 @@ class ChildSessions:
     def note_subprocess(self, subprocess: Subprocess) -> None:
         self.subprocesses.append(subprocess)
         del self.subprocesses[:-_MAX_SUBPROCESSES]
+
+    # -- those that are held ----------------------------------------------------------------
+
+    def list_held(self) -> list[ProgramSession]:
+        """The sessions of its children, and of theirs, that are held at a stop."""
+        held: list[ProgramSession] = []
+        family = self._session.programs.children_of(self._session)
+        while family:
+            member = family.pop(0)
+            if member.stops.hold is not None:
+                held.append(member)
+            family += member.programs.children_of(member)
+        return held
+
+    def _list_holds(self) -> frozenset[str]:
+        return frozenset(child.stops.hold.id for child in self.list_held() if child.stops.hold)
+
+    async def wait_for_held(self, is_settled: Callable[[], bool], seconds: float) -> bool:
+        """Wait until the session is settled, or until a child is held.
+
+        A hold ends the waits that are under way, or the next one, but not every later one: the
+        program may go on beside a child that is held.
+        """
+        reported = self._reported
+
+        def is_reached() -> bool:
+            return is_settled() or not self._list_holds() <= reported
+
+        reached = await self._session.wait_until(is_reached, seconds)
+        self._reported = self._list_holds()
+        return reached
+
+    def wake_ancestors(self) -> None:
+        """Have those check again who wait for a program that this one descends from."""
+        programs = self._session.programs
+        ancestor = programs.parent_of(self._session)
+        while ancestor is not None:
+            ancestor.wake()
+            ancestor = programs.parent_of(ancestor)
+
+    # -- those that come --------------------------------------------------------------------
 
     async def open_door(self) -> None:
         """Listen for the children of this session's program."""

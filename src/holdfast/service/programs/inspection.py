@@ -13,6 +13,7 @@ from holdfast.model.session_state import State
 from holdfast.model.stop import Described
 from holdfast.service.programs import hang_report, outside_answers
 from holdfast.service.programs.frame_ids import FramePlace, is_small
+from holdfast.service.programs.source_files import is_kernel_path
 from holdfast.targets.program.outside_stacks import OutsideStacks
 from holdfast.wire.program_answers import (
     CompletionList,
@@ -306,6 +307,12 @@ class Inspection:
         if not path.startswith("<"):  # a name like <string> is no path
             base = self._session.breakpoints.points.base
             path = os.path.normpath(os.path.join(base, os.path.expanduser(path)))
+            if is_kernel_path(path):
+                raise errors.SourceNotFound(
+                    f"{path} is not served: it leads below /proc, /sys or /dev",
+                    hint="Ask for a source file.",
+                    path=path,
+                )
         lines = (await self._source_text(path)).splitlines(keepends=True)
         first = start or 1
         part = lines[first - 1 : None if count is None else first - 1 + count]

@@ -117,6 +117,17 @@ class OutputBuffer:
         """What was written since the program last ran on."""
         return self.page(self._mark, limit).entries
 
+    def tail(self, since: int, kind: str, max_characters: int) -> str:
+        """The end of what was written after `since`."""
+        parts: list[str] = []
+        for entry in reversed(self._entries):
+            if entry.seq <= since or max_characters <= 0:
+                break
+            if entry.type == kind:
+                parts.append(entry.text[-max_characters:])
+                max_characters -= len(entry.text)
+        return "".join(reversed(parts))
+
     def clear(self) -> None:
         """Forget all; cursors given out before stay valid."""
         self._entries.clear()

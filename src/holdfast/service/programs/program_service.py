@@ -298,6 +298,9 @@ class Programs:
     def children_of(self, session: ProgramSession) -> list[ProgramSession]:
         return [self._sessions[child] for child in session.children.ids if child in self._sessions]
 
+    def parent_of(self, session: ProgramSession) -> ProgramSession | None:
+        return self._sessions.get(session.parent_id) if session.parent_id else None
+
     def _build(
         self,
         session_id: str,

@@ -18,6 +18,7 @@ from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
 from holdfast.service.programs import hang_report, status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
+from holdfast.service.programs.end_report import EndReport
 from holdfast.service.programs.idle_timer import IdleTimer
 from holdfast.service.programs.inspection import Inspection
 from holdfast.service.programs.output_buffer import OutputBuffer
@@ -102,6 +103,7 @@ class ProgramSession(StoredSession):
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
+        self.end_report = EndReport(self)
         self.inspection = Inspection(self)
         self.watches = WatchList(self)
         self.children = ChildSessions(self)
@@ -243,8 +245,8 @@ class ProgramSession(StoredSession):
     # -- waiting ----------------------------------------------------------------------------
 
     async def wait_until_settled(self, seconds: float) -> bool:
-        """Wait until the program stops, waits for input, or ends."""
-        return await self.wait_until(lambda: lifecycle.is_settled(self.state), seconds)
+        """Wait until the program stops, waits for input, or ends, or a child of it is held."""
+        return await self.children.wait_for_held(lambda: lifecycle.is_settled(self.state), seconds)
 
     async def wait_for_output(self, since: int, seconds: float) -> bool:
         return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)
@@ -501,6 +503,7 @@ class ProgramSession(StoredSession):
             self.touch()  # its idle time begins when it stops running
         self.state = state
         self.wake()
+        self.children.wake_ancestors()
         return True
 
     def begin_run(self) -> RunListener:
@@ -512,6 +515,8 @@ class ProgramSession(StoredSession):
         self.stops.threads.clear()
         self.stops.frame_ids.clear()
         self.output.new_line()
+        self.breakpoints.forget_hits()
+        self.end_report.clear()
         self.stops.withdraw("restarted")
         return RunListener(self, self._run)
 
@@ -539,6 +544,7 @@ class ProgramSession(StoredSession):
         if before is State.CREATED:
             self.move(Signal.LAUNCH_REFUSED)
         else:
+            self.end_report.note_refusal(error)
             self.note_end(error.short, None)
 
     def fail_start(self, error: errors.HoldfastError) -> None:
@@ -553,7 +559,7 @@ class ProgramSession(StoredSession):
         self.stops.withdraw(reason)
         reason, self.end_reason = self.end_reason or reason, None
         self.reason, self.exit_code = reason, code
-        self.event("terminated", reason=reason, exit_code=code)
+        self.event("terminated", reason=reason, exit_code=code, **self.end_report.describe_end())
         self.move(signal)
         self.storage.save_soon()
 

@@ -149,6 +149,18 @@ class SessionBreakpoints:
         for number, count in hits.items():
             self.points.note(f"bp_{number}", hits=count)
 
+    def count_hit(self, breakpoint_id: str) -> None:
+        """A logpoint has written. The debugger's own count replaces this one later."""
+        point = self.points.find(breakpoint_id)
+        if point is not None:
+            self.points.note(breakpoint_id, hits=point.hits + 1)
+
+    def forget_hits(self) -> None:
+        """Another run begins, and counts from 0."""
+        for point in list(self.points):
+            if point.hits:
+                self.points.note(point.id, hits=0)
+
     @property
     def effective_exceptions(self) -> ExceptionFilters:
         """The filters of the session, and those of its launch."""

@@ -10,13 +10,17 @@ import stat
 import zipfile
 import zlib
 from dataclasses import dataclass
+from functools import cache
 
 from holdfast.core import executable_lines
 from holdfast.core.executable_lines import SourceLines
+from holdfast.recording.regular_files import open_regular
 
 _MAX_FILES = 500
 _MAX_BYTES = 20 * 1024 * 1024
 _MAX_TOTAL_BYTES = 32 * 1024 * 1024
+
+_KERNEL_PATHS = ("/proc/", "/sys/", "/dev/")
 
 Stamp = tuple[int, int]
 
@@ -50,9 +54,20 @@ class SourceFiles:
             return known
         return self._read(path, stamp)
 
+    def line(self, path: str, number: int) -> str | None:
+        """One line of a file. A file that nobody asked for yet is not analysed for that."""
+        stamp = stamp_of(path)
+        known = self._known.get(path)
+        if known is not None and known.stamp == stamp:
+            return known.line(number)
+        data = _read_source(path) if stamp is not None else None
+        if data is None:
+            return None
+        lines = data.decode("utf-8", "replace").splitlines()
+        return lines[number - 1] if 1 <= number <= len(lines) else None
+
     def _read(self, path: str, stamp: Stamp) -> SourceFile | None:
-        archive = _find_archive(path)
-        data = _read_file(path) if archive is None else _read_member(archive, path)
+        data = _read_source(path)
         if data is None:
             self._known.pop(path, None)
             return None
@@ -70,6 +85,27 @@ class SourceFiles:
         return len(self._known) > _MAX_FILES or size > _MAX_TOTAL_BYTES
 
 
+@cache
+def _proc_device() -> int | None:
+    """The device number of `/proc`: reading one of its files may block, and has no end."""
+    try:
+        return os.stat("/proc/self").st_dev
+    except OSError:
+        return None
+
+
+def is_kernel_path(path: str) -> bool:
+    """Whether a path leads below `/proc`, `/sys` or `/dev`, whatever links it goes through.
+
+    Their files are no sources: they are devices, and secrets of other processes.
+    """
+    try:
+        real = os.path.realpath(path)
+    except (OSError, ValueError):
+        return True
+    return real.startswith(_KERNEL_PATHS) or real + "/" in _KERNEL_PATHS
+
+
 def stamp_of(path: str) -> Stamp | None:
     """The time and size of a file, which tell whether it changed. None when it is not there.
 
@@ -79,7 +115,7 @@ def stamp_of(path: str) -> Stamp | None:
         status = os.stat(_find_archive(path) or path)
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(status.st_mode):
+    if not stat.S_ISREG(status.st_mode) or status.st_dev == _proc_device():
         return None
     return status.st_mtime_ns, status.st_size
 
@@ -97,9 +133,14 @@ def _find_archive(path: str) -> str | None:
     return None
 
 
+def _read_source(path: str) -> bytes | None:
+    archive = _find_archive(path)
+    return _read_file(path) if archive is None else _read_member(archive, path)
+
+
 def _read_file(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
+        with open(open_regular(path, follows_links=True), "rb") as file:
             data = file.read(_MAX_BYTES + 1)
     except OSError:
         return None
@@ -110,7 +151,11 @@ def _read_member(archive: str, path: str) -> bytes | None:
     """A source in a zip file; its names have slashes on every system."""
     name = os.path.relpath(path, archive).replace(os.sep, "/")
     try:
-        with zipfile.ZipFile(archive) as file, file.open(name) as member:
+        with (
+            open(open_regular(archive, follows_links=True), "rb") as whole,
+            zipfile.ZipFile(whole) as file,
+            file.open(name) as member,
+        ):
             data = member.read(_MAX_BYTES + 1)  # what it says of its size may be wrong
     except (OSError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error):
         return None  # no zip file, a damaged one, or one with a password

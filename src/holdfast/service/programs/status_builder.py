@@ -27,6 +27,9 @@ _MAX_FRAMES = 20
 _MAX_LOCALS = 200
 _MAX_OUTPUT = 1000
 _END_SECONDS = 5.0
+_CHILD_HELD = (
+    "A child process is held, see `held_children`: look into it and continue it in its own session."
+)
 
 
 async def build_answer_after_run(
@@ -46,6 +49,8 @@ def build_state(session: ProgramSession) -> ProgramStatus:
     """Where the program is, as far as the session knows."""
     status = ProgramStatus(session_id=session.id, status=session.state.value)
     fill_state(status, session)
+    if session.over:
+        session.end_report.fill(status)
     return status
 
 
@@ -64,6 +69,23 @@ def fill_state(status: ProgramStatus, session: ProgramSession) -> None:
         status.reason, status.exit_code = session.reason, session.exit_code
         if session.error is not None:
             status.error_details = session.error
+    held = session.children.list_held()
+    if held:
+        status.held_children = [_build_held_child(child) for child in held]
+        if session.state is State.RUNNING:
+            status.message = _CHILD_HELD
+
+
+def _build_held_child(child: ProgramSession) -> answers.HeldChild:
+    stop, hold = child.stops.require(), child.stops.hold
+    return answers.HeldChild(
+        session_id=child.id,
+        pid=child.target.pid if child.target else None,
+        parent_id=child.parent_id or "",
+        reason=stop.reason,
+        location=_location(stop.location),
+        hold_id=hold.id if hold else "",
+    )
 
 
 def _fill_stop(status: ProgramStatus, stop: Stop) -> None:

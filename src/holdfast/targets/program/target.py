@@ -40,6 +40,23 @@ class _Answered(Exception):
     """The program answered while it was looked at from outside."""
 
 
+class FailedExpression(TypedDict):
+    """An expression of a breakpoint that raised, when it does so for the first time."""
+
+    id: int
+    error: str
+    expression: str
+    field: str
+
+
+class Counts(TypedDict):
+    """What the probe has counted, by the numbers of the breakpoints, when the program ends."""
+
+    hits: dict[str, int]
+    passes: dict[str, int]
+    errors: list[dict[str, Any]]
+
+
 class TargetListener:
     """Receives what happens in a target. By default it does nothing.
 
@@ -52,8 +69,9 @@ class TargetListener:
     def on_input_wanted(self) -> None: ...
     def on_input_taken(self) -> None: ...
     def on_child(self, pid: int, how: str, command: list[str], followed: bool) -> None: ...
-    def on_breakpoint_error(self, number: int, error: str) -> None: ...
-    def on_hits(self, hits: dict[str, int]) -> None: ...
+    def on_breakpoint_error(self, failure: FailedExpression) -> None: ...
+    def on_exception(self, exception: dap.Body) -> None: ...
+    def on_counts(self, counts: Counts) -> None: ...
     def on_debugger_lost(self) -> None: ...
     def on_exit(self, code: int | None) -> None: ...
 
@@ -140,7 +158,11 @@ class Target:
         kind = body.get("kind")
         if kind == "log":
             self._drain_outputs()
-            place = {"file": body["file"], "line": body["line"]}
+            place = {
+                "file": body["file"],
+                "line": body["line"],
+                "breakpoint_id": f"bp_{body['id']}",
+            }
             self.listener.on_output("log", body["text"] + "\n", **place)
         elif kind == "input_wanted":
             self._drain_outputs()
@@ -151,9 +173,11 @@ class Target:
         elif kind == "child":
             self.listener.on_child(body["pid"], body["how"], body["command"], body["followed"])
         elif kind == "breakpoint_error":
-            self.listener.on_breakpoint_error(body["id"], body["error"])
-        elif kind == "hits":
-            self.listener.on_hits(body["hits"])
+            self.listener.on_breakpoint_error(cast(FailedExpression, body))
+        elif kind == "exception":
+            self.listener.on_exception(body["exception"])
+        elif kind == "counts":
+            self.listener.on_counts(cast(Counts, body))
 
     def _on_input_wanted(self, taken: int) -> None:
         """The program found its stdin empty. It waits, unless we have written to it meanwhile."""
