@@ -148,7 +148,11 @@ def capture_examples() -> Json:
 def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask, shop = recorder.ask, str(folder / "shop.py")
     at = "/sessions/{session_id}"
-    created = ask("POST", "/sessions", {"name": "shop", "cwd": str(folder)})
+    at_once = {"launch": {"script": shop}, "breakpoints": [_line(shop)], "wait": 20}
+    whole = ask("POST", "/sessions", {"name": "shop", **at_once})
+    recorder.server.delete(f"/sessions/{whole['session_id']}/breakpoints")
+    recorder.server.delete(f"/sessions/{whole['session_id']}")
+    created = recorder.server.post("/sessions", {"name": "shop", "cwd": str(folder)})
     session = {"session_id": created["session_id"]}
     ask("POST", "/breakpoint-profiles", {"name": "loop", "breakpoints": [_line(shop)]})
     ask("GET", "/breakpoint-profiles")
@@ -189,7 +193,7 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask("POST", at + "/threads/{thread_id}/continue", {"wait": 20}, **thread)
     recorder.server.get(f"/sessions/{created['session_id']}/status?wait=20")
     ask("GET", f"{at}/output", **session)
-    ask("POST", f"{at}/stdin", {"input": "ann\n"}, **session)
+    ask("POST", f"{at}/stdin", {"input": "ann\n", "wait": 20, "include": "output"}, **session)
     path = f"/sessions/{created['session_id']}/status?wait=20"
     while recorder.server.get(path)["status"] != "terminated":
         pass  # each of these waits
@@ -201,8 +205,8 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     exported = ask("GET", f"{at}/export", **session)
     ask("POST", "/sessions/import", exported)
     session = {"session_id": clone["session_id"]}
-    recorder.server.post(f"/sessions/{clone['session_id']}/breakpoints", _line(shop))
-    recorder.server.post(f"/sessions/{clone['session_id']}/launch", {"script": shop, "wait": 20})
+    again = {"breakpoints": [_line(shop)], "wait": 20}
+    recorder.server.post(f"/sessions/{clone['session_id']}/launch", again)
     ask("POST", f"{at}/continue", {"wait": 20}, **session)
     recorder.server.delete(f"/sessions/{clone['session_id']}/breakpoints")
     recorder.server.post(f"/sessions/{clone['session_id']}/continue", {"wait": 20})

@@ -234,6 +234,11 @@ def _evaluate_beside(db: Any, args: Dict[str, Any]) -> Any:
     )
 
 
+def _watches(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
+    frame = frames.frame_at(db, thread_id, 0)
+    return {"values": evaluation.evaluate_watches(db, frame, thread_id, args["expressions"])}
+
+
 def _assign(db: Any, args: Dict[str, Any], reply: Reply) -> None:
     """Runs in the thread that the reference belongs to."""
     handle = stop_snapshots.HANDLES.get(args["reference"])
@@ -301,6 +306,7 @@ _HANDLERS: Dict[Any, Handler] = {
     "deadlocks": _in_reader_thread(lambda db, args: deadlocks.describe_deadlocks(db)),
     "source": _in_reader_thread(_source),
     "evaluate": _evaluate,
+    "watches": _in_program_thread(_watches),
     "assign": _assign,
     "completions": _in_program_thread(_completions),
     "interrupt": _in_reader_thread(_interrupt),

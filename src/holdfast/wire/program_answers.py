@@ -43,6 +43,15 @@ class Variable(TypedDict, total=False):
     reference: Annotated[int, Meta(description="The same number.")]
 
 
+class Watch(Variable, total=False):
+    """A watched expression, with its value while the program is paused."""
+
+    id: Annotated[str, Meta(description="The watch's id.")]
+    watch_id: Annotated[str, Meta(description="The same id.")]
+    expression: Annotated[str, Meta(description="The expression.")]
+    error: Annotated[str, Meta(description="Why it has no value now.")]
+
+
 class Frame(TypedDict, total=False):
     """One frame of a stack."""
 
@@ -201,9 +210,24 @@ class OutputEntry(TypedDict, total=False):
     text: Annotated[str, Meta(description="What was written.")]
     timestamp: Annotated[str, Meta(description="When, as an ISO 8601 time in UTC.")]
     seq: Annotated[int, Meta(description="Its number: a cursor.")]
+    run: Annotated[int, Meta(description="The run of the program that wrote it, from 1 on.")]
+    omitted_bytes: Annotated[
+        int, Meta(description="Only its end is shown: so many bytes before it are left out.")
+    ]
     file: Annotated[str, Meta(description="Of a logpoint: the file that it is in.")]
     line: Annotated[int, Meta(description="Of a logpoint: its line.")]
     breakpoint_id: Annotated[str, Meta(description="Of a logpoint: its id.")]
+
+
+class OutputCounts(msgspec.Struct):
+    """How much output there was after a cursor, and how much of it an answer leaves out."""
+
+    since: Annotated[str, Meta(description="The cursor after which it is counted.")]
+    entries: Annotated[int, Meta(description="How many entries there are, shown or not.")]
+    bytes: Annotated[int, Meta(description="How many bytes they have.")]
+    omitted: Annotated[int, Meta(description="How many entries are not shown: the first ones.")]
+    omitted_bytes: Annotated[int, Meta(description="How many bytes are not shown.")]
+    dropped: Annotated[int, Meta(description="How many entries were gone: more than are kept.")]
 
 
 # -- how a program is -----------------------------------------------------------------------------
@@ -366,9 +390,25 @@ class ProgramStatus(SessionStatus, kw_only=True):
     all_threads: Annotated[
         list[Thread] | UnsetType, Meta(description="Every thread, with its status.")
     ] = UNSET
+    watches: Annotated[
+        list[Watch] | UnsetType,
+        Meta(description="While paused, if there are watches: each with its value at this stop."),
+    ] = UNSET
+    breakpoints_set: Annotated[
+        list[BreakpointAnswer] | UnsetType,
+        Meta(description="The breakpoints that came with the start, as they are now."),
+    ] = UNSET
     output: Annotated[
         list[OutputEntry] | UnsetType,
-        Meta(description="With `include`: what was written since it last ran on."),
+        Meta(description="With `include`: what this run wrote and no answer has shown; its end."),
+    ] = UNSET
+    output_counts: Annotated[
+        OutputCounts | UnsetType,
+        Meta(description="With `output`: how much there was, and how much of it is left out."),
+    ] = UNSET
+    output_cursor: Annotated[
+        str | UnsetType,
+        Meta(description="With `output`: its end, from which `GET /output?since=` goes on."),
     ] = UNSET
     source: Annotated[
         SourceContext | UnsetType | None,
@@ -458,13 +498,16 @@ class ProgramDetail(ProgramSummary, kw_only=True):
     exception_breakpoints: Annotated[
         ExceptionBreakpoints, Meta(description="Which exceptions stop it.")
     ]
-    watches: Annotated[list[str], Meta(description="The expressions that it watches.")]
+    watches: Annotated[
+        list[Watch], Meta(description="What it watches; while paused, with the values.")
+    ]
     children: Annotated[list[str], Meta(description="The sessions of its child processes.")]
     subprocesses: Annotated[list[Subprocess], Meta(description="The processes that it started.")]
     pid: Annotated[int | None, Meta(description="The program's process.")]
     python_version: Annotated[str | None, Meta(description="The version of its Python.")]
     route: Annotated[str | None, Meta(description="How it is reached: direct, child, pid…")]
     output_cursor: Annotated[str, Meta(description="The cursor of what it wrote last.")]
+    run: Annotated[int, Meta(description="The number of its last run; 0 before the first.")]
     last_event: Annotated[int, Meta(description="The number of its newest event.")]
 
 
@@ -717,15 +760,6 @@ class Hover(Variable, total=False):
     expression: Annotated[str, Meta(description="The expression that was evaluated.")]
 
 
-class Watch(Variable, total=False):
-    """A watched expression, with its value while the program is paused."""
-
-    id: Annotated[str, Meta(description="The watch's id.")]
-    watch_id: Annotated[str, Meta(description="The same id.")]
-    expression: Annotated[str, Meta(description="The expression.")]
-    error: Annotated[str, Meta(description="Why it has no value now.")]
-
-
 class WatchList(msgspec.Struct):
     """Every watch of a session."""
 
@@ -788,9 +822,8 @@ class OutputCleared(msgspec.Struct):
     cleared: Annotated[bool, Meta(description="Always true.")] = True
 
 
-class InputAccepted(msgspec.Struct):
-    """That input was written to the program's stdin."""
+class InputAccepted(ProgramStatus, kw_only=True):
+    """That input was written to the program's stdin; with `wait`, what came of it."""
 
     bytes: Annotated[int, Meta(description="How many bytes.")]
-    status: Annotated[str, Meta(description="Where the session is now.")]
     accepted: Annotated[bool, Meta(description="Always true.")] = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import errors
@@ -208,7 +209,7 @@ class Inspection:
             raise errors.AssignmentFailed(
                 f"the value is not an expression: {problem}", field="value", value=value
             ) from None
-        self._stops.forget_values()
+        self._forget_values()
         answer = await target.execute(
             "assign",
             timeout or session.evaluate_timeout,
@@ -218,6 +219,11 @@ class Inspection:
         )
         session.event("variable_set", name=name, value=answer.get("value"))
         return cast(Variable, answer)
+
+    def _forget_values(self) -> None:
+        """Forget what was read at the stop, because the user's code may change it."""
+        self._stops.forget_values()
+        self._session.watches.forget_values()
 
     # -- expressions ------------------------------------------------------------------------
 
@@ -234,7 +240,7 @@ class Inspection:
             lifecycle.require(session.state, "evaluate")
         target = session.current_target()
         place = self._stops.find_frame(frame_id)
-        self._stops.forget_values()
+        self._forget_values()
         answer = await target.execute(
             "evaluate",
             timeout or session.evaluate_timeout,
@@ -244,15 +250,25 @@ class Inspection:
         )
         return cast(Variable, answer)
 
+    async def evaluate_watches(
+        self, expressions: Sequence[str], seconds: float
+    ) -> list[dict[str, Any]]:
+        """The value of each in the top frame, or its `error`; those that had no time say so."""
+        target = self._session.live_target("evaluate")
+        thread = self._stops.require().thread_id
+        if any(map(_may_change_values, expressions)):
+            self._stops.forget_values()
+        return await target.evaluate_watches(thread, expressions, seconds)
+
     async def hover(self, expression: str, frame_id: int = 0) -> Hover:
         """A value without side effects: names, attributes and items only, nothing that calls."""
         try:
-            tree = ast.parse(expression.strip(), mode="eval")
+            is_harmless = _is_harmless(expression)
         except (SyntaxError, ValueError) as problem:
             raise errors.InvalidInput(
                 f"not an expression: {problem}", field="expression", expression=expression
             ) from None
-        if not all(isinstance(node, _HARMLESS) for node in ast.walk(tree)):
+        if not is_harmless:
             raise errors.InvalidInput(
                 "hover takes names, attributes and items only: it calls and consumes nothing",
                 hint="Use POST /evaluate for other expressions.",
@@ -340,6 +356,19 @@ class Inspection:
         if not page["frames"] or place.mark not in (None, page["frames"][0]["mark"]):
             raise errors.FrameNotFound(f"no frame {frame_id} any more", frame_id=frame_id)
         return str(page["frames"][0]["file"]), int(page["frames"][0]["line"])
+
+
+def _is_harmless(expression: str) -> bool:
+    """Whether it has names, attributes and items only: it calls and consumes nothing."""
+    tree = ast.parse(expression.strip(), mode="eval")
+    return all(isinstance(node, _HARMLESS) for node in ast.walk(tree))
+
+
+def _may_change_values(expression: str) -> bool:
+    try:
+        return not _is_harmless(expression)
+    except (SyntaxError, ValueError):
+        return False  # it is refused in the program
 
 
 def _to_arguments(place: FramePlace) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
-from holdfast.model.launch import Attach
+from holdfast.model.launch import Preparation, Start
 from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import State
 from holdfast.service.event_stream import EventStream
@@ -27,7 +27,7 @@ from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
 from holdfast.service.programs.project_directory import resolve_directory, resolve_settings
 from holdfast.service.programs.session_document import apply_document, export_document, parse_config
 from holdfast.service.programs.source_files import SourceFiles
-from holdfast.service.run_options import DEFAULT_INCLUDE, Wait, parse_wait
+from holdfast.service.run_options import NOTHING, RunOptions, parse_include, parse_wait
 from holdfast.service.settings import Settings
 from holdfast.store import Store
 from holdfast.targets.program import launcher
@@ -246,20 +246,34 @@ class Programs:
             await session.storage.save()
         return session
 
-    async def open_attached(
-        self, config: SessionConfig, attach: Attach, wait: Wait = None, profile: str | None = None
+    async def create(
+        self,
+        config: SessionConfig,
+        start: Start | None,
+        preparation: Preparation,
+        options: RunOptions,
+        profile: str | None = None,
     ) -> ProgramDetail:
-        """Open a session and attach it. If it cannot be attached, there is no session."""
+        """Open a session, set breakpoints, start its program: all of it, or there is no session."""
+        seconds, include = parse_wait(options.wait, self.settings.max_wait), parse_include(options)
         session = await self.open(config, profile)
         try:
-            await session.attach(attach)
-            seconds = parse_wait(wait, self.settings.max_wait)
-            if seconds:
-                await session.wait_until_settled(seconds)
-        except BaseException:  # cancellation included: delete the session that is not attached
+            if start is None:
+                session.breakpoints.set_before_start(preparation)
+                await session.storage.save()
+            else:
+                await session.begin(start, preparation)
+        except BaseException:  # cancellation included: delete the session that has not begun
+            session.breakpoints.undo_set_before_start()
+            await session.storage.save()
             await self.delete(session)
             raise
-        return await session.detail(() if wait is None else DEFAULT_INCLUDE)
+        if seconds and start is not None:
+            await session.wait_until_settled(seconds)
+        asked = options.wait is not None or options.include is not None
+        answer = await session.detail(include if asked else NOTHING)
+        session.show_prepared(answer)
+        return answer
 
     async def _save_new(self, session: ProgramSession) -> None:
         """Save a new session. If it cannot be saved, there is no session."""

@@ -430,6 +430,28 @@ class Target:
         self._drain_outputs()  # what the code printed came before its result
         return body_of(response, op)
 
+    async def evaluate_watches(
+        self, thread: int, expressions: Sequence[str], timeout: float
+    ) -> list[dap.Body]:
+        """Evaluate all of them in one request. The one that takes too long is interrupted."""
+        arguments = {"op": "watches", "thread": thread, "expressions": list(expressions)}
+        reply = self.connection.post("holdfast", arguments)
+        try:
+            response = await asyncio.wait_for(asyncio.shield(reply), timeout)
+        except asyncio.TimeoutError:
+            if not await self._interrupt(reply, {"thread": thread}):
+                raise errors.TimedOut(
+                    f"the watches did not return within {timeout:g} s; they are still evaluated",
+                    operation="watches",
+                    timeout=timeout,
+                    interrupted=False,
+                ) from None
+            response = reply.result()
+        except ConnectionClosed:
+            raise await self._build_crash("watches") from None
+        self._drain_outputs()  # what they printed came before their values
+        return list(body_of(response, "watches")["values"])
+
     async def _interrupt(self, reply: Reply, where: dap.Body) -> bool:
         try:
             await self.operate("interrupt", _INTERRUPT_SECONDS, **where)
