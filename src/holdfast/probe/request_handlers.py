@@ -25,6 +25,7 @@ from . import (
     pydevd_patches,
     standard_streams,
     stop_snapshots,
+    thread_suspension,
     variables,
 )
 from .child_policy import stop_watching
@@ -277,6 +278,7 @@ def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
 
 
 def _disarm(db: Any, _args: Dict[str, Any]) -> Any:
+    thread_suspension.disarm(db)
     detachment.clear_breakpoints(db)
     stop_watching()
     return {}
