@@ -16,14 +16,17 @@ from . import (
     asyncio_tasks,
     bounded_calls,
     breakpoint_table,
+    deadlocks,
     detachment,
     evaluation,
     exception_filters,
     frames,
+    gevent_support,
     live_frames,
     pydevd_patches,
     standard_streams,
     stop_snapshots,
+    thread_suspension,
     variables,
 )
 from .child_policy import stop_watching
@@ -113,6 +116,7 @@ def _hello(_db: Any, _args: Dict[str, Any]) -> Any:
 
 def _breakpoints(db: Any, args: Dict[str, Any]) -> Any:
     breakpoint_table.set_lines(db, args["file"], args["breakpoints"])
+    gevent_support.watch_parked_greenlets(db)
     return {}
 
 
@@ -287,6 +291,7 @@ def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
 
 
 def _disarm(db: Any, _args: Dict[str, Any]) -> Any:
+    thread_suspension.disarm(db)
     detachment.clear_breakpoints(db)
     stop_watching()
     return {}
@@ -313,6 +318,7 @@ _HANDLERS: Dict[Any, Handler] = {
     "locals": _in_reader_thread(_locals),
     "variables": _in_reader_thread(_variables),
     "tasks": _in_reader_thread(lambda db, args: {"tasks": asyncio_tasks.list_tasks()}),
+    "deadlocks": _in_reader_thread(lambda db, args: deadlocks.describe_deadlocks(db)),
     "source": _in_reader_thread(_source),
     "evaluate": _evaluate,
     "watches": _in_program_thread(_watches),
