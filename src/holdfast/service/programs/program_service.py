@@ -55,6 +55,7 @@ class Programs:
         settings: Callable[[], Settings],
         trusted: Trusted,
         pool_size: int | None = None,
+        signals: int | None = None,
     ) -> None:
         self.store = store
         self.ledger = ledger
@@ -64,7 +65,7 @@ class Programs:
         self.profiles = BreakpointProfiles(store.directory)
         self.sources = SourceFiles()
         self.tags = Tags()
-        self.warden = Warden(self.tags.nonce)
+        self.warden = Warden(self.tags.nonce, signals)
         self.pool = Pool(self._start_warm_interpreter, self._unwatch, 0)
         self.fallback_reason: str | None = None
         """Why a program was last started through the stock adapter."""
@@ -72,6 +73,7 @@ class Programs:
         self._pool_size = pool_size
         self._sessions: dict[str, ProgramSession] = {}
         self._undeleted: set[str] = set()
+        self._is_unsaved_logged = False
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
@@ -140,6 +142,21 @@ class Programs:
         }
         return ServerWarning(code="STORE_BEHIND", message=message.rstrip(), details=details)
 
+    def tell_unsaved(self, message: str | None) -> None:
+        """Tell every session that it is not saved any more, or with None, that it is again."""
+        for session in self._sessions.values():
+            if message is None:
+                session.event("saved")
+            else:
+                session.event("not_saved", message=message)
+
+    def _log_unsaved(self) -> None:
+        """Write to the log when something cannot be saved, and when all of it is."""
+        warning = self.unsaved_warning()
+        if (warning is not None) != self._is_unsaved_logged:
+            self._is_unsaved_logged = warning is not None
+            log.warning("%s", "Everything is written again." if not warning else warning["message"])
+
     async def restore(self, record: SessionRecord) -> None:
         """Restore a session of an earlier server, ready to be restarted."""
         last_seq = await self.store.feed.last_seq(record.id)
@@ -164,6 +181,7 @@ class Programs:
                 if isinstance(ended, BaseException):
                     log.error("an idle session could not be ended", exc_info=ended)
             self._drop_oldest_expired()
+            self._log_unsaved()
             await self._retry_writes()
 
     async def _retry_writes(self) -> None:
