@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from . import bounded_calls, child_startup, end_reports, process_hooks, pydevd_control
+from . import bounded_calls, end_reports, join_ticket, process_hooks, pydevd_control
 from .child_policy import ChildPolicy
 from .module_files import find_path
 from .pydevd_access import current, is_detached, set_debugpy_folder
@@ -16,19 +16,27 @@ from .pydevd_access import current, is_detached, set_debugpy_folder
 _MAX_DISPOSAL_SECONDS = 10
 
 
-def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: bool) -> None:
+def enter_process(
+    ticket_path: str, debugpy_dir: str, child_ticket: str, had_threading: bool
+) -> None:
     """Called by whoever stopped the process (gdb, say): be quick, and never raise.
 
     `had_threading` says whether the program had imported `threading` before we came.
     """
-    connection = child_startup.connect_to_server(port)
+    ticket = join_ticket.read_if_given(ticket_path)
+    if ticket is None:
+        return  # we come too late: nobody waits for us any more
+    try:
+        connection = join_ticket.connect(ticket)
+    except OSError:
+        return
     try:
         _end_detached_debugger()
         if not had_threading:
             _fix_main_thread(debugpy_dir)
         pydevd_control.load(debugpy_dir)
         _reset(pydevd_control.arm(connection))
-        process_hooks.install(connection, child_port)
+        process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
         end_reports.watch_end()
     except BaseException as error:
         _report_failure(connection, "%s: %s" % (type(error).__name__, error))
@@ -90,7 +98,7 @@ def join_debugger() -> None:
         db.reader.process_net_command_json.__self__.process_net_command_json
     )
     _reset(db)
-    process_hooks.install(getattr(db, "_client_socket", None), 0)
+    process_hooks.install(getattr(db, "_client_socket", None), None)
     end_reports.watch_end()
     _keep_debugpy_from_children()
 

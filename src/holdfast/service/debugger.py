@@ -41,7 +41,7 @@ class Debugger:
         self._stream = EventStream()
         ledger = Ledger()
         shared = (ledger, self._stream, lambda: self.settings)
-        self.programs = Programs(self.store, *shared, trusted, pool_size)
+        self.programs = Programs(self.store, *shared, trusted, data_dir / "tickets", pool_size)
         self.calls = CallService(self.store, *shared, data_dir, self._warnings)
         self.agents = AgentRegistry(agents_dir(data_dir), *shared, self._warnings)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)

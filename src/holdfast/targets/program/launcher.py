@@ -94,7 +94,8 @@ class Request:
     late_setup: Callable[[list[str]], Setup] | None = None
     """Set when functions were not found yet. Called with the program's own import path."""
     tag: int | None = None
-    child_port: int = 0
+    child_ticket: str = ""
+    """With which its children join; none: they are not followed."""
     timeout: float = 30.0
     request_timeout: float = 10.0
 
@@ -193,7 +194,7 @@ async def start(request: Request, warm: Target | None = None) -> Target:
             cwd=request.place.cwd,
             env=request.place.env,
             tag=request.tag,
-            child_port=request.child_port,
+            child_ticket=request.child_ticket,
             request_timeout=request.request_timeout,
         )
     else:
@@ -246,7 +247,7 @@ async def arm(
     cwd: str,
     env: dict[str, str],
     tag: int | None,
-    child_port: int = 0,
+    child_ticket: str = "",
     request_timeout: float = 10.0,
 ) -> Target:
     """Start an interpreter with the debugger in it, which then waits for its program."""
@@ -255,7 +256,7 @@ async def arm(
     stdin, our_stdin = os.pipe()
     our_stdout, stdout = os.pipe()
     our_stderr, stderr = os.pipe()
-    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, str(child_port)]
+    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, child_ticket]
     with contextlib.ExitStack() as on_failure, theirs, contextlib.ExitStack() as always:
         on_failure.callback(ours.close)
         for fd in (our_stdin, our_stdout, our_stderr):
