@@ -20,6 +20,7 @@ from polling import wait_until
 
 ATTACH_TARGET = Program("attach_target.py")
 LOOP = Program("loop.py")
+MANY_THREADS = Program("many_threads.py")
 Started = Callable[..., "Running"]
 
 
@@ -28,7 +29,7 @@ class Running:
 
     def __init__(self, folder: Path, argv: list[str]) -> None:
         self._answer = folder / "answer"
-        if argv[-1] == ATTACH_TARGET.path:
+        if argv[-1] in (ATTACH_TARGET.path, MANY_THREADS.path):
             argv = [*argv, str(self._answer)]
         self.process = subprocess.Popen(
             argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -41,7 +42,7 @@ class Running:
         return self
 
     def observed(self) -> list[str]:
-        """What of a debugger it sees: is it traced, is it monitored."""
+        """What it answers; of a debugger: is it traced, is it monitored."""
         self._answer.unlink(missing_ok=True)
         ask = self._answer.with_suffix(".ask")
         ask.touch()
@@ -111,6 +112,29 @@ def test_a_process_is_attached_to_looked_into_and_let_go(
     assert (again["status"], again["reason"]) == ("paused", "breakpoint")
     session.delete()
     assert program.is_free()
+    assert program.end() == ""
+
+
+@pytest.mark.slow
+def test_a_hundred_threads_run_on_however_often_they_are_attached_to(
+    server: Server, running: Started, python: str
+) -> None:
+    program = running(python, MANY_THREADS.path).ready()
+
+    for _round in range(3):
+        with server.session() as session:
+            session.break_at(MANY_THREADS, "tick")
+            stops = [attach(session, pid=program.pid)]
+            stops += [session.resume() for _time in range(4)]
+            session.post("/detach")
+        assert {(stop["status"], stop["reason"]) for stop in stops} == {("paused", "breakpoint")}
+        assert {stop["location"]["line"] for stop in stops} == {MANY_THREADS.line("tick")}
+        before = [int(count) for count in program.observed()]
+        wait_until(
+            lambda before=before: all(map(int.__lt__, before, map(int, program.observed()))),  # type: ignore[misc]
+            "every thread to count on",
+        )
+
     assert program.end() == ""
 
 

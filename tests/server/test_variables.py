@@ -155,6 +155,32 @@ def test_scopes_lead_to_locals_and_globals(held: Session) -> None:
     )
 
 
+def test_a_module_shows_its_variables_before_what_it_defines_and_imports(session: Session) -> None:
+    code = (
+        "import json\n"
+        "from math import sqrt\n"
+        "def work(): pass\n"
+        "class Order: pass\n"
+        "total = sqrt(4)\n"
+        "import sys\n"
+        "order = Order()\n"
+        "breakpoint_here = 1\n"
+    )
+    stop = session.post("/launch", {"code": code, "stop_on_entry": True, "wait": 60})
+    while stop["location"]["line"] < 8:
+        stop = session.post("/step-over")
+    names = [variable["name"] for variable in stop["locals"]]
+    assert names == ["total", "order", "Order", "sqrt", "work", "json", "sys"]
+    assert names == [
+        variable["name"] for variable in session.get("/frames/0/variables")["variables"]
+    ]
+    [local, outer] = session.get("/frames/0/scopes")["scopes"]
+    assert names == [item["name"] for item in unfold(session, local["reference"])["items"]]
+    everything = [item["name"] for item in unfold(session, outer["reference"])["items"]]
+    assert everything[: len(names)] == names
+    assert everything[-1].startswith("__")
+
+
 def test_outer_frames_have_variables_too(held: Session) -> None:
     outer = held.locals(1)
     assert {name: each["value"] for name, each in outer.items()} == {

@@ -1064,8 +1064,18 @@ export interface AttachRequest {
   stop_all_threads?: boolean;
   /** Pairs of a directory here and the same one there. */
   path_mappings?: ([string, string])[];
+  /** Breakpoints to set before the program starts: one, or a list; those it has stay. */
+  breakpoints?: BreakpointSpec | BreakpointSpec[] | null;
+  /** Which exceptions stop the program; null: as they are set. */
+  exception_filters?: ("raised" | "uncaught" | "userUnhandled")[] | null;
   /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
   wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
 }
 
 /** A batch of calls was taken. */
@@ -2035,7 +2045,7 @@ export interface ContinuedHolds {
   total: number;
 }
 
-/** A new session; with `mode: attach`, of a program that runs already. */
+/** A new session: empty, or with `launch` or `mode: attach` of a program, from its start on. */
 export interface CreateSession {
   /** The process to attach to. */
   pid?: number | null;
@@ -2063,10 +2073,46 @@ export interface CreateSession {
   evaluate_timeout?: number | null;
   /** `attach`: attach at once, to `pid` or `port`. */
   mode?: "launch" | "attach";
-  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
-  wait?: boolean | number | string | null;
+  /** Launch this at once; if that is refused, there is no session. */
+  launch?: LaunchRequest | null;
+  /** Breakpoints to set before the program starts: one, or a list; those it has stay. */
+  breakpoints?: BreakpointSpec | BreakpointSpec[] | null;
+  /** Which exceptions stop the program; null: as they are set. */
+  exception_filters?: ("raised" | "uncaught" | "userUnhandled")[] | null;
   /** The profile whose breakpoints the session begins with. */
   breakpoint_profile?: string | null;
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
+}
+
+/** Threads or tasks that wait for one another in a circle: none of them can go on. */
+export interface DeadlockCycle {
+  /** The ids of the threads. */
+  threads: number[];
+  /** The names of the asyncio tasks. */
+  tasks: string[];
+  /** Who waits for what, and who holds it. */
+  message: string;
+}
+
+/** What every thread waits for, and who can never go on. */
+export interface DeadlockReport {
+  /** Every thread. */
+  threads: WaitingThread[];
+  /** The asyncio tasks that wait. */
+  tasks: WaitingTask[];
+  /** The deadlocks; none if empty. */
+  cycles: DeadlockCycle[];
+  /** The result in a sentence or two. */
+  message: string;
+  /** The program could not answer, so that its locks cannot be read. */
+  outside?: boolean;
 }
 
 /** A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`. */
@@ -2449,6 +2495,10 @@ export interface HoldDecision {
   wait?: boolean | number | string | null;
   /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
   include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
   /** An agent's hold: how many seconds the agent may take; at most 300. */
   timeout?: number;
   /** For skip (before), skip (after), skip (exception): the result that the caller gets. For skip (model), skip (tool), skip (error): the result that the agent gets. */
@@ -2565,12 +2615,90 @@ export interface ImportSession {
   watches?: string[];
 }
 
-/** That input was written to the program's stdin. */
+/** That input was written to the program's stdin; with `wait`, what came of it. */
 export interface InputAccepted {
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** Why it is paused (breakpoint, step, pause, exception…), or ended. */
+  reason?: string | null;
+  /** While paused: the line about to run. */
+  location?: Location | null;
+  /** The thread that stopped. */
+  thread_id?: number;
+  /** The breakpoint that it stopped at. */
+  breakpoint_id?: string;
+  /** All breakpoints at that place. */
+  breakpoint_ids?: string[];
+  /** The exception that it stopped at, or that ended it. */
+  exception?: ThrownException;
+  /** What the function just left returned. */
+  returned?: Variable[];
+  /** The hold that waits for a decision. */
+  hold_id?: string | null;
+  /** What may mislead: a source that has changed. */
+  warnings?: string[];
+  /** While it reads its stdin: the line that it asks with. */
+  prompt?: string;
+  /** How the process ended, if that is known. */
+  exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
+  /** Why it could not be started. */
+  error_details?: ErrorDetails;
+  /** The threads that stand at a stop of their own. */
+  stopped_threads?: Thread[];
+  /** Every thread, with its status. */
+  all_threads?: Thread[];
+  /** While paused, if there are watches: each with its value at this stop. */
+  watches?: Watch[];
+  /** The breakpoints that came with the start, as they are now. */
+  breakpoints_set?: BreakpointAnswer[];
+  /** With `include`: what this run wrote and no answer has shown; its end. */
+  output?: OutputEntry[];
+  /** With `output`: how much there was, and how much of it is left out. */
+  output_counts?: OutputCounts;
+  /** With `output`: its end, from which `GET /output?since=` goes on. */
+  output_cursor?: string;
+  /** With `include`: the line about to run, with a few around it. */
+  source?: SourceContext | null;
+  /** With `include`: the local variables of the top frame. */
+  locals?: Variable[];
+  /** How many locals there are, if not all are shown. */
+  locals_total?: number;
+  /** With `include`: the innermost frames. */
+  stack?: Frame[];
+  /** How many frames there are. */
+  stack_total?: number;
+  /** That the session will expire soon. */
+  warning?: string;
+  /** The step went over a call into native code. */
+  native_frame?: boolean;
+  /** It has not stopped yet: it is busy outside Python. */
+  pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
+  message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
+  /** The action that was decided. */
+  action?: string;
+  /** The program runs on by itself. */
+  detached?: boolean;
+  /** The thread that was let go. */
+  resumed_thread_id?: number;
   /** How many bytes. */
   bytes: number;
-  /** Where the session is now. */
-  status: string;
   /** Always true. */
   accepted?: boolean;
 }
@@ -2639,7 +2767,10 @@ export interface LaunchOptions {
   route?: "auto" | "direct" | "adapter";
 }
 
-/** A program to start: exactly one of `script`, `module` and `code`. */
+/** A program to start: one of `script`, `module` and `code`.
+
+Without any of them, it is what the session launched before, or what its original launched: a
+clone or an import may be launched with `{}`. Other fields that are given replace those of it. */
 export interface LaunchRequest {
   /** The path of a script, or of a directory or zip file with a `__main__.py`. */
   script?: string | null;
@@ -2679,10 +2810,18 @@ export interface LaunchRequest {
   program?: string | null;
   /** Another name for `python_path`. */
   python?: string | null;
+  /** Breakpoints to set before the program starts: one, or a list; those it has stay. */
+  breakpoints?: BreakpointSpec | BreakpointSpec[] | null;
+  /** Which exceptions stop the program; null: as they are set. */
+  exception_filters?: ("raised" | "uncaught" | "userUnhandled")[] | null;
   /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
   wait?: boolean | number | string | null;
   /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
   include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
 }
 
 /** What a leased application must ask about, and where it sees that change. */
@@ -2733,6 +2872,22 @@ export interface OutputCleared {
   cleared?: boolean;
 }
 
+/** How much output there was after a cursor, and how much of it an answer leaves out. */
+export interface OutputCounts {
+  /** The cursor after which it is counted. */
+  since: string;
+  /** How many entries there are, shown or not. */
+  entries: number;
+  /** How many bytes they have. */
+  bytes: number;
+  /** How many entries are not shown: the first ones. */
+  omitted: number;
+  /** How many bytes are not shown. */
+  omitted_bytes: number;
+  /** How many entries were gone: more than are kept. */
+  dropped: number;
+}
+
 /** Something that the program wrote. */
 export interface OutputEntry {
   /** stdout, stderr or log. */
@@ -2743,6 +2898,10 @@ export interface OutputEntry {
   timestamp?: string;
   /** Its number: a cursor. */
   seq?: number;
+  /** The run of the program that wrote it, from 1 on. */
+  run?: number;
+  /** Only its end is shown: so many bytes before it are left out. */
+  omitted_bytes?: number;
   /** Of a logpoint: the file that it is in. */
   file?: string;
   /** Of a logpoint: its line. */
@@ -3133,8 +3292,16 @@ export interface ProgramDetail {
   stopped_threads?: Thread[];
   /** Every thread, with its status. */
   all_threads?: Thread[];
-  /** With `include`: what was written since it last ran on. */
+  /** What it watches; while paused, with the values. */
+  watches: Watch[];
+  /** The breakpoints that came with the start, as they are now. */
+  breakpoints_set?: BreakpointAnswer[];
+  /** With `include`: what this run wrote and no answer has shown; its end. */
   output?: OutputEntry[];
+  /** With `output`: how much there was, and how much of it is left out. */
+  output_counts?: OutputCounts;
+  /** The cursor of what it wrote last. */
+  output_cursor: string;
   /** With `include`: the line about to run, with a few around it. */
   source?: SourceContext | null;
   /** With `include`: the local variables of the top frame. */
@@ -3151,6 +3318,10 @@ export interface ProgramDetail {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3185,8 +3356,6 @@ export interface ProgramDetail {
   breakpoints: number;
   /** Which exceptions stop it. */
   exception_breakpoints: ExceptionBreakpoints;
-  /** The expressions that it watches. */
-  watches: string[];
   /** The sessions of its child processes. */
   children: string[];
   /** The processes that it started. */
@@ -3197,8 +3366,8 @@ export interface ProgramDetail {
   python_version: string | null;
   /** How it is reached: direct, child, pid… */
   route: string | null;
-  /** The cursor of what it wrote last. */
-  output_cursor: string;
+  /** The number of its last run; 0 before the first. */
+  run: number;
   /** The number of its newest event. */
   last_event: number;
 }
@@ -3481,8 +3650,16 @@ export interface ProgramStatus {
   stopped_threads?: Thread[];
   /** Every thread, with its status. */
   all_threads?: Thread[];
-  /** With `include`: what was written since it last ran on. */
+  /** While paused, if there are watches: each with its value at this stop. */
+  watches?: Watch[];
+  /** The breakpoints that came with the start, as they are now. */
+  breakpoints_set?: BreakpointAnswer[];
+  /** With `include`: what this run wrote and no answer has shown; its end. */
   output?: OutputEntry[];
+  /** With `output`: how much there was, and how much of it is left out. */
+  output_counts?: OutputCounts;
+  /** With `output`: its end, from which `GET /output?since=` goes on. */
+  output_cursor?: string;
   /** With `include`: the line about to run, with a few around it. */
   source?: SourceContext | null;
   /** With `include`: the local variables of the top frame. */
@@ -3499,6 +3676,10 @@ export interface ProgramStatus {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3603,8 +3784,16 @@ export interface ProgramSummary {
   stopped_threads?: Thread[];
   /** Every thread, with its status. */
   all_threads?: Thread[];
-  /** With `include`: what was written since it last ran on. */
+  /** While paused, if there are watches: each with its value at this stop. */
+  watches?: Watch[];
+  /** The breakpoints that came with the start, as they are now. */
+  breakpoints_set?: BreakpointAnswer[];
+  /** With `include`: what this run wrote and no answer has shown; its end. */
   output?: OutputEntry[];
+  /** With `output`: how much there was, and how much of it is left out. */
+  output_counts?: OutputCounts;
+  /** With `output`: its end, from which `GET /output?since=` goes on. */
+  output_cursor?: string;
   /** With `include`: the line about to run, with a few around it. */
   source?: SourceContext | null;
   /** With `include`: the local variables of the top frame. */
@@ -3621,6 +3810,10 @@ export interface ProgramSummary {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3753,6 +3946,10 @@ export interface RestartRequest {
   wait?: boolean | number | string | null;
   /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
   include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
   /** Who decides; whoever comes second is told. */
@@ -3789,6 +3986,10 @@ export interface RunRequest {
   wait?: boolean | number | string | null;
   /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
   include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
   /** Who decides; whoever comes second is told. */
@@ -3829,6 +4030,14 @@ export interface SendInput {
   text?: string | null;
   /** Whether stdin ends after this. */
   close?: boolean;
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
 }
 
 /** Where and when a call is made. */
@@ -4141,6 +4350,10 @@ export interface StackPage {
   has_more: boolean;
   /** The thread whose stack it is. */
   thread_id: number;
+  /** The program could not answer: the stack was read from outside its interpreter. Its frames have no ids and no locals. */
+  outside?: boolean;
+  /** Of a stack read from outside: why that was needed. */
+  message?: string;
 }
 
 /** What to do with a call that is about to be made. */
@@ -4281,12 +4494,20 @@ export interface Thread {
   location?: Location | null;
   /** The breakpoint that it stands at. */
   breakpoint_id?: string;
+  /** Read from outside the interpreter. */
+  outside?: boolean;
+  /** Seen from outside: it holds the interpreter's lock. */
+  holds_gil?: boolean;
 }
 
 /** Every thread of the program. */
 export interface ThreadList {
   /** The threads, held or running. */
   threads: Thread[];
+  /** The program could not answer: read from outside its interpreter. */
+  outside?: boolean;
+  /** Of threads read from outside: why that was needed. */
+  message?: string;
 }
 
 /** The exception that a program stopped at, or that ended it. */
@@ -4431,6 +4652,50 @@ export interface VariableList {
   total: number;
   /** Whether there are more after these. */
   has_more: boolean;
+}
+
+/** Something that a thread or a task waits for. */
+export interface WaitedFor {
+  /** lock, condition, event, semaphore, barrier, queue, future, thread, task, process lock, or exit. */
+  kind?: string;
+  /** What the waiting code calls it, such as `self.lock`, if that is known. */
+  name?: string | null;
+  /** The name of its class. */
+  type?: string;
+  /** Its address: the same for the same object. */
+  id?: string;
+}
+
+/** An asyncio task that waits. */
+export interface WaitingTask {
+  /** The task's name. */
+  task?: string;
+  /** What it waits for. */
+  waits_for?: WaitedFor;
+  /** The tasks that must go on first, by name. */
+  held_by?: string[];
+  /** How they are known, or why they are not. */
+  note?: string;
+  /** Where it waits. */
+  location?: Location;
+}
+
+/** A thread, and what it waits for. */
+export interface WaitingThread {
+  /** The thread's id. */
+  thread_id?: number;
+  /** The thread's name. */
+  name?: string;
+  /** paused (held by the debugger) or running. */
+  status?: string;
+  /** What it waits for; null: for nothing that is known. */
+  waits_for?: WaitedFor | null;
+  /** The thread that holds it, if there is one and it is known. */
+  held_by?: number | null;
+  /** How the holder is known, or why it is not. */
+  note?: string;
+  /** Where it waits, or is. */
+  location?: Location;
 }
 
 /** A watched expression, with its value while the program is paused. */

@@ -132,7 +132,7 @@ _HINTS: Mapping[State, str] = {
 _LIVE = frozenset({State.LAUNCHING, State.RUNNING, State.PAUSED, State.WAITING_FOR_INPUT})
 
 _BUSY = frozenset({State.LAUNCHING, State.RUNNING})
-_SETTLED = frozenset({State.PAUSED, State.WAITING_FOR_INPUT, State.TERMINATED, State.FAILED})
+_SETTLED = frozenset(State) - _BUSY
 
 
 def is_busy(state: State) -> bool:
@@ -141,7 +141,7 @@ def is_busy(state: State) -> bool:
 
 
 def is_settled(state: State) -> bool:
-    """Whether the state stays as it is until somebody acts: paused, waiting for input, ended."""
+    """Whether the state stays as it is until somebody acts: never launched, paused, ended…"""
     return state in _SETTLED
 
 

@@ -199,7 +199,7 @@ def _read_message(error: BaseException, budget: bounded_calls.Budget) -> str:
     if writer is BaseException and (not args or (len(args) == 1 and type(args[0]) is str)):
         return _shorten(args[0] if args else "")
     try:
-        return _shorten(budget.call(lambda: str(error)))
+        return _shorten(budget.call(lambda: str(error), type(error)))
     except bounded_calls.CallFailed as failure:
         return _shorten("<str raised %s>" % failure.error)
     except (bounded_calls.CallTimedOut, bounded_calls.BudgetSpent):

@@ -139,6 +139,25 @@ def evaluate(
     return described
 
 
+def evaluate_watches(
+    db: Any, frame: Any, thread_id: str, expressions: List[str]
+) -> List[Dict[str, Any]]:
+    """The value of each, or its error. When the server interrupts one, the rest is skipped."""
+    values: List[Dict[str, Any]] = []
+    for expression in expressions:
+        try:
+            values.append(evaluate(db, frame, thread_id, expression, "watch"))
+        except Interrupted:
+            values.append({"timed_out": True})
+            break
+        except RequestFailed:
+            raise
+        except BaseException as error:
+            values.append({"error": str(_describe_failure(error))})
+    values.extend({"skipped": True} for _ in expressions[len(values) :])
+    return values
+
+
 def assign(db: Any, thread_id: str, reference: int, name: str, text: str) -> Dict[str, Any]:
     """Set a variable of a scope, or a child of a value, to the value of an expression."""
     from _pydevd_bundle import pydevd_vars

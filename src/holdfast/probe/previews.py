@@ -101,7 +101,7 @@ class Preview:
         finally:
             self._open.discard(id(value))
 
-    def join(self, total: int, texts: Iterable[Callable[[], str]]) -> str:
+    def join(self, total: int, texts: Iterable[Callable[[], str]], noun: str = "item") -> str:
         """The first of `total` texts, and their number if some are left out."""
         rendered = []
         for text in texts:
@@ -111,7 +111,7 @@ class Preview:
             self.remaining -= 2
         if len(rendered) < total:
             self.is_truncated = True
-            rendered.append("... (%d item%s)" % (total, "" if total == 1 else "s"))
+            rendered.append("... (%d %s%s)" % (total, noun, "" if total == 1 else "s"))
         return ", ".join(rendered)
 
     def has_room(self) -> bool:
@@ -140,9 +140,9 @@ class Preview:
         if bounded_calls.is_slow(cls):
             return self.placeholder("<%s object: repr took too long>" % name)
         try:
-            return self.leaf(self.budget.call(lambda: repr(value)), depth)
-        except bounded_calls.CallTimedOut:
-            bounded_calls.mark_slow(cls)
+            return self.leaf(self.budget.call(lambda: repr(value), cls), depth)
+        except bounded_calls.CallTimedOut as late:
+            bounded_calls.note_late(cls, late.seconds)
             return self.placeholder("<%s object: repr took too long>" % name)
         except bounded_calls.BudgetSpent:
             return self.placeholder("<%s object: repr skipped, no time was left>" % name)
@@ -323,8 +323,19 @@ def _render_enum(preview: Preview, value: Any, depth: int) -> str:
 
 
 def _render_plain_object(preview: Preview, value: Any, depth: int) -> str:
-    return preview.leaf(
-        "<%s object at %#x>" % (introspection.type_name(type(value)), id(value)), depth
+    """`<Cart items=[1, 2], total=3>`: the first attributes, since there is no repr of its own."""
+    name = introspection.type_name(type(value))
+    total = introspection.attribute_count(value)
+    if not total:
+        return preview.leaf("<%s object at %#x>" % (name, id(value)), depth)
+    count = min(total, preview.limits.head) if depth else preview.shown_count(total)
+    texts = (
+        _lazy_field(preview, (key if type(key) is str else "...", True, item), depth + 1)
+        for key, item in introspection.first_attributes(value, count)
+    )
+    brackets = "<%s " % name, ">"
+    return preview.nest(
+        value, depth, brackets, lambda: preview.join(total, texts, noun="attribute")
     )
 
 

@@ -80,7 +80,8 @@ def _prepare_child(arguments: List[str]) -> Optional[Runner]:
     spec = child_startup.parse_python_arguments(arguments)
     if spec is None:
         return None
-    run = _find_runner(spec, _reset_main())
+    with exception_filters.silenced():
+        run = _find_runner(spec, _reset_main())
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = [sys.executable] + arguments
     return run
@@ -138,7 +139,8 @@ def _prepare_process(spec: Dict[str, Any]) -> Runner:
             os.environ[name] = value
     os.chdir(spec["cwd"])
     standard_streams.install()
-    return _find_runner(spec, _reset_main())
+    with exception_filters.silenced():  # what is raised in here is not the program's
+        return _find_runner(spec, _reset_main())
 
 
 def _find_runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:

@@ -24,6 +24,7 @@ from . import (
     pydevd_patches,
     request_handlers,
     stop_snapshots,
+    thread_suspension,
 )
 from .pydevd_access import HERE, debugpy_folder, set_debugpy_folder, user_threads
 from .pydevd_loader import import_pydevd
@@ -164,6 +165,7 @@ def install() -> None:
     breakpoint_table.install(pydevd)
     exception_filters.install(pydevd)
     pydevd_patches.apply_one(fast_lines.skip_quiet_lines, pydevd)
+    thread_suspension.install(pydevd)  # before the next, which suspends and waits through it
     missed_breakpoints.install(pydevd)
 
 

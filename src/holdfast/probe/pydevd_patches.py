@@ -29,6 +29,7 @@ def apply_all(pydevd: Any) -> None:
         skip_traced_parents,
         step_over_comprehensions,
         receive_lines_first,
+        update_one_thread,
     ):
         apply_one(patch, pydevd)
 
@@ -157,12 +158,38 @@ def receive_lines_first(_pydevd: Any) -> None:
         return
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
-    module: Any = sys.modules[pydevd_sys_monitoring.update_monitor_events.__module__]
+    module: Any = sys.modules[pydevd_sys_monitoring.restart_events.__module__]
     known = {name: getattr(module.monitor, name) for name in dir(module.monitor)}
     if module.DEBUGGER_ID != known["DEBUGGER_ID"] or known["get_tool"](_PYDEVD_TOOL):
         raise RuntimeError("an unknown version of pydevd, or a tool number that is taken")
     module.DEBUGGER_ID = _PYDEVD_TOOL
     module.monitor = SimpleNamespace(**dict(known, DEBUGGER_ID=_PYDEVD_TOOL))
+
+
+def update_one_thread(_pydevd: Any) -> None:
+    """When one thread is suspended or resumed, pydevd goes through all that there are.
+
+    It does so for each of them when all are, which takes seconds for a hundred threads.
+    """
+    from _pydevd_bundle import pydevd_additional_thread_info, pydevd_additional_thread_info_regular
+
+    module: Any = pydevd_additional_thread_info_regular
+    if pydevd_additional_thread_info.set_additional_thread_info.__module__ != module.__name__:
+        return  # the compiled form
+    module._update_stepping_info.__name__  # noqa: B018  (it must be there to be replaced)
+
+    def update_stepping_info(info: Any) -> None:
+        with module._update_infos_lock:
+            if info._is_stepping() and info._get_related_thread() is not None:
+                module._infos_stepping.add(info)
+            else:
+                module._infos_stepping.discard(info)
+        db = module.get_global_debugger()
+        thread = info.weak_thread() if info.weak_thread is not None else None
+        if db is not None and not db.pydb_disposed and thread is not None:
+            db.get_internal_queue_and_event(module.get_thread_id(thread))[1].set()
+
+    module._update_stepping_info = update_stepping_info
 
 
 @functools.lru_cache(maxsize=1000)

@@ -16,6 +16,7 @@ from . import (
     asyncio_tasks,
     bounded_calls,
     breakpoint_table,
+    deadlocks,
     detachment,
     evaluation,
     exception_filters,
@@ -24,6 +25,7 @@ from . import (
     pydevd_patches,
     standard_streams,
     stop_snapshots,
+    thread_suspension,
     variables,
 )
 from .child_policy import stop_watching
@@ -233,6 +235,11 @@ def _evaluate_beside(db: Any, args: Dict[str, Any]) -> Any:
     )
 
 
+def _watches(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
+    frame = frames.frame_at(db, thread_id, 0)
+    return {"values": evaluation.evaluate_watches(db, frame, thread_id, args["expressions"])}
+
+
 def _assign(db: Any, args: Dict[str, Any], reply: Reply) -> None:
     """Runs in the thread that the reference belongs to."""
     handle = stop_snapshots.HANDLES.get(args["reference"])
@@ -271,6 +278,7 @@ def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
 
 
 def _disarm(db: Any, _args: Dict[str, Any]) -> Any:
+    thread_suspension.disarm(db)
     detachment.clear_breakpoints(db)
     stop_watching()
     return {}
@@ -297,8 +305,10 @@ _HANDLERS: Dict[Any, Handler] = {
     "locals": _in_reader_thread(_locals),
     "variables": _in_reader_thread(_variables),
     "tasks": _in_reader_thread(lambda db, args: {"tasks": asyncio_tasks.list_tasks()}),
+    "deadlocks": _in_reader_thread(lambda db, args: deadlocks.describe_deadlocks(db)),
     "source": _in_reader_thread(_source),
     "evaluate": _evaluate,
+    "watches": _in_program_thread(_watches),
     "assign": _assign,
     "completions": _in_program_thread(_completions),
     "interrupt": _in_reader_thread(_interrupt),

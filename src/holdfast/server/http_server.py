@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import secrets
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -75,7 +74,10 @@ def discovery_file(data_dir: Path) -> Path:
 
 
 async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
-    """Serve until a signal or a client asks to stop. Returns when all targets have ended."""
+    """Serve until a signal or a client asks to stop. Returns when all targets have ended.
+
+    An alarm that ends this process is left behind, for whatever the interpreter still waits for.
+    """
     service = await Debugger.open(
         options.data_dir, trusted=_is_same_user, pool_size=options.pool_size
     )
@@ -192,15 +194,13 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 async def _stop_on_request(server: uvicorn.Server, service: Debugger) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
-            loop.add_signal_handler(number, service.stop_requested.set)
+    service.signals.listen(service.stop_requested.set)
     await service.stop_requested.wait()
+    service.signals.limit_ending()
     server.should_exit = True
     # Targets end first, so that requests that wait for one are answered with its end.
     # If that takes long, those requests are answered with the current state.
-    loop.call_later(_SHUTDOWN_SECONDS / 2, service.wake_all)
+    asyncio.get_running_loop().call_later(_SHUTDOWN_SECONDS / 2, service.wake_all)
     await service.programs.end_targets()
     service.wake_all()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_origin
 from urllib.parse import parse_qsl
@@ -51,15 +51,22 @@ class BodyParser(Generic[T]):
     def __init__(self, type_: type[T]) -> None:
         self._type = type_
         self._decode = msgspec.json.Decoder(type_).decode
+        self._note_given: Callable[[T, Iterable[str]], None] | None = getattr(
+            type_, "note_given", None
+        )
+        """Of a request for which it matters whether a field was given, even as its default."""
 
     def parse(self, data: bytes) -> T | None:
         """The body; None where there is none."""
         if not data:
             return None
         try:
-            return self._decode(data)
+            body: T | None = self._decode(data)
         except (msgspec.MsgspecError, ValueError, RecursionError):
-            return self._parse_leniently(data)
+            body = self._parse_leniently(data)
+        if self._note_given is not None and body is not None:
+            self._note_given(body, _parse_json(data))
+        return body
 
     def _parse_leniently(self, data: bytes) -> T | None:
         document = _parse_json(data)

@@ -23,6 +23,17 @@ Include = Annotated[
         "list, or names with commas; null: `source` and `locals`."
     ),
 ]
+OutputSince = Annotated[
+    str | int | None,
+    about(
+        "With `output`: only what came after this cursor; null: what no answer of this run has "
+        "shown yet."
+    ),
+]
+OutputBytes = Annotated[
+    Annotated[int, Meta(ge=0, le=2 * 1024 * 1024)] | None,
+    about("With `output`: how many bytes of it at most, the newest; null: 65,536."),
+]
 By = Annotated[str | None, about("Who decides; whoever comes second is told.")]
 Seconds = Annotated[float, Meta(gt=0, le=3600)]
 EventLimit = Annotated[int, about("How many events the answer may carry.", ge=1, le=10_000)]
@@ -97,6 +108,8 @@ class StatusQuery(Query):
     include: Annotated[
         str | None, about("What to add at a stop: `source,locals,stack,output`.")
     ] = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
 
 
 class EvaluateHold(Body):
@@ -155,6 +168,8 @@ class DecisionHead(Struct, kw_only=True):
     by: By = None
     wait: Wait = None
     include: Include = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
 
 
 class DecidedValue(TypedDict, total=False):

@@ -48,7 +48,13 @@ async def decide(debugger: Debugger, hold_id: str, body: DecisionBody) -> Decisi
     head = convert(body, DecisionHead)
     names = DecisionHead.__struct_fields__
     fields = {name: value for name, value in body.items() if name not in names}
-    options = RunOptions(by=head.by or "rest", wait=head.wait, include=head.include)
+    options = RunOptions(
+        by=head.by or "rest",
+        wait=head.wait,
+        include=head.include,
+        output_since=head.output_since,
+        output_bytes=head.output_bytes,
+    )
     return await debugger.holds.decide(hold_id, DecisionRequest(head.action, options, fields))
 
 

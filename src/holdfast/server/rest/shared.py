@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
-from holdfast import errors
 from holdfast.service.debugger import Debugger
-from holdfast.service.run_options import RunOptions, parse_wait
-from holdfast.wire.program_requests import RunRequest
+from holdfast.service.run_options import RunOptions, parse_cursor, parse_wait
+from holdfast.wire.program_requests import LaunchRequest, RunRequest
 from holdfast.wire.session_requests import StatusQuery
 
 NO_WAIT = StatusQuery()
+_ANSWER_OPTIONS = ("wait", "include", "output_since", "output_bytes")
 
 
 def build_options(
-    body: Struct, query: StatusQuery = NO_WAIT, thread_id: int | None = None
+    body: Struct,
+    query: StatusQuery = NO_WAIT,
+    thread_id: int | None = None,
+    launch: LaunchRequest | None = None,
 ) -> RunOptions:
-    """What a request says about waiting: in its body, else in its query."""
-    wait, include = getattr(body, "wait", None), getattr(body, "include", None)
+    """What a request says about waiting and its answer: in its body, else in its query."""
     by, thread = (body.by, body.thread_id) if isinstance(body, RunRequest) else (None, None)
     return RunOptions(
         by=by or "rest",
-        wait=query.wait if wait is None else wait,
-        include=query.include if include is None else include,
         thread_id=thread if thread_id is None else thread_id,
+        **{name: _find_given(name, launch, body, query) for name in _ANSWER_OPTIONS},
     )
+
+
+def _find_given(name: str, *sources: Struct | None) -> Any:
+    """The value of an option in the first place that has it."""
+    values = (getattr(source, name, None) for source in sources)
+    return next((value for value in values if value is not None), None)
 
 
 def parse_seconds(wait: str | None, debugger: Debugger) -> float:
@@ -32,15 +41,9 @@ def parse_seconds(wait: str | None, debugger: Debugger) -> float:
     return parse_wait(wait, debugger.settings.max_wait)
 
 
-def parse_cursor(text: str | None) -> int:
+def parse_since(text: str | None) -> int:
     """The number after which a list goes on."""
-    if text is None or text == "":
-        return 0
-    if not text.isdecimal():
-        raise errors.InvalidInput(
-            f"{text!r} is not a cursor", hint="Use the cursor of an earlier answer.", field="since"
-        )
-    return int(text)
+    return parse_cursor(text, "since")
 
 
 def parse_types(text: str | None) -> frozenset[str] | None:

@@ -79,6 +79,21 @@ class BreakpointSet:
         self._all.update((point.id, point) for point in points)
         return points
 
+    def add_missing(
+        self, specs: Sequence[Mapping[str, Any]], strict: Iterable[bool] = ()
+    ) -> tuple[list[Breakpoint], list[Breakpoint]]:
+        """The same, but one that is there already is not set twice. All of them, and the new."""
+        before = {point.id for point in self}
+        known = {_build_key(point): point for point in self}
+        points = self.add(specs, strict)
+        wanted: dict[str, Breakpoint] = {}
+        for point in points:
+            kept = known.setdefault(_build_key(point), point)
+            if kept is not point:
+                self.remove(point.id)
+            wanted[kept.id] = kept
+        return list(wanted.values()), [each for each in wanted.values() if each.id not in before]
+
     def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> Breakpoint:
         before = self.get(breakpoint_id)
         if before.is_function and "line" in changes:
@@ -289,6 +304,11 @@ def _build_document(point: Breakpoint) -> dict[str, Any]:
     if point.is_function:
         del kept["file"], kept["line"]
     return {name: value for name, value in kept.items() if value is not None}
+
+
+def _build_key(point: Breakpoint) -> frozenset[tuple[str, Any]]:
+    """What two breakpoints have in common that are the same but for their ids."""
+    return frozenset(item for item in _build_document(point).items() if item[0] != "id")
 
 
 def _is_generated(file: str) -> bool:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import errors
 from holdfast.core import lifecycle
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described
+from holdfast.service.programs import hang_report, outside_answers
 from holdfast.service.programs.frame_ids import FramePlace, is_small
 from holdfast.service.programs.source_files import is_kernel_path
+from holdfast.targets.program.outside_stacks import OutsideStacks
 from holdfast.wire.program_answers import (
     CompletionList,
+    DeadlockReport,
     Frame,
     Hover,
     ItemPage,
@@ -53,10 +57,14 @@ class Inspection:
         """A page of a thread's stack, innermost first; of a running thread, as it is now."""
         session = self._session
         target = session.current_target()
-        thread = self._stops.require().thread_id if thread_id is None else thread_id
         max_depth = session.settings.max_stack_depth
         wanted = max_depth if count is None else min(count, max_depth)
-        page = await target.operate("stack", thread=thread, start=start, count=wanted)
+        if thread_id is None and self._stops.current is None:
+            return await self._busy_stack(start, wanted)
+        thread = self._stops.require().thread_id if thread_id is None else thread_id
+        page = await target.operate_or_look("stack", thread=thread, start=start, count=wanted)
+        if isinstance(page, OutsideStacks):
+            return outside_answers.build_stack(page, thread, start, wanted)
         frames: list[Frame] = page["frames"]
         marks = [frame.pop("mark") for frame in page["frames"]]
         ids = self._stops.assign_frame_ids(thread, start, marks, is_held=page["suspended"])
@@ -66,11 +74,24 @@ class Inspection:
         total = page["total"]
         return StackPage(frames, total, start, start + len(frames) < total, thread)
 
+    async def _busy_stack(self, start: int, count: int) -> StackPage:
+        """The stack of the thread that keeps a running program from answering, if one does."""
+        if self._session.state is not State.PAUSED and self._session.target is not None:
+            seen = await self._session.current_target().operate_or_look("threads")
+            if isinstance(seen, OutsideStacks) and seen.threads:
+                busy = seen.gil_holder or seen.threads[0]
+                return outside_answers.build_stack(seen, busy.id, start, count)
+        raise lifecycle.wrong_state(self._session.state, "only a paused program can be looked into")
+
     async def threads(self) -> ThreadList:
         """Every thread with its state; when a stop holds all of them, all are held."""
         session, threads = self._session, self._stops.threads
-        answer = await session.current_target().operate("threads")
+        target = session.current_target()
+        answer = await target.operate_or_look("threads")
+        if isinstance(answer, OutsideStacks):
+            return outside_answers.build_threads(answer)
         listed: list[Described] = list(answer["threads"])
+        target.note_threads(listed)
         threads.seen.update(thread["id"] for thread in listed if thread["status"] == "paused")
         stop = self._stops.current
         if session.state is State.PAUSED and stop and stop.all_threads_stopped:
@@ -81,8 +102,12 @@ class Inspection:
 
     async def require_thread(self, thread_id: int) -> list[Described]:
         """All threads as the debugger lists them, of which this must be one."""
-        answer = await self._session.current_target().operate("threads")
-        listed: list[Described] = answer["threads"]
+        answer = await self._session.current_target().operate_or_look("threads")
+        listed: list[Described] = (
+            outside_answers.describe_threads(answer)
+            if isinstance(answer, OutsideStacks)
+            else answer["threads"]
+        )
         if not any(thread["id"] == thread_id for thread in listed):
             known = [thread["id"] for thread in listed]
             raise errors.ThreadNotFound(f"no thread {thread_id}", thread_id=thread_id, known=known)
@@ -94,6 +119,13 @@ class Inspection:
         listed = (await self.threads()).threads
         if any(t["thread_id"] == thread_id and t["status"] == "paused" for t in listed):
             raise lifecycle.wrong_state(self._session.state, f"thread {thread_id} is held already")
+
+    async def deadlocks(self) -> DeadlockReport:
+        """What each thread and task waits for, who holds it, and the circles in that."""
+        answer = await self._session.current_target().operate_or_look("deadlocks")
+        if isinstance(answer, OutsideStacks):
+            return outside_answers.build_deadlocks(answer)
+        return hang_report.build_report(answer)
 
     async def tasks(self) -> TaskList:
         """The asyncio tasks: where each is, and what it waits for."""
@@ -177,7 +209,7 @@ class Inspection:
             raise errors.AssignmentFailed(
                 f"the value is not an expression: {problem}", field="value", value=value
             ) from None
-        self._stops.forget_values()
+        self._forget_values()
         answer = await target.execute(
             "assign",
             timeout or session.evaluate_timeout,
@@ -187,6 +219,11 @@ class Inspection:
         )
         session.event("variable_set", name=name, value=answer.get("value"))
         return cast(Variable, answer)
+
+    def _forget_values(self) -> None:
+        """Forget what was read at the stop, because the user's code may change it."""
+        self._stops.forget_values()
+        self._session.watches.forget_values()
 
     # -- expressions ------------------------------------------------------------------------
 
@@ -203,7 +240,7 @@ class Inspection:
             lifecycle.require(session.state, "evaluate")
         target = session.current_target()
         place = self._stops.find_frame(frame_id)
-        self._stops.forget_values()
+        self._forget_values()
         answer = await target.execute(
             "evaluate",
             timeout or session.evaluate_timeout,
@@ -213,15 +250,25 @@ class Inspection:
         )
         return cast(Variable, answer)
 
+    async def evaluate_watches(
+        self, expressions: Sequence[str], seconds: float
+    ) -> list[dict[str, Any]]:
+        """The value of each in the top frame, or its `error`; those that had no time say so."""
+        target = self._session.live_target("evaluate")
+        thread = self._stops.require().thread_id
+        if any(map(_may_change_values, expressions)):
+            self._stops.forget_values()
+        return await target.evaluate_watches(thread, expressions, seconds)
+
     async def hover(self, expression: str, frame_id: int = 0) -> Hover:
         """A value without side effects: names, attributes and items only, nothing that calls."""
         try:
-            tree = ast.parse(expression.strip(), mode="eval")
+            is_harmless = _is_harmless(expression)
         except (SyntaxError, ValueError) as problem:
             raise errors.InvalidInput(
                 f"not an expression: {problem}", field="expression", expression=expression
             ) from None
-        if not all(isinstance(node, _HARMLESS) for node in ast.walk(tree)):
+        if not is_harmless:
             raise errors.InvalidInput(
                 "hover takes names, attributes and items only: it calls and consumes nothing",
                 hint="Use POST /evaluate for other expressions.",
@@ -309,6 +356,19 @@ class Inspection:
         if not page["frames"] or place.mark not in (None, page["frames"][0]["mark"]):
             raise errors.FrameNotFound(f"no frame {frame_id} any more", frame_id=frame_id)
         return str(page["frames"][0]["file"]), int(page["frames"][0]["line"])
+
+
+def _is_harmless(expression: str) -> bool:
+    """Whether it has names, attributes and items only: it calls and consumes nothing."""
+    tree = ast.parse(expression.strip(), mode="eval")
+    return all(isinstance(node, _HARMLESS) for node in ast.walk(tree))
+
+
+def _may_change_values(expression: str) -> bool:
+    try:
+        return not _is_harmless(expression)
+    except (SyntaxError, ValueError):
+        return False  # it is refused in the program
 
 
 def _to_arguments(place: FramePlace) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast import errors
 from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
-from holdfast.model.launch import Attach
+from holdfast.model.launch import NO_PREPARATION, Attach, Preparation
 from holdfast.targets.program import attachment
 from holdfast.targets.program.attachment import Door, ProbeSource
 from holdfast.targets.program.launcher import Setup
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
 
-async def attach_program(session: ProgramSession, attach: Attach) -> None:
+async def attach_program(
+    session: ProgramSession, attach: Attach, preparation: Preparation = NO_PREPARATION
+) -> None:
     """Attach. A mistake in the request leaves the session as it was."""
     before, last = session.state, (session.launch, session.attached)
+    session.breakpoints.set_before_start(preparation)
     await session.end_processes()
     listener = session.begin_run()
     session.move(Signal.ATTACH)
@@ -30,6 +33,7 @@ async def attach_program(session: ProgramSession, attach: Attach) -> None:
         target = await _connect(session, attach, listener)
     except (errors.InvalidInput, errors.NotFound, errors.WrongState) as problem:
         session.launch, session.attached = last
+        session.breakpoints.undo_set_before_start()
         session.refuse_start(before, problem)
         raise
     except errors.HoldfastError as problem:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast import errors
 from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
-from holdfast.model.launch import Launch
+from holdfast.model.launch import NO_PREPARATION, Launch, Preparation
 from holdfast.service.programs.run_listener import RunListener
 from holdfast.targets.program import adapter, launcher
 from holdfast.targets.program.interpreter_pool import environment_changes
@@ -23,10 +23,17 @@ if TYPE_CHECKING:
 _KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 
 
-async def launch_program(session: ProgramSession, launch: Launch, signal: Signal) -> None:
+async def launch_program(
+    session: ProgramSession,
+    launch: Launch,
+    signal: Signal,
+    preparation: Preparation = NO_PREPARATION,
+) -> None:
     """Start the program. A mistake in the request leaves the session as it was."""
     place = await launcher.locate(launch, session.config.cwd)
     before, last = session.state, (session.launch, session.attached)
+    session.breakpoints.points.rebase(place.cwd)
+    session.breakpoints.set_before_start(preparation)
     await session.end_processes()
     listener = session.begin_run()
     session.state = lifecycle.next_state(before, signal)
@@ -40,6 +47,7 @@ async def launch_program(session: ProgramSession, launch: Launch, signal: Signal
         await _run(session, launch, place, listener)
     except errors.InvalidInput as problem:
         session.launch, session.attached = last
+        session.breakpoints.undo_set_before_start()
         session.refuse_start(before, problem)
         raise
     except errors.HoldfastError as problem:

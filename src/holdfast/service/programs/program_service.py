@@ -17,7 +17,7 @@ from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
-from holdfast.model.launch import Attach
+from holdfast.model.launch import Preparation, Start
 from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import State
 from holdfast.service.event_stream import EventStream
@@ -27,7 +27,7 @@ from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
 from holdfast.service.programs.project_directory import resolve_directory, resolve_settings
 from holdfast.service.programs.session_document import apply_document, export_document, parse_config
 from holdfast.service.programs.source_files import SourceFiles
-from holdfast.service.run_options import DEFAULT_INCLUDE, Wait, parse_wait
+from holdfast.service.run_options import NOTHING, RunOptions, parse_include, parse_wait
 from holdfast.service.settings import Settings
 from holdfast.store import Store
 from holdfast.targets.program import launcher
@@ -56,6 +56,7 @@ class Programs:
         trusted: Trusted,
         tickets: Path,
         pool_size: int | None = None,
+        signals: int | None = None,
     ) -> None:
         self.store = store
         self.ledger = ledger
@@ -67,7 +68,7 @@ class Programs:
         self.profiles = BreakpointProfiles(store.directory)
         self.sources = SourceFiles()
         self.tags = Tags()
-        self.warden = Warden(self.tags.nonce)
+        self.warden = Warden(self.tags.nonce, signals)
         self.pool = Pool(self._start_warm_interpreter, self._unwatch, 0)
         self.fallback_reason: str | None = None
         """Why a program was last started through the stock adapter."""
@@ -75,6 +76,7 @@ class Programs:
         self._pool_size = pool_size
         self._sessions: dict[str, ProgramSession] = {}
         self._undeleted: set[str] = set()
+        self._is_unsaved_logged = False
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
@@ -144,6 +146,21 @@ class Programs:
         }
         return ServerWarning(code="STORE_BEHIND", message=message.rstrip(), details=details)
 
+    def tell_unsaved(self, message: str | None) -> None:
+        """Tell every session that it is not saved any more, or with None, that it is again."""
+        for session in self._sessions.values():
+            if message is None:
+                session.event("saved")
+            else:
+                session.event("not_saved", message=message)
+
+    def _log_unsaved(self) -> None:
+        """Write to the log when something cannot be saved, and when all of it is."""
+        warning = self.unsaved_warning()
+        if (warning is not None) != self._is_unsaved_logged:
+            self._is_unsaved_logged = warning is not None
+            log.warning("%s", "Everything is written again." if not warning else warning["message"])
+
     async def restore(self, record: SessionRecord) -> None:
         """Restore a session of an earlier server, ready to be restarted."""
         last_seq = await self.store.feed.last_seq(record.id)
@@ -168,6 +185,7 @@ class Programs:
                 if isinstance(ended, BaseException):
                     log.error("an idle session could not be ended", exc_info=ended)
             self._drop_oldest_expired()
+            self._log_unsaved()
             await self._retry_writes()
 
     async def _retry_writes(self) -> None:
@@ -251,20 +269,34 @@ class Programs:
             await session.storage.save()
         return session
 
-    async def open_attached(
-        self, config: SessionConfig, attach: Attach, wait: Wait = None, profile: str | None = None
+    async def create(
+        self,
+        config: SessionConfig,
+        start: Start | None,
+        preparation: Preparation,
+        options: RunOptions,
+        profile: str | None = None,
     ) -> ProgramDetail:
-        """Open a session and attach it. If it cannot be attached, there is no session."""
+        """Open a session, set breakpoints, start its program: all of it, or there is no session."""
+        seconds, include = parse_wait(options.wait, self.settings.max_wait), parse_include(options)
         session = await self.open(config, profile)
         try:
-            await session.attach(attach)
-            seconds = parse_wait(wait, self.settings.max_wait)
-            if seconds:
-                await session.wait_until_settled(seconds)
-        except BaseException:  # cancellation included: delete the session that is not attached
+            if start is None:
+                session.breakpoints.set_before_start(preparation)
+                await session.storage.save()
+            else:
+                await session.begin(start, preparation)
+        except BaseException:  # cancellation included: delete the session that has not begun
+            session.breakpoints.undo_set_before_start()
+            await session.storage.save()
             await self.delete(session)
             raise
-        return await session.detail(() if wait is None else DEFAULT_INCLUDE)
+        if seconds and start is not None:
+            await session.wait_until_settled(seconds)
+        asked = options.wait is not None or options.include is not None
+        answer = await session.detail(include if asked else NOTHING)
+        session.show_prepared(answer)
+        return answer
 
     async def _save_new(self, session: ProgramSession) -> None:
         """Save a new session. If it cannot be saved, there is no session."""

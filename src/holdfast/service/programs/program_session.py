@@ -12,11 +12,18 @@ from holdfast.core import call_lines, lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
 from holdfast.model.hold import Hold
-from holdfast.model.launch import Attach, Launch
+from holdfast.model.launch import (
+    NO_PREPARATION,
+    Attach,
+    Launch,
+    LaunchChanges,
+    Preparation,
+    Start,
+)
 from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
-from holdfast.service.programs import status_builder
+from holdfast.service.programs import hang_report, status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
 from holdfast.service.programs.end_report import EndReport
 from holdfast.service.programs.idle_timer import IdleTimer
@@ -32,7 +39,14 @@ from holdfast.service.programs.session_document import export_session
 from holdfast.service.programs.session_storage import SessionStorage
 from holdfast.service.programs.stop_tracker import StopTracker
 from holdfast.service.programs.watch_list import WatchList
-from holdfast.service.run_options import RunOptions, Wait, parse_include, parse_wait
+from holdfast.service.run_options import (
+    NOTHING,
+    Included,
+    RunOptions,
+    Wait,
+    parse_include,
+    parse_wait,
+)
 from holdfast.service.session import DecisionRequest
 from holdfast.service.settings import Settings
 from holdfast.service.stored_session import StoredSession
@@ -163,7 +177,7 @@ class ProgramSession(StoredSession):
     def summary(self) -> ProgramSummary:
         return status_builder.build_summary(self)
 
-    async def detail(self, include: tuple[str, ...] = ()) -> ProgramDetail:
+    async def detail(self, include: Included = NOTHING) -> ProgramDetail:
         answer = await status_builder.build_detail(self, include)
         self.programs.drop_expired(self)
         return answer
@@ -172,7 +186,7 @@ class ProgramSession(StoredSession):
         """Where the program is. With `wait`, the next stop or the end, or `running`."""
         seconds = self._seconds(options, 0.0)
         wants_stop = options.include is not None or seconds
-        include = parse_include(options.include) if wants_stop else ()
+        include = parse_include(options) if wants_stop else NOTHING
         if seconds:
             await self.wait_until_settled(seconds)
         answer = await status_builder.build_status(self, include)
@@ -208,8 +222,22 @@ class ProgramSession(StoredSession):
         self.output.clear()
         return OutputCleared(str(self.output.cursor))
 
-    def send_input(self, text: str | None, *, close: bool = False) -> InputAccepted:
-        """Write to the program's stdin; what it does not read yet waits in the pipe."""
+    async def send_input(
+        self, text: str | None, *, close: bool, options: RunOptions
+    ) -> InputAccepted:
+        """Write to the program's stdin. With `wait`, say what came of it."""
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
+        size = self._write_input(text, close=close)
+        if seconds:
+            await self.wait_until_settled(seconds)
+            status = await status_builder.build_status(self, include)
+        else:
+            status = ProgramStatus(session_id=self.id, status=self.state.value)
+        fields = {name: getattr(status, name) for name in status.__struct_fields__}
+        return InputAccepted(**fields, bytes=size)
+
+    def _write_input(self, text: str | None, *, close: bool) -> int:
+        """Write to stdin; how many bytes. What the program does not read yet stays in the pipe."""
         lifecycle.require(self.state, "input")
         stdin = self.current_target().input
         if stdin is None or not stdin.open:
@@ -231,7 +259,7 @@ class ProgramSession(StoredSession):
             stdin.end()
         self.event("input_given", bytes=len(data), closed=close)
         self.move(Signal.INPUT_GIVEN)
-        return InputAccepted(len(data), self.state.value)
+        return len(data)
 
     def _no_input(self, message: str, hint: str, **details: int) -> errors.WrongState:
         return errors.WrongState(
@@ -256,23 +284,49 @@ class ProgramSession(StoredSession):
 
     # -- start and end ----------------------------------------------------------------------
 
-    async def start(self, request: Launch | Attach, options: RunOptions) -> ProgramStatus:
-        seconds = self._seconds(options, 0.0)
-        if isinstance(request, Launch):
-            include = parse_include(options.include)
-            await self._start_run("launch", launch_program(self, request, Signal.LAUNCH))
-            return await status_builder.build_answer_after_run(self, seconds, include)
-        await self.attach(request)
-        if seconds:
-            await self.wait_until_settled(seconds)
-        include = parse_include(None) if options.wait is not None else ()
-        return await status_builder.build_status(self, include)
+    async def start(
+        self, request: Start, options: RunOptions, preparation: Preparation = NO_PREPARATION
+    ) -> ProgramStatus:
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
+        await self.begin(request, preparation)
+        if not isinstance(request, Attach):
+            answer = await status_builder.build_answer_after_run(self, seconds, include)
+        else:
+            if seconds:
+                await self.wait_until_settled(seconds)
+            asked = options.wait is not None or options.include is not None
+            answer = await status_builder.build_status(self, include if asked else NOTHING)
+        self.show_prepared(answer)
+        return answer
 
-    async def attach(self, request: Attach) -> None:
-        await self._start_run("attach", attach_program(self, request))
+    async def begin(self, request: Start, preparation: Preparation) -> None:
+        """Start its program, or attach to it, and do not wait for what comes of it."""
+        if isinstance(request, Attach):
+            await self._start_run("attach", attach_program(self, request, preparation))
+        else:
+            launch = self._find_launch(request)
+            work = launch_program(self, launch, Signal.LAUNCH, preparation)
+            await self._start_run("launch", work)
+
+    def _find_launch(self, request: Launch | LaunchChanges) -> Launch:
+        if isinstance(request, Launch):
+            return request
+        if self.launch is None:
+            raise errors.InvalidInput(
+                "give exactly one of script, module and code",
+                hint="Only a session that was launched, a copy of one, or an import of one can be "
+                "launched without them.",
+                field="body",
+            )
+        return dataclasses.replace(self.launch, **request.fields)
+
+    def show_prepared(self, answer: ProgramStatus) -> None:
+        """Show the breakpoints that came with the start in its answer."""
+        if self.breakpoints.prepared:
+            answer.breakpoints_set = self.breakpoints.describe(self.breakpoints.prepared)
 
     async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> ProgramStatus:
-        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
         await self._start_run("restart", self._restart(changes))
         return await status_builder.build_answer_after_run(self, seconds, include)
 
@@ -352,13 +406,13 @@ class ProgramSession(StoredSession):
     # -- decide -----------------------------------------------------------------------------
 
     async def resume(self, options: RunOptions) -> ProgramStatus:
-        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
         await self._act("continue", options.by)
         return await status_builder.build_answer_after_run(self, seconds, include)
 
     async def step(self, action: str, options: RunOptions) -> ProgramStatus:
         seconds = self._seconds(options, self.settings.step_wait)
-        include = parse_include(options.include)
+        include = parse_include(options)
         before = await self._act(action, options.by, thread=options.thread_id)
         answer = await status_builder.build_answer_after_run(self, seconds, include)
         if action == "step-into" and self._stepped_over_native(before):
@@ -368,7 +422,7 @@ class ProgramSession(StoredSession):
 
     async def decide(self, hold: Hold, request: DecisionRequest) -> ProgramStatus:
         options = request.options
-        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
         await self._act(request.action, options.by, hold_id=hold.id)
         answer = await status_builder.build_answer_after_run(self, seconds, include)
         answer.action = request.action
@@ -412,7 +466,7 @@ class ProgramSession(StoredSession):
         if options.thread_id is not None and self.state is State.PAUSED:
             return await self._pause_thread(options.thread_id, options)
         seconds = self._seconds(options, self.settings.step_wait)
-        include = parse_include(options.include)
+        include = parse_include(options)
         target = self.live_target("pause")
         if options.thread_id is not None:
             await self.inspection.require_thread(options.thread_id)
@@ -423,15 +477,18 @@ class ProgramSession(StoredSession):
             answer = await status_builder.build_status(self, include)
         else:
             answer = await status_builder.build_answer_after_run(self, 0.0, include)
-        if answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value):
+        is_pending = answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value)
+        if is_pending:
             answer.pause_pending = True
             answer.message = _PAUSE_PENDING
+        if seconds and not self.over:
+            await hang_report.add_to_pause(answer, self, options.thread_id, is_pending=is_pending)
         return answer
 
     async def _pause_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
         """Stop one thread that runs while others are held."""
         seconds = self._seconds(options, self.settings.step_wait)
-        include = parse_include(options.include)
+        include = parse_include(options)
         await self.inspection.require_running_thread(thread)
         target = self.current_target()
         await target.operate("pause_thread", thread=thread)
@@ -439,14 +496,16 @@ class ProgramSession(StoredSession):
         if seconds:
             await self.stops.wait_for_thread(thread, seconds)
         answer = await status_builder.build_status(self, include)
-        if seconds and answer.thread_id != thread and not self.over:
+        is_pending = bool(seconds) and answer.thread_id != thread and not self.over
+        if is_pending:
             answer.pause_pending = True
             answer.message = _PAUSE_PENDING
+            await hang_report.add_to_pause(answer, self, thread, is_pending=True)
         return answer
 
     async def resume_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
         """Let one thread run on; the others stay held."""
-        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
         target = self.live_target("continue")
         threads = await self.inspection.require_thread(thread)
         lifecycle.require(self.state, "continue")  # it may have been continued meanwhile
@@ -504,6 +563,7 @@ class ProgramSession(StoredSession):
     def begin_run(self) -> RunListener:
         """Begin a new run of a program: forget what belongs to the last run, and its listener."""
         self._run += 1
+        self.output.begin_run()
         self.reason = self.exit_code = self.error = None
         self.target = None
         self.children.subprocesses = []
@@ -529,13 +589,13 @@ class ProgramSession(StoredSession):
 
     def note_resumed(self, action: str, by: str) -> None:
         """Note that the program runs on, and who decided that."""
-        self.output.mark()
         self.event("continued", action=action, by=by)
         self.move(Signal.RESUMED)
 
     def refuse_start(self, before: State, error: errors.HoldfastError) -> None:
         """Note that the program could not begin, by a mistake that can be corrected."""
         self.target = None
+        self.output.cancel_run()
         if before is State.CREATED:
             self.move(Signal.LAUNCH_REFUSED)
         else:

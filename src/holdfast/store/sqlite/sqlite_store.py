@@ -16,6 +16,7 @@ from holdfast.store.sqlite.call_row_reader import CallRowReader
 from holdfast.store.sqlite.database import Database
 from holdfast.store.sqlite.database_check import COMPANIONS, companion, ensure_usable
 from holdfast.store.sqlite.directory_lock import DirectoryLock, lock_directory
+from holdfast.store.sqlite.log_check import check_log
 from holdfast.store.sqlite.migrations import migrate
 from holdfast.store.sqlite.reader_pool import connect
 from holdfast.store.sqlite.sqlite_calls import SqliteCallLog
@@ -64,6 +65,7 @@ def _open(directory: Path) -> SqliteStore:
         _make_private_files(path)
         connection = connect(path)
         undo.callback(connection.close)
+        check_log(connection, path, warnings)
         _prepare(connection)
         store = SqliteStore(path, connection, lock, warnings)
         undo.pop_all()
@@ -116,6 +118,7 @@ class SqliteStore:
         lock: DirectoryLock,
         warnings: StoreWarnings,
     ) -> None:
+        self.file: Path | None = path
         self._warnings = warnings
         self._lock = lock
         self._closing = threading.Lock()
