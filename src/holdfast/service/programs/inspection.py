@@ -80,7 +80,7 @@ class Inspection:
             if isinstance(seen, OutsideStacks) and seen.threads:
                 busy = seen.gil_holder or seen.threads[0]
                 return outside_answers.build_stack(seen, busy.id, start, count)
-        raise lifecycle.wrong_state(self._session.state, "only a paused program can be looked into")
+        raise self._session.wrong_state("only a paused program can be looked into")
 
     async def threads(self) -> ThreadList:
         """Every thread with its state; when a stop holds all of them, all are held."""
