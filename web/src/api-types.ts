@@ -2091,6 +2091,30 @@ export interface CreateSession {
   output_bytes?: number | null;
 }
 
+/** Threads or tasks that wait for one another in a circle: none of them can go on. */
+export interface DeadlockCycle {
+  /** The ids of the threads. */
+  threads: number[];
+  /** The names of the asyncio tasks. */
+  tasks: string[];
+  /** Who waits for what, and who holds it. */
+  message: string;
+}
+
+/** What every thread waits for, and who can never go on. */
+export interface DeadlockReport {
+  /** Every thread. */
+  threads: WaitingThread[];
+  /** The asyncio tasks that wait. */
+  tasks: WaitingTask[];
+  /** The deadlocks; none if empty. */
+  cycles: DeadlockCycle[];
+  /** The result in a sentence or two. */
+  message: string;
+  /** The program could not answer, so that its locks cannot be read. */
+  outside?: boolean;
+}
+
 /** A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`. */
 export interface DecidedValue {
   /** The value as JSON. */
@@ -2659,6 +2683,10 @@ export interface InputAccepted {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3290,6 +3318,10 @@ export interface ProgramDetail {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3644,6 +3676,10 @@ export interface ProgramStatus {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3774,6 +3810,10 @@ export interface ProgramSummary {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -4310,6 +4350,10 @@ export interface StackPage {
   has_more: boolean;
   /** The thread whose stack it is. */
   thread_id: number;
+  /** The program could not answer: the stack was read from outside its interpreter. Its frames have no ids and no locals. */
+  outside?: boolean;
+  /** Of a stack read from outside: why that was needed. */
+  message?: string;
 }
 
 /** What to do with a call that is about to be made. */
@@ -4450,12 +4494,20 @@ export interface Thread {
   location?: Location | null;
   /** The breakpoint that it stands at. */
   breakpoint_id?: string;
+  /** Read from outside the interpreter. */
+  outside?: boolean;
+  /** Seen from outside: it holds the interpreter's lock. */
+  holds_gil?: boolean;
 }
 
 /** Every thread of the program. */
 export interface ThreadList {
   /** The threads, held or running. */
   threads: Thread[];
+  /** The program could not answer: read from outside its interpreter. */
+  outside?: boolean;
+  /** Of threads read from outside: why that was needed. */
+  message?: string;
 }
 
 /** The exception that a program stopped at, or that ended it. */
@@ -4600,6 +4652,50 @@ export interface VariableList {
   total: number;
   /** Whether there are more after these. */
   has_more: boolean;
+}
+
+/** Something that a thread or a task waits for. */
+export interface WaitedFor {
+  /** lock, condition, event, semaphore, barrier, queue, future, thread, task, process lock, or exit. */
+  kind?: string;
+  /** What the waiting code calls it, such as `self.lock`, if that is known. */
+  name?: string | null;
+  /** The name of its class. */
+  type?: string;
+  /** Its address: the same for the same object. */
+  id?: string;
+}
+
+/** An asyncio task that waits. */
+export interface WaitingTask {
+  /** The task's name. */
+  task?: string;
+  /** What it waits for. */
+  waits_for?: WaitedFor;
+  /** The tasks that must go on first, by name. */
+  held_by?: string[];
+  /** How they are known, or why they are not. */
+  note?: string;
+  /** Where it waits. */
+  location?: Location;
+}
+
+/** A thread, and what it waits for. */
+export interface WaitingThread {
+  /** The thread's id. */
+  thread_id?: number;
+  /** The thread's name. */
+  name?: string;
+  /** paused (held by the debugger) or running. */
+  status?: string;
+  /** What it waits for; null: for nothing that is known. */
+  waits_for?: WaitedFor | null;
+  /** The thread that holds it, if there is one and it is known. */
+  held_by?: number | null;
+  /** How the holder is known, or why it is not. */
+  note?: string;
+  /** Where it waits, or is. */
+  location?: Location;
 }
 
 /** A watched expression, with its value while the program is paused. */

@@ -14,8 +14,10 @@ runs it. From then on `request_handlers` answers the server's requests on the de
 - `breakpoint_rules`, `breakpoint_table`, `exception_filters`: whether the program stops
 - `line_monitor` (3.12 and newer), `fast_lines`, `generator_entries` (older), `missed_breakpoints`:
   how it is made to stop
+- `deadlocks`, `thread_waits`, `task_waits`, `frame_code`: which thread or task waits for which
 - `asyncio_tasks`, `standard_streams`: tasks, and reads of stdin that wait
 - `process_hooks`, `child_startup`, `child_policy`: the processes that the program starts
+- `gevent_support`: programs that use gevent
 - `injection`, `detachment`: entering a process that runs already, and leaving one
 - `pydevd_access`, `pydevd_loader`, `pydevd_patches`, `server_messages`: pydevd and its connection
 

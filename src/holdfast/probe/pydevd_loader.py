@@ -25,9 +25,11 @@ if sys.version_info >= (3, 12):
     _IMPORT_SETTINGS["PYDEVD_USE_CYTHON"] = "NO"
 
 
-def import_pydevd(debugpy_dir: str) -> Any:
+def import_pydevd(debugpy_dir: str, *, with_gevent: bool) -> Any:
     environment = dict(os.environ)
     os.environ.update(_IMPORT_SETTINGS)
+    # The program's own gevent: the server's folder may have that of another Python.
+    os.environ["GEVENT_SUPPORT"] = str(with_gevent and _import_gevent())
     path = sys.path[:]
     sys.path.insert(0, debugpy_dir)
     bytecode = sys.dont_write_bytecode, sys.pycache_prefix
@@ -49,6 +51,14 @@ def import_pydevd(debugpy_dir: str) -> Any:
             del os.environ[name]
         os.environ.update(environment)
     return pydevd
+
+
+def _import_gevent() -> bool:
+    try:
+        import gevent  # noqa: F401
+    except Exception:
+        return False
+    return True
 
 
 def _import_modules() -> Any:

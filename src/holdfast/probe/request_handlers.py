@@ -16,10 +16,12 @@ from . import (
     asyncio_tasks,
     bounded_calls,
     breakpoint_table,
+    deadlocks,
     detachment,
     evaluation,
     exception_filters,
     frames,
+    gevent_support,
     live_frames,
     pydevd_patches,
     standard_streams,
@@ -114,6 +116,7 @@ def _hello(_db: Any, _args: Dict[str, Any]) -> Any:
 
 def _breakpoints(db: Any, args: Dict[str, Any]) -> Any:
     breakpoint_table.set_lines(db, args["file"], args["breakpoints"])
+    gevent_support.watch_parked_greenlets(db)
     return {}
 
 
@@ -304,6 +307,7 @@ _HANDLERS: Dict[Any, Handler] = {
     "locals": _in_reader_thread(_locals),
     "variables": _in_reader_thread(_variables),
     "tasks": _in_reader_thread(lambda db, args: {"tasks": asyncio_tasks.list_tasks()}),
+    "deadlocks": _in_reader_thread(lambda db, args: deadlocks.describe_deadlocks(db)),
     "source": _in_reader_thread(_source),
     "evaluate": _evaluate,
     "watches": _in_program_thread(_watches),

@@ -6,6 +6,7 @@ from holdfast.server.route_table import ProgramTarget, RouteList
 from holdfast.service.session import Session
 from holdfast.wire.program_answers import (
     CompletionList,
+    DeadlockReport,
     DeletedWatch,
     Hover,
     ItemPage,
@@ -61,6 +62,14 @@ async def thread_stacktrace(session: ProgramTarget, thread_id: int, query: PageQ
 async def threads(session: ProgramTarget) -> ThreadList:
     """Every thread: held or running, and where."""
     return await session.program.inspection.threads()
+
+
+@routes.get("/sessions/{session_id}/deadlocks")
+async def deadlocks(session: ProgramTarget) -> DeadlockReport:
+    """What each thread and asyncio task waits for, who holds it, and the circles in that.
+
+    It runs none of the program's code, and works while the program runs, is held, or hangs."""
+    return await session.program.inspection.deadlocks()
 
 
 @routes.get("/sessions/{session_id}/tasks")

@@ -12,10 +12,13 @@ from holdfast import errors
 from holdfast.core import lifecycle
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described
+from holdfast.service.programs import hang_report, outside_answers
 from holdfast.service.programs.frame_ids import FramePlace, is_small
 from holdfast.service.programs.source_files import is_kernel_path
+from holdfast.targets.program.outside_stacks import OutsideStacks
 from holdfast.wire.program_answers import (
     CompletionList,
+    DeadlockReport,
     Frame,
     Hover,
     ItemPage,
@@ -54,10 +57,14 @@ class Inspection:
         """A page of a thread's stack, innermost first; of a running thread, as it is now."""
         session = self._session
         target = session.current_target()
-        thread = self._stops.require().thread_id if thread_id is None else thread_id
         max_depth = session.settings.max_stack_depth
         wanted = max_depth if count is None else min(count, max_depth)
-        page = await target.operate("stack", thread=thread, start=start, count=wanted)
+        if thread_id is None and self._stops.current is None:
+            return await self._busy_stack(start, wanted)
+        thread = self._stops.require().thread_id if thread_id is None else thread_id
+        page = await target.operate_or_look("stack", thread=thread, start=start, count=wanted)
+        if isinstance(page, OutsideStacks):
+            return outside_answers.build_stack(page, thread, start, wanted)
         frames: list[Frame] = page["frames"]
         marks = [frame.pop("mark") for frame in page["frames"]]
         ids = self._stops.assign_frame_ids(thread, start, marks, is_held=page["suspended"])
@@ -67,11 +74,24 @@ class Inspection:
         total = page["total"]
         return StackPage(frames, total, start, start + len(frames) < total, thread)
 
+    async def _busy_stack(self, start: int, count: int) -> StackPage:
+        """The stack of the thread that keeps a running program from answering, if one does."""
+        if self._session.state is not State.PAUSED and self._session.target is not None:
+            seen = await self._session.current_target().operate_or_look("threads")
+            if isinstance(seen, OutsideStacks) and seen.threads:
+                busy = seen.gil_holder or seen.threads[0]
+                return outside_answers.build_stack(seen, busy.id, start, count)
+        raise lifecycle.wrong_state(self._session.state, "only a paused program can be looked into")
+
     async def threads(self) -> ThreadList:
         """Every thread with its state; when a stop holds all of them, all are held."""
         session, threads = self._session, self._stops.threads
-        answer = await session.current_target().operate("threads")
+        target = session.current_target()
+        answer = await target.operate_or_look("threads")
+        if isinstance(answer, OutsideStacks):
+            return outside_answers.build_threads(answer)
         listed: list[Described] = list(answer["threads"])
+        target.note_threads(listed)
         threads.seen.update(thread["id"] for thread in listed if thread["status"] == "paused")
         stop = self._stops.current
         if session.state is State.PAUSED and stop and stop.all_threads_stopped:
@@ -82,8 +102,12 @@ class Inspection:
 
     async def require_thread(self, thread_id: int) -> list[Described]:
         """All threads as the debugger lists them, of which this must be one."""
-        answer = await self._session.current_target().operate("threads")
-        listed: list[Described] = answer["threads"]
+        answer = await self._session.current_target().operate_or_look("threads")
+        listed: list[Described] = (
+            outside_answers.describe_threads(answer)
+            if isinstance(answer, OutsideStacks)
+            else answer["threads"]
+        )
         if not any(thread["id"] == thread_id for thread in listed):
             known = [thread["id"] for thread in listed]
             raise errors.ThreadNotFound(f"no thread {thread_id}", thread_id=thread_id, known=known)
@@ -95,6 +119,13 @@ class Inspection:
         listed = (await self.threads()).threads
         if any(t["thread_id"] == thread_id and t["status"] == "paused" for t in listed):
             raise lifecycle.wrong_state(self._session.state, f"thread {thread_id} is held already")
+
+    async def deadlocks(self) -> DeadlockReport:
+        """What each thread and task waits for, who holds it, and the circles in that."""
+        answer = await self._session.current_target().operate_or_look("deadlocks")
+        if isinstance(answer, OutsideStacks):
+            return outside_answers.build_deadlocks(answer)
+        return hang_report.build_report(answer)
 
     async def tasks(self) -> TaskList:
         """The asyncio tasks: where each is, and what it waits for."""

@@ -13,7 +13,7 @@ from holdfast.model.launch import NO_PREPARATION, Launch, Preparation
 from holdfast.service.programs.run_listener import RunListener
 from holdfast.targets.program import adapter, launcher
 from holdfast.targets.program.interpreter_pool import environment_changes
-from holdfast.targets.program.launcher import Place, Request
+from holdfast.targets.program.launcher import GeventNeeded, Place, Request
 from holdfast.targets.program.target import Target
 
 if TYPE_CHECKING:
@@ -82,14 +82,22 @@ async def _start_directly(
     session: ProgramSession, request: Request, listener: RunListener
 ) -> Target:
     """Start without the adapter. If our probe cannot load in the target, use the adapter."""
+    needs_gevent = False
     warm = _take_warm_interpreter(session, request)
     if warm is not None:
         try:
             return await launcher.start(request, warm)
         except errors.LaunchFailed:
             listener.start_over()  # it ended while it waited for a program
+        except GeventNeeded:
+            listener.start_over()
+            needs_gevent = True
     try:
-        return await launcher.start(request)
+        try:
+            return await launcher.start(request, with_gevent=needs_gevent)
+        except GeventNeeded:
+            listener.start_over()
+            return await launcher.start(request, with_gevent=True)
     except errors.LaunchFailed as problem:
         if request.launch.route != "auto" or problem.details.get("exit_code") in _KILLED:
             raise

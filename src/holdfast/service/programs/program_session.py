@@ -23,7 +23,7 @@ from holdfast.model.launch import (
 from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
-from holdfast.service.programs import status_builder
+from holdfast.service.programs import hang_report, status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
 from holdfast.service.programs.end_report import EndReport
 from holdfast.service.programs.idle_timer import IdleTimer
@@ -477,9 +477,12 @@ class ProgramSession(StoredSession):
             answer = await status_builder.build_status(self, include)
         else:
             answer = await status_builder.build_answer_after_run(self, 0.0, include)
-        if answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value):
+        is_pending = answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value)
+        if is_pending:
             answer.pause_pending = True
             answer.message = _PAUSE_PENDING
+        if seconds and not self.over:
+            await hang_report.add_to_pause(answer, self, options.thread_id, is_pending=is_pending)
         return answer
 
     async def _pause_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
@@ -493,9 +496,11 @@ class ProgramSession(StoredSession):
         if seconds:
             await self.stops.wait_for_thread(thread, seconds)
         answer = await status_builder.build_status(self, include)
-        if seconds and answer.thread_id != thread and not self.over:
+        is_pending = bool(seconds) and answer.thread_id != thread and not self.over
+        if is_pending:
             answer.pause_pending = True
             answer.message = _PAUSE_PENDING
+            await hang_report.add_to_pause(answer, self, thread, is_pending=True)
         return answer
 
     async def resume_thread(self, thread: int, options: RunOptions) -> ProgramStatus:

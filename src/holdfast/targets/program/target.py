@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, cast
 
 from holdfast import errors
@@ -14,6 +14,11 @@ from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop, ThrownException
 from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
+from holdfast.targets.program.outside_stacks import (
+    OutsideStacks,
+    UnreadableProcess,
+    read_stacks,
+)
 from holdfast.targets.program.pipes import Input, Output
 from holdfast.targets.program.process_killer import kill_family
 from holdfast.targets.program.process_spawner import Spawned
@@ -28,6 +33,12 @@ _LOST_DEBUGGER_SECONDS = 2.0
 # SIGKILL can be late on a busy machine. A process that nothing can kill must not block us for ever.
 _KILL_SECONDS = 15.0
 _INPUT_TAKEN_SECONDS = 0.1
+# A debugger that has not answered after this time probably cannot.
+_ANSWER_SECONDS = 0.4
+
+
+class _Answered(Exception):
+    """The program answered while it was looked at from outside."""
 
 
 class FailedExpression(TypedDict):
@@ -108,6 +119,10 @@ class Target:
         self._gone = asyncio.Event()
         self._input_request: object | None = None
         self._end_callbacks: list[Callable[[], None]] = []
+        # For a look from outside.
+        self._thread_ids: dict[int, int] = {}
+        self._unanswered: Reply | None = None
+        self._outside_lock = asyncio.Lock()
 
     # -- events -----------------------------------------------------------------------------
 
@@ -115,15 +130,24 @@ class Target:
         body = self.paths.localize(body)
         if name == "stopped":
             self._drain_outputs()
+            self.note_threads((body.get("holdfast") or {}).get("threads") or ())
             self.listener.on_stop(_build_stop(body))
         elif name == "holdfast":
             self._on_probe_event(body)
-        elif name == "thread" and body.get("reason") == "exited":
-            self.listener.on_thread_end(int(body["threadId"]))
+        elif name == "thread":
+            self._on_thread_event(body)
         elif name == "initialized":
             self.initialized.set()
         elif self.route == "adapter":
             self._on_adapter_event(name, body)
+
+    def _on_thread_event(self, body: dap.Body) -> None:
+        thread = int(body["threadId"])
+        if body.get("reason") == "exited":
+            self._thread_ids = {k: v for k, v in self._thread_ids.items() if v != thread}
+            self.listener.on_thread_end(thread)
+        else:
+            self.note_threads([{"id": thread, "ident": body.get("ident")}])
 
     def _on_adapter_event(self, name: str, body: dap.Body) -> None:
         """Only an adapter sends these. Otherwise we have the pipes and the process ourselves."""
@@ -318,6 +342,63 @@ class Target:
         except errors.SessionCrashed:
             raise await self._build_crash(op) from None
 
+    async def operate_or_look(self, op: str, **arguments: Any) -> Any | OutsideStacks:
+        """As `operate`; while the program cannot answer, its stacks as they look from outside."""
+        unanswered = self._unanswered
+        if unanswered is not None and not unanswered.done():
+            # It did not answer before. Another request would only wait behind that one.
+            reply, patience = unanswered, 0.0
+        else:
+            reply = self.connection.post("holdfast", {"op": op, **arguments})
+            patience = _ANSWER_SECONDS
+        await asyncio.wait([reply], timeout=patience)
+        problem = ""
+        if not reply.done():
+            self._unanswered = reply
+            try:
+                return await self._look_from_outside(reply)
+            except UnreadableProcess as error:
+                problem = str(error)
+            except _Answered:
+                pass
+        if reply is unanswered:
+            return await self.operate(op, **arguments)
+        return await self._wait_for_body(reply, op, problem)
+
+    async def _look_from_outside(self, reply: Reply) -> OutsideStacks:
+        if self.pid is None:
+            raise UnreadableProcess("the process of the program is not known")
+        async with self._outside_lock:
+            stacks = await read_stacks(self.pid, self._thread_ids)
+        if stacks.gil_holder is None:
+            # Nothing keeps it from answering. It may only be slow.
+            await asyncio.wait([reply], timeout=_ANSWER_SECONDS)
+        if reply.done():
+            raise _Answered
+        return stacks
+
+    async def _wait_for_body(self, reply: Reply, op: str, problem: str) -> dap.Body:
+        try:
+            response = await asyncio.wait_for(asyncio.shield(reply), self.request_timeout)
+        except asyncio.TimeoutError:
+            raise errors.TimedOut(
+                f"the debugger did not answer {op!r} within {self.request_timeout:g} s"
+                + (f", and {problem}" if problem else ""),
+                hint="Something may hold the interpreter's lock (GIL): a regex, a loop in C. "
+                "Wait, or terminate the session.",
+                operation=op,
+                timeout=self.request_timeout,
+            ) from None
+        except ConnectionClosed:
+            raise await self._build_crash(op) from None
+        return body_of(response, op)
+
+    def note_threads(self, threads: Iterable[Mapping[str, Any]]) -> None:
+        """Remember the ids of threads by those that the interpreter gives them."""
+        for thread in threads:
+            if thread.get("ident"):
+                self._thread_ids[int(thread["ident"])] = int(thread["id"])
+
     def run(self, action: str, thread: int, *, only_this: bool = False) -> None:
         """Continue or step. The listener is told of the stop that follows."""
         arguments: dap.Body = {"threadId": thread}
@@ -326,11 +407,15 @@ class Target:
         self.connection.post(STEPS[action], arguments)
 
     async def pause(self, thread: int | None = None) -> None:
+        """Ask for a stop. A debugger that cannot answer now gets the request when it can."""
+        reply = self.connection.post("pause", {"threadId": thread or "*"})
+        await asyncio.wait([reply], timeout=_ANSWER_SECONDS)
+        if not reply.done():
+            self._unanswered = reply
+            return
         try:
-            await self.connection.request(
-                "pause", {"threadId": thread or "*"}, timeout=self.request_timeout
-            )
-        except errors.SessionCrashed:
+            body_of(reply.result(), "pause")
+        except ConnectionClosed:
             raise await self._build_crash("pause") from None
 
     async def execute(self, op: str, timeout: float, **arguments: Any) -> dap.Body:
