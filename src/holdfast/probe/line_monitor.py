@@ -65,6 +65,10 @@ class LineMonitor:
                 self._stopped_at[ident] = place  # held there now: our callback is still to come
             frame = frame.f_back
 
+    def watch_stack(self, frame: Any) -> None:
+        """Watch code that runs already, on a stack that is no thread's."""
+        self._watch_stack(0, frame, None)
+
     def note_stop(self, frame: Any) -> None:
         """pydevd has stopped this thread at this event: our callback must not stop it again."""
         self._stopped_at[threading.get_ident()] = (id(frame), frame.f_lasti)

@@ -16,6 +16,8 @@ from . import (
     child_startup,
     end_reports,
     exception_filters,
+    gevent_support,
+    join_ticket,
     process_hooks,
     pydevd_control,
     standard_streams,
@@ -29,10 +31,13 @@ Runner = Callable[[], Any]
 _MAIN_NAMES = {"__name__", "__builtins__", "__doc__", "__package__", "__loader__", "__spec__"}
 
 
-def run_program(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
-    """Arm the debugger, wait for the program that the server sends, and run it."""
+def run_program(socket_fd: int, debugpy_dir: str, child_ticket: str, with_gevent: bool) -> None:
+    """Arm the debugger, wait for the program that the server sends, and run it.
+
+    `with_gevent`: an interpreter that was armed before found that its program needs this.
+    """
     connection = socket.socket(fileno=_move_descriptor(socket_fd))
-    pydevd_control.load(debugpy_dir)
+    pydevd_control.load(debugpy_dir, with_gevent=with_gevent)
     db = pydevd_control.arm(connection)
     pydevd_control.on_connection_lost(db, ORDER.cancel)
     spec = ORDER.wait()
@@ -48,22 +53,28 @@ def run_program(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
         ORDER.answer({"failed": "%s: %s" % (type(error).__name__, error)})
         pydevd_control.end_program(db)
         return
-    process_hooks.install(connection, child_port)
+    if not with_gevent and gevent_support.is_needed(spec):
+        ORDER.answer({"needs_gevent": True})
+        pydevd_control.end_program(db)
+        return
+    process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
     ORDER.answer({"pid": os.getpid(), "version": list(sys.version_info[:3]), "path": sys.path[:]})
     if pydevd_control.wait_until_configured(db):
         flush()  # or a program that exits at once would seem never to have started
         _run_to_end(run)
 
 
-def run_child(port: int, debugpy_dir: str, arguments: List[str]) -> None:
+def run_child(ticket_path: str, debugpy_dir: str, arguments: List[str]) -> None:
     """Run `python ARGUMENTS`, a child of a debugged program, with a debugger if possible."""
     run = None
     try:
-        pydevd_control.load(debugpy_dir)
-        run = _prepare_child(arguments)
-        connection = child_startup.connect_to_server(port)
+        ticket = join_ticket.read_ticket(ticket_path)
+        spec = child_startup.parse_python_arguments(arguments)
+        pydevd_control.load(debugpy_dir, with_gevent=_needs_gevent(spec))
+        run = _prepare_child(spec, arguments)
+        connection = join_ticket.connect(ticket)
         db = pydevd_control.arm(connection)
-        process_hooks.install(connection, port)
+        process_hooks.install(connection, ticket)
         configured = pydevd_control.wait_until_configured(db)
     except Exception:
         configured = False
@@ -73,9 +84,21 @@ def run_child(port: int, debugpy_dir: str, arguments: List[str]) -> None:
     _run_to_end(run)
 
 
-def _prepare_child(arguments: List[str]) -> Optional[Runner]:
+def _needs_gevent(spec: Optional[Dict[str, Any]]) -> bool:
+    """Whether a child uses gevent, whose folder is not on the path yet."""
+    if spec is None:
+        return False
+    path = sys.path[:]
+    script = os.path.abspath(spec.get("script", "."))
+    sys.path[0] = script if os.path.isdir(script) else os.path.dirname(script)
+    try:
+        return gevent_support.is_needed(spec)
+    finally:
+        sys.path[:] = path
+
+
+def _prepare_child(spec: Optional[Dict[str, Any]], arguments: List[str]) -> Optional[Runner]:
     """As `_prepare_process`, but everything around the program is as its parent made it."""
-    spec = child_startup.parse_python_arguments(arguments)
     if spec is None:
         return None
     with exception_filters.silenced():

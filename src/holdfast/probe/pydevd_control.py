@@ -19,6 +19,7 @@ from . import (
     end_reports,
     exception_filters,
     fast_lines,
+    gevent_support,
     missed_breakpoints,
     module_files,
     pydevd_patches,
@@ -32,11 +33,13 @@ from .pydevd_loader import import_pydevd
 # -- arming ---------------------------------------------------------------------------------------
 
 
-def load(debugpy_dir: str) -> None:
-    """Import pydevd and patch it."""
+def load(debugpy_dir: str, *, with_gevent: bool = False) -> None:
+    """Import pydevd and patch it. `with_gevent`: for a program that uses gevent."""
     set_debugpy_folder(os.path.join(debugpy_dir, "debugpy"))
     was_loaded = "pydevd" in sys.modules  # when we attach again to a process that we left
-    pydevd = import_pydevd(debugpy_dir)
+    pydevd = import_pydevd(debugpy_dir, with_gevent=with_gevent)
+    if pydevd.SUPPORT_GEVENT:
+        gevent_support.use_private_modules()
     bounded_calls.start_helper()
     if not was_loaded:
         pydevd_patches.apply_all(pydevd)

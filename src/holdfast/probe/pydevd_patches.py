@@ -46,10 +46,12 @@ def silence_logs(_pydevd: Any) -> None:
     """Keep pydevd's own log messages out of the program's output."""
     import pydevd_tracing
     from _pydev_bundle import pydev_log
+    from _pydevd_bundle import pydevd_utils
 
     pydev_log._pydevd_log.__name__  # noqa: B018  (it must be there to be replaced)
     pydev_log._pydevd_log = lambda *_args: None
     pydevd_tracing.TracingFunctionHolder._warn = False
+    pydevd_utils.SUPPORT_GEVENT = True  # or it asks for that on the program's stderr
 
 
 def skip_start_delay(pydevd: Any) -> None:

@@ -16,6 +16,7 @@ from holdfast.wire.session_requests import (
     CwdSetting,
     EvaluateSetting,
     Include,
+    MaxChars,
     NameSetting,
     OutputBytes,
     OutputSetting,
@@ -454,9 +455,20 @@ class StackQuery(PageQuery):
     thread_id: Annotated[int | None, about("The thread; null: the one that stopped.")] = None
 
 
+class ItemsQuery(PageQuery):
+    """Which parts of a value; of a string or bytes, which characters."""
+
+    count: Annotated[
+        Annotated[int, Meta(ge=0, le=1_000_000)] | None,
+        about("How many at most; null: 100, or 10,000 characters of a string."),
+    ] = None
+    max_chars: MaxChars = None
+
+
 class VariablesQuery(PageQuery):
     """Which variables."""
 
+    max_chars: MaxChars = None
     summary: Annotated[bool, about("Types and sizes only, without values.")] = False
 
 

@@ -33,9 +33,9 @@ class ChildSessions:
         self._following: asyncio.Task[None] | None = None
 
     @property
-    def port(self) -> int:
-        """Where the program's children report; 0: nowhere."""
-        return self._door.port if self._door else 0
+    def ticket(self) -> str:
+        """With which the program's children join; none: they are not followed."""
+        return str(self._door.ticket.path) if self._door else ""
 
     def note_subprocess(self, subprocess: Subprocess) -> None:
         self.subprocesses.append(subprocess)
@@ -88,6 +88,7 @@ class ChildSessions:
         seconds = programs.settings.request_timeout
         door = Door(
             programs.trusted,
+            programs.tickets,
             lambda: Target(TargetListener(), route="child", request_timeout=seconds),
         )
         self._door = door

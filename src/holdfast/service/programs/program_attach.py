@@ -60,12 +60,11 @@ async def _connect(session: ProgramSession, attach: Attach, listener: TargetList
     def new_target() -> Target:
         return Target(listener, route="pid", request_timeout=settings.request_timeout)
 
-    door = Door(session.programs.trusted, new_target)
+    door = Door(session.programs.trusted, session.programs.tickets, new_target)
     await door.open()
     try:
-        port = session.children.port
         target = await attachment.connect_to_process(
-            attach.pid, door, port, settings.attach_timeout
+            attach.pid, door, session.children.ticket, settings.attach_timeout
         )
         await _configure(session, attach, target, ProbeSource.LOADED)
     finally:

@@ -94,7 +94,8 @@ class Request:
     late_setup: Callable[[list[str]], Setup] | None = None
     """Set when functions were not found yet. Called with the program's own import path."""
     tag: int | None = None
-    child_port: int = 0
+    child_ticket: str = ""
+    """With which its children join; none: they are not followed."""
     timeout: float = 30.0
     request_timeout: float = 10.0
 
@@ -183,8 +184,17 @@ def debug_options(launch: Launch) -> dap.Body:
     }
 
 
-async def start(request: Request, warm: Target | None = None) -> Target:
-    """Start the program under the debugger. Return when it has begun to run."""
+class GeventNeeded(Exception):
+    """The program uses gevent, and the debugger must be loaded for that from the start."""
+
+
+async def start(
+    request: Request, warm: Target | None = None, *, with_gevent: bool = False
+) -> Target:
+    """Start the program under the debugger. Return when it has begun to run.
+
+    Raises GeventNeeded, before any of the program has run, unless `with_gevent` is given.
+    """
     spec = request.place.spec
     if warm is None:
         target = await arm(
@@ -193,7 +203,8 @@ async def start(request: Request, warm: Target | None = None) -> Target:
             cwd=request.place.cwd,
             env=request.place.env,
             tag=request.tag,
-            child_port=request.child_port,
+            child_ticket=request.child_ticket,
+            with_gevent=with_gevent,
             request_timeout=request.request_timeout,
         )
     else:
@@ -246,7 +257,8 @@ async def arm(
     cwd: str,
     env: dict[str, str],
     tag: int | None,
-    child_port: int = 0,
+    child_ticket: str = "",
+    with_gevent: bool = False,
     request_timeout: float = 10.0,
 ) -> Target:
     """Start an interpreter with the debugger in it, which then waits for its program."""
@@ -255,7 +267,8 @@ async def arm(
     stdin, our_stdin = os.pipe()
     our_stdout, stdout = os.pipe()
     our_stderr, stderr = os.pipe()
-    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, str(child_port)]
+    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, child_ticket]
+    argv.append("gevent" if with_gevent else "")
     with contextlib.ExitStack() as on_failure, theirs, contextlib.ExitStack() as always:
         on_failure.callback(ours.close)
         for fd in (our_stdin, our_stdout, our_stderr):
@@ -310,6 +323,8 @@ async def _wait_for_program(program: Reply, target: Target, timeout: float) -> d
         raise errors.ProgramSyntaxError(
             f"{problem['message']} ({problem['file']}, line {problem['line']})", **problem
         )
+    if answer.get("needs_gevent"):
+        raise GeventNeeded
     if answer.get("failed"):
         raise errors.LaunchFailed(str(answer["failed"]))
     await target.read_hello()
