@@ -1044,7 +1044,7 @@ export interface AttachOptions {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
 }
 
@@ -1062,7 +1062,7 @@ export interface AttachRequest {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
   /** Breakpoints to set before the program starts: one, or a list; those it has stay. */
   breakpoints?: BreakpointSpec | BreakpointSpec[] | null;
@@ -2059,7 +2059,7 @@ export interface CreateSession {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
   /** The session's name. */
   name?: string | null;

@@ -137,7 +137,11 @@ class AttachOptions(Body):
     ] = False
     stop_all_threads: Annotated[bool, about("Whether a stop holds every thread.")] = True
     path_mappings: Annotated[
-        list[tuple[str, str]], about("Pairs of a directory here and the same one there.")
+        list[tuple[str, str]],
+        about(
+            "Pairs of a directory here and the same one there: breakpoints are set, and places"
+            " are answered, with paths here."
+        ),
     ] = []
 
     def to_attach(self) -> Attach:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import errors
 from holdfast.core.lifecycle import Signal
+from holdfast.core.path_map import PathMap
 from holdfast.model.launch import Attach, Launch
 from holdfast.service.programs.run_listener import RunListener
 from holdfast.targets.program import attachment
@@ -123,6 +124,7 @@ class ChildSessions:
             stop_all_threads=request.stop_all_threads,
             path_mappings=root.attached.path_mappings if root.attached else (),
         )
+        target.paths = PathMap(attach.path_mappings)
         child: ProgramSession | None = None
         listener: RunListener | None = None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast import errors
 from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
+from holdfast.core.path_map import PathMap
 from holdfast.model.launch import NO_PREPARATION, Attach, Preparation
 from holdfast.targets.program import attachment
 from holdfast.targets.program.attachment import Door, ProbeSource
@@ -105,6 +106,8 @@ async def _connect_by_address(
 async def _configure(
     session: ProgramSession, attach: Attach, target: Target, probe: ProbeSource
 ) -> None:
+    target.paths = PathMap(attach.path_mappings)
+
     def setup() -> Setup:
         session.target = target  # set now, because it may stop before it is reported as running
         return session.breakpoints.setup_for(target.import_path)

@@ -265,7 +265,7 @@ def _remote_code() -> str:
 
 
 def debug_options(attach: Attach) -> dap.Body:
-    options: dap.Body = {
+    return {
         "justMyCode": attach.just_my_code,
         "stopAllThreadsOnSuspend": attach.stop_all_threads,
         "steppingResumesAllThreads": attach.stop_all_threads,
@@ -273,11 +273,6 @@ def debug_options(attach: Attach) -> dap.Body:
         "showReturnValue": True,
         "redirectOutput": False,
     }
-    if attach.path_mappings:
-        options["pathMappings"] = [
-            {"localRoot": local, "remoteRoot": remote} for local, remote in attach.path_mappings
-        ]
-    return options
 
 
 # -- by address -----------------------------------------------------------------------------------
