@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from . import pydevd_control
 from .pydevd_access import HERE, debugpy_folder
+from .server_connection import ServerConnection
 
 BOOT = os.path.join(HERE, "boot.py")
 _CONNECT_SECONDS = 5.0
@@ -28,7 +29,7 @@ def connect_to_server(port: int) -> Any:
     connection = socket.create_connection(("127.0.0.1", port), timeout=_CONNECT_SECONDS)
     connection.settimeout(None)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return connection
+    return ServerConnection(connection.detach())
 
 
 # -- forked ---------------------------------------------------------------------------------------
