@@ -10,13 +10,15 @@ import pytest
 from holdfast.targets.program.launcher import DEBUGPY, PROBE
 
 LOAD = f"""
-import socket, sys
+import json, os, socket, sys, tempfile
 with open({str(PROBE / "package_loader.py")!r}, encoding="utf-8") as file:
     exec(compile(file.read(), "package_loader", "exec"), namespace := {{"__name__": "loader"}})
 namespace["load_module"]({str(PROBE)!r}, "injection")
 from _holdfast import injection, pydevd_control
 listener = socket.create_server(("127.0.0.1", 0))
-port = listener.getsockname()[1]
+file, ticket = tempfile.mkstemp()
+os.write(file, json.dumps({{"address": listener.getsockname(), "secret": "0" * 64}}).encode())
+os.close(file)
 
 def is_debugged():
     monitoring = getattr(sys, "monitoring", None)
@@ -27,7 +29,10 @@ def is_debugged():
 
 def run(python: str, code: str) -> list[str]:
     done = subprocess.run(
-        [python, "-c", LOAD + textwrap.dedent(code)], capture_output=True, text=True, timeout=60
+        [python, "-c", LOAD + textwrap.dedent(code) + "os.unlink(ticket)"],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
@@ -36,7 +41,7 @@ def run(python: str, code: str) -> list[str]:
 def test_a_debugger_whose_server_is_gone_raises_nothing(python: str) -> None:
     code = f"""
         listener.close()
-        injection.enter_process(port, {DEBUGPY!r}, 0, True)
+        injection.enter_process(ticket, {DEBUGPY!r}, "", True)
         print(is_debugged())
     """
     assert run(python, code) == ["False"]
@@ -51,7 +56,8 @@ def test_a_debugger_that_fails_halfway_says_why_and_traces_nothing(python: str) 
             assert is_debugged()
             raise RuntimeError("halfway")
         pydevd_control.arm = fail
-        injection.enter_process(port, {DEBUGPY!r}, 0, True)
+        injection.join_ticket._exchange_proofs = lambda connection, ticket: None
+        injection.enter_process(ticket, {DEBUGPY!r}, "", True)
         connection = listener.accept()[0]
         said = connection.makefile("rb").read()
         print(b'"message": "RuntimeError: halfway"' in said)

@@ -377,6 +377,61 @@ def test_children_of_a_program_behind_an_adapter_are_left_alone(
     assert said == run_undebugged(sys.executable, "popen", "fork_exits", "at_once")[0]
 
 
+# -- sources that are elsewhere for the program ----------------------------------------------------
+
+
+def copy_sources(folder: Path) -> tuple[Program, Path]:
+    """The program here, and its folder there, where one file more is."""
+    here, there = folder / "here", folder / "there"
+    for copy in (here, there):
+        copy.mkdir()
+        (copy / "attach_target.py").write_text(Path(ATTACH_TARGET.path).read_text())
+    (there / "only_there.py").write_text("VALUE = 1\n")
+    return Program("attach_target.py", here), there
+
+
+def check_mapped_session(session: Session, program: Program, **how: Any) -> None:
+    here = Path(program.path).parent
+    [point] = session.break_at(program, "turn")
+    pairs = [[str(here), str(here.with_name("there"))]]
+
+    stop = attach(session, path_mappings=pairs, **how)
+
+    assert (stop["reason"], stop["location"]["file"]) == ("breakpoint", program.path)
+    stack = session.get("/stacktrace")["frames"]
+    assert [frame["file"] for frame in stack[:2]] == [program.path] * 2
+    [thread] = session.get("/threads")["threads"]
+    assert thread["location"]["file"] == program.path
+    assert session.get("/source?frame_id=0")["file"] == program.path
+    assert session.get(f"/source?path={here / 'only_there.py'}")["content"] == "VALUE = 1\n"
+    session.delete(f"/breakpoints/{point}")
+    named = session.post("/breakpoints", {"function": "attach_target.turn"})
+    assert session.resume()["breakpoint_id"] == named["breakpoint_id"]
+
+
+@pytest.mark.slow
+def test_paths_are_translated_for_a_process(
+    session: Session, running: Started, tmp_path: Path, python: str
+) -> None:
+    program, there = copy_sources(tmp_path)
+    process = running(python, str(there / "attach_target.py"), str(tmp_path / "unused")).ready()
+
+    check_mapped_session(session, program, pid=process.pid)
+
+
+@pytest.mark.slow
+def test_paths_are_translated_for_a_debugpy_that_listens(
+    session: Session, listening: Callable[..., tuple[Running, int]], tmp_path: Path
+) -> None:
+    program, there = copy_sources(tmp_path)
+    _process, port = listening(str(there / "attach_target.py"), str(tmp_path / "unused"))
+
+    check_mapped_session(session, program, port=port)
+
+
+# -- what cannot be attached to --------------------------------------------------------------------
+
+
 def test_where_nothing_listens_the_error_says_so(session: Session) -> None:
     answer = session.post("/attach", {"port": free_port()}, expect=400)
 

@@ -1044,7 +1044,7 @@ export interface AttachOptions {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
 }
 
@@ -1062,7 +1062,7 @@ export interface AttachRequest {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
   /** Breakpoints to set before the program starts: one, or a list; those it has stay. */
   breakpoints?: BreakpointSpec | BreakpointSpec[] | null;
@@ -2059,7 +2059,7 @@ export interface CreateSession {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
   /** The session's name. */
   name?: string | null;
@@ -2251,6 +2251,12 @@ export interface Evaluate {
   context?: "watch" | "repl" | "hover" | "clipboard" | "variables" | null;
   /** How many seconds it may take. */
   timeout?: number | null;
+  /** How many characters of a value are shown at most; null: 1000, and 400 of a container. */
+  max_chars?: number | null;
+  /** In a program, of a value that is a string or bytes: where the part begins. */
+  start?: number | null;
+  /** In a program, of a value that is a string or bytes: how long the part is. */
+  count?: number | null;
   /** Which of a session's held calls is meant. */
   hold_id?: string | null;
 }
@@ -2265,6 +2271,12 @@ export interface EvaluateHold {
   context?: "watch" | "repl" | "hover" | "clipboard" | "variables" | null;
   /** How many seconds it may take. */
   timeout?: number | null;
+  /** How many characters of a value are shown at most; null: 1000, and 400 of a container. */
+  max_chars?: number | null;
+  /** In a program, of a value that is a string or bytes: where the part begins. */
+  start?: number | null;
+  /** In a program, of a value that is a string or bytes: how long the part is. */
+  count?: number | null;
 }
 
 /** What an expression raised. */
@@ -2557,8 +2569,12 @@ export interface Hover {
   result?: string;
   /** The name of its class. */
   type?: string;
-  /** How many items it has. */
+  /** How many items, characters or bytes it has. */
   length?: number;
+  /** Of a part of a string or of bytes: where it begins. */
+  start?: number;
+  /** Of such a part: whether more follows it. */
+  has_more?: boolean;
   /** Of an array or a table: its dimensions. */
   shape?: number[];
   /** Of an array: the type of its elements. */
@@ -2573,7 +2589,7 @@ export interface Hover {
   repr_error?: string;
   /** Whether it can be unfolded. */
   expandable?: boolean;
-  /** The number to unfold it with, until its thread runs; 0: none. */
+  /** The number to unfold it with, or to read a long string with, until its thread runs; 0: none. */
   variable_reference?: number;
   /** The same number. */
   reference?: number;
@@ -2952,6 +2968,8 @@ export interface PollAnswer {
   expression?: string;
   /** `evaluate`: for how many seconds somebody waits. */
   timeout?: number;
+  /** `evaluate`: how many characters of the value are wanted. */
+  max_chars?: number;
 }
 
 /** The Python processes of this machine. */
@@ -4622,8 +4640,12 @@ export interface Variable {
   result?: string;
   /** The name of its class. */
   type?: string;
-  /** How many items it has. */
+  /** How many items, characters or bytes it has. */
   length?: number;
+  /** Of a part of a string or of bytes: where it begins. */
+  start?: number;
+  /** Of such a part: whether more follows it. */
+  has_more?: boolean;
   /** Of an array or a table: its dimensions. */
   shape?: number[];
   /** Of an array: the type of its elements. */
@@ -4638,7 +4660,7 @@ export interface Variable {
   repr_error?: string;
   /** Whether it can be unfolded. */
   expandable?: boolean;
-  /** The number to unfold it with, until its thread runs; 0: none. */
+  /** The number to unfold it with, or to read a long string with, until its thread runs; 0: none. */
   variable_reference?: number;
   /** The same number. */
   reference?: number;
@@ -4710,8 +4732,12 @@ export interface Watch {
   result?: string;
   /** The name of its class. */
   type?: string;
-  /** How many items it has. */
+  /** How many items, characters or bytes it has. */
   length?: number;
+  /** Of a part of a string or of bytes: where it begins. */
+  start?: number;
+  /** Of such a part: whether more follows it. */
+  has_more?: boolean;
   /** Of an array or a table: its dimensions. */
   shape?: number[];
   /** Of an array: the type of its elements. */
@@ -4726,7 +4752,7 @@ export interface Watch {
   repr_error?: string;
   /** Whether it can be unfolded. */
   expandable?: boolean;
-  /** The number to unfold it with, until its thread runs; 0: none. */
+  /** The number to unfold it with, or to read a long string with, until its thread runs; 0: none. */
   variable_reference?: number;
   /** The same number. */
   reference?: number;

@@ -8,6 +8,7 @@ runs it. From then on `request_handlers` answers the server's requests on the de
 - `frames`, `stop_snapshots`: the frames of a thread, and the snapshot inside every stop event
 - `variables`, `variable_children`, `previews`, `handles`: values as JSON, by reference
 - `introspection`, `bounded_calls`, `generated_reprs`, `numpy_pandas`: what previews are made of
+- `text_parts`: long strings, a part at a time
 - `evaluation`: expressions, run in the suspended thread
 - `live_frames`: frames of threads that are not suspended, to be read only
 - `end_reports`: why the program ended

@@ -12,9 +12,9 @@ from typing import Any
 from . import (
     bounded_calls,
     child_policy,
-    child_startup,
     detachment,
     end_reports,
+    join_ticket,
     process_hooks,
     pydevd_control,
     thread_suspension,
@@ -25,7 +25,9 @@ from .pydevd_access import current, is_detached, set_debugpy_folder
 _MAX_DISPOSAL_SECONDS = 10
 
 
-def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: bool) -> None:
+def enter_process(
+    ticket_path: str, debugpy_dir: str, child_ticket: str, had_threading: bool
+) -> None:
     """Called by whoever stopped the process (gdb, say): be quick, and never raise.
 
     `had_threading` says whether the program had imported `threading` before we came.
@@ -33,14 +35,15 @@ def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: b
     connection: Any = None
     has_begun = False
     try:
-        connection = child_startup.connect_to_server(port)
+        # If this fails, we come too late: nobody waits for us, or somebody else took the port.
+        connection = join_ticket.connect(join_ticket.read_ticket(ticket_path))
         _end_detached_debugger()
         has_begun = True
         if not had_threading:
             _fix_main_thread(debugpy_dir)
         pydevd_control.load(debugpy_dir)
         _reset(pydevd_control.arm(connection))
-        process_hooks.install(connection, child_port)
+        process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
         end_reports.watch_end()
     except BaseException as error:
         if has_begun:
@@ -126,7 +129,7 @@ def join_debugger() -> None:
     )
     _reset(db)
     thread_suspension.disarm(db, False)
-    process_hooks.install(getattr(db, "_client_socket", None), 0)
+    process_hooks.install(getattr(db, "_client_socket", None), None)
     end_reports.watch_end()
     _keep_debugpy_from_children()
 

@@ -16,6 +16,7 @@ from . import (
     end_reports,
     exception_filters,
     gevent_support,
+    join_ticket,
     process_hooks,
     pydevd_control,
     standard_streams,
@@ -30,7 +31,7 @@ Runner = Callable[[], Any]
 _MAIN_NAMES = {"__name__", "__builtins__", "__doc__", "__package__", "__loader__", "__spec__"}
 
 
-def run_program(socket_fd: int, debugpy_dir: str, child_port: int, with_gevent: bool) -> None:
+def run_program(socket_fd: int, debugpy_dir: str, child_ticket: str, with_gevent: bool) -> None:
     """Arm the debugger, wait for the program that the server sends, and run it.
 
     `with_gevent`: an interpreter that was armed before found that its program needs this.
@@ -56,23 +57,24 @@ def run_program(socket_fd: int, debugpy_dir: str, child_port: int, with_gevent: 
         ORDER.answer({"needs_gevent": True})
         pydevd_control.end_program(db)
         return
-    process_hooks.install(connection, child_port)
+    process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
     ORDER.answer({"pid": os.getpid(), "version": list(sys.version_info[:3]), "path": sys.path[:]})
     if pydevd_control.wait_until_configured(db):
         flush()  # or a program that exits at once would seem never to have started
         _run_to_end(run)
 
 
-def run_child(port: int, debugpy_dir: str, arguments: List[str]) -> None:
+def run_child(ticket_path: str, debugpy_dir: str, arguments: List[str]) -> None:
     """Run `python ARGUMENTS`, a child of a debugged program, with a debugger if possible."""
     run = None
     try:
+        ticket = join_ticket.read_ticket(ticket_path)
         spec = child_startup.parse_python_arguments(arguments)
         pydevd_control.load(debugpy_dir, with_gevent=_needs_gevent(spec))
         run = _prepare_child(spec, arguments)
-        connection = child_startup.connect_to_server(port)
+        connection = join_ticket.connect(ticket)
         db = pydevd_control.arm(connection)
-        process_hooks.install(connection, port)
+        process_hooks.install(connection, ticket)
         configured = pydevd_control.wait_until_configured(db)
     except Exception:
         configured = False

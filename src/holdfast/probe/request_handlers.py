@@ -164,7 +164,9 @@ def _scopes(db: Any, args: Dict[str, Any]) -> Any:
 def _locals(db: Any, args: Dict[str, Any]) -> Any:
     frame, owner = live_frames.find_frame(db, thread_id_of(args["thread"]), args)
     start, count, summary = args.get("start", 0), args["count"], args.get("summary", False)
-    described, total = stop_snapshots.describe_locals(frame, owner, start, count, summary)
+    described, total = stop_snapshots.describe_locals(
+        frame, owner, start, count, summary, args.get("max_chars")
+    )
     return {"variables": described, "total": total}
 
 
@@ -174,8 +176,9 @@ def _variables(db: Any, args: Dict[str, Any]) -> Any:
             stop_snapshots.HANDLES,
             args["reference"],
             args.get("start", 0),
-            args.get("count", 100),
+            args.get("count"),
             summary=args.get("summary", False),
+            max_chars=args.get("max_chars"),
         )
     except KeyError:
         raise _stale_reference(args["reference"]) from None
@@ -226,15 +229,23 @@ def _evaluate(db: Any, args: Dict[str, Any], reply: Reply) -> None:
 
 def _evaluate_in_thread(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
     frame = frames.frame_at(db, thread_id, args["depth"], args.get("mark"))
-    return evaluation.evaluate(db, frame, thread_id, args["expression"], args.get("context"))
+    return evaluation.evaluate(
+        db, frame, thread_id, args["expression"], args.get("context"), **_read_shown(args)
+    )
 
 
 def _evaluate_beside(db: Any, args: Dict[str, Any]) -> Any:
     thread_id = thread_id_of(args["thread"])
     frame, owner = live_frames.find_frame(db, thread_id, args)
     return evaluation.run_interruptibly(
-        thread_id, lambda: live_frames.evaluate(frame, owner, args["expression"])
+        thread_id,
+        lambda: live_frames.evaluate(frame, owner, args["expression"], **_read_shown(args)),
     )
+
+
+def _read_shown(args: Dict[str, Any]) -> Dict[str, Any]:
+    """How much of the value is asked for."""
+    return {name: args.get(name) for name in ("max_chars", "start", "count")}
 
 
 def _watches(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:

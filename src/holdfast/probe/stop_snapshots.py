@@ -67,17 +67,17 @@ class Scope(Dict[str, Any]):
 
 
 def describe_locals(
-    frame: Any, owner: str, start: int, count: int, summary: bool = False
+    frame: Any,
+    owner: str,
+    start: int,
+    count: int,
+    summary: bool = False,
+    max_chars: Optional[int] = None,
 ) -> Tuple[List[Dict[str, Any]], int]:
     """A page of a frame's locals, and how many there are."""
     names = read_locals(frame)
-    budget = bounded_calls.Budget()
     page = itertools.islice(names.items(), start, start + count)
-    described = [
-        variables.describe(value, name, HANDLES, owner, summary=summary, budget=budget)
-        for name, value in page
-    ]
-    return described, len(names)
+    return variables.describe_all(page, HANDLES, owner, summary, max_chars), len(names)
 
 
 # -- the snapshot in a stop event -----------------------------------------------------------------

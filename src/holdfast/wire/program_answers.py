@@ -29,7 +29,9 @@ class Variable(TypedDict, total=False):
     value: Annotated[str, Meta(description="The value as text; of bytes, in base64.")]
     result: Annotated[str, Meta(description="Of an expression: its value as text.")]
     type: Annotated[str, Meta(description="The name of its class.")]
-    length: Annotated[int, Meta(description="How many items it has.")]
+    length: Annotated[int, Meta(description="How many items, characters or bytes it has.")]
+    start: Annotated[int, Meta(description="Of a part of a string or of bytes: where it begins.")]
+    has_more: Annotated[bool, Meta(description="Of such a part: whether more follows it.")]
     shape: Annotated[list[int], Meta(description="Of an array or a table: its dimensions.")]
     dtype: Annotated[str, Meta(description="Of an array: the type of its elements.")]
     columns: Annotated[list[str], Meta(description="Of a table: the names of its columns.")]
@@ -38,7 +40,11 @@ class Variable(TypedDict, total=False):
     repr_error: Annotated[str, Meta(description="What the value's own repr raised.")]
     expandable: Annotated[bool, Meta(description="Whether it can be unfolded.")]
     variable_reference: Annotated[
-        int, Meta(description="The number to unfold it with, until its thread runs; 0: none.")
+        int,
+        Meta(
+            description="The number to unfold it with, or to read a long string with, until its "
+            "thread runs; 0: none."
+        ),
     ]
     reference: Annotated[int, Meta(description="The same number.")]
 

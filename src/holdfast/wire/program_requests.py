@@ -16,6 +16,7 @@ from holdfast.wire.session_requests import (
     CwdSetting,
     EvaluateSetting,
     Include,
+    MaxChars,
     NameSetting,
     OutputBytes,
     OutputSetting,
@@ -136,7 +137,11 @@ class AttachOptions(Body):
     ] = False
     stop_all_threads: Annotated[bool, about("Whether a stop holds every thread.")] = True
     path_mappings: Annotated[
-        list[tuple[str, str]], about("Pairs of a directory here and the same one there.")
+        list[tuple[str, str]],
+        about(
+            "Pairs of a directory here and the same one there: breakpoints are set, and places"
+            " are answered, with paths here."
+        ),
     ] = []
 
     def to_attach(self) -> Attach:
@@ -454,9 +459,20 @@ class StackQuery(PageQuery):
     thread_id: Annotated[int | None, about("The thread; null: the one that stopped.")] = None
 
 
+class ItemsQuery(PageQuery):
+    """Which parts of a value; of a string or bytes, which characters."""
+
+    count: Annotated[
+        Annotated[int, Meta(ge=0, le=1_000_000)] | None,
+        about("How many at most; null: 100, or 10,000 characters of a string."),
+    ] = None
+    max_chars: MaxChars = None
+
+
 class VariablesQuery(PageQuery):
     """Which variables."""
 
+    max_chars: MaxChars = None
     summary: Annotated[bool, about("Types and sizes only, without values.")] = False
 
 

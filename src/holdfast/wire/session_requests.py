@@ -36,6 +36,10 @@ OutputBytes = Annotated[
 ]
 By = Annotated[str | None, about("Who decides; whoever comes second is told.")]
 Seconds = Annotated[float, Meta(gt=0, le=3600)]
+MaxChars = Annotated[
+    Annotated[int, Meta(ge=1, le=1_000_000)] | None,
+    about("How many characters of a value are shown at most; null: 1000, and 400 of a container."),
+]
 EventLimit = Annotated[int, about("How many events the answer may carry.", ge=1, le=10_000)]
 EventTypes = Annotated[str | None, about("The types of events that are wanted, with commas.")]
 
@@ -122,6 +126,15 @@ class EvaluateHold(Body):
         about("What the value is for; in a `repl`, statements are run too."),
     ] = None
     timeout: Annotated[Seconds | None, about("How many seconds it may take.")] = None
+    max_chars: MaxChars = None
+    start: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        about("In a program, of a value that is a string or bytes: where the part begins."),
+    ] = None
+    count: Annotated[
+        Annotated[int, Meta(ge=0, le=1_000_000)] | None,
+        about("In a program, of a value that is a string or bytes: how long the part is."),
+    ] = None
 
 
 class Evaluate(EvaluateHold):

@@ -146,53 +146,90 @@ class Inspection:
         return ScopeList(scopes)
 
     async def locals(
-        self, frame_id: int = 0, *, start: int = 0, count: int = 1000, summary: bool = False
+        self,
+        frame_id: int = 0,
+        *,
+        start: int = 0,
+        count: int = 1000,
+        summary: bool = False,
+        max_chars: int | None = None,
     ) -> VariableList:
         """A page of a frame's locals; those of the top frame came with the stop."""
         place = self._stops.find_frame(frame_id)
         stop = self._stops.current
-        if frame_id == 0 and not summary and stop is not None and stop.locals:
+        is_usual = not summary and max_chars is None
+        if frame_id == 0 and is_usual and stop is not None and stop.locals:
             last = min(start + count, stop.locals_total)
             if last <= len(stop.locals):
                 variables = cast(list[Variable], list(stop.locals[start:last]))
                 return VariableList(variables, stop.locals_total, last < stop.locals_total)
         answer = await self._session.current_target().operate(
-            "locals", **_to_arguments(place), start=start, count=count, summary=summary
+            "locals",
+            **_to_arguments(place),
+            start=start,
+            count=count,
+            summary=summary,
+            max_chars=max_chars,
         )
         variables, total = list(answer["variables"]), answer["total"]
         return VariableList(variables, total, start + len(variables) < total)
 
     async def scope_variables(
-        self, reference: int, start: int = 0, count: int = 1000, *, summary: bool = False
+        self,
+        reference: int,
+        start: int = 0,
+        count: int = 1000,
+        *,
+        summary: bool = False,
+        max_chars: int | None = None,
     ) -> VariableList:
         """A page of the variables of a scope."""
-        page = await self.items(reference, start, count, summary=summary)
+        page = await self.items(reference, start, count, summary=summary, max_chars=max_chars)
         return VariableList(page.items, page.total, page.has_more)
 
     async def items(
-        self, reference: int, start: int = 0, count: int = 100, *, summary: bool = False
+        self,
+        reference: int,
+        start: int = 0,
+        count: int | None = None,
+        *,
+        summary: bool = False,
+        max_chars: int | None = None,
     ) -> ItemPage:
-        """What a reference holds: one page of a value's children, or of a scope."""
+        """What a reference holds: one page of a value's children, of a scope, or of a text."""
         if self._stops.frame_ids.is_empty:  # else it may belong to a frame of another thread
             self._stops.require()
         page = await self._session.current_target().operate(
-            "variables", reference=reference, start=start, count=count, summary=summary
+            "variables",
+            reference=reference,
+            start=start,
+            count=count,
+            summary=summary,
+            max_chars=max_chars,
         )
         return ItemPage(page["items"], page["total"], page["has_more"], start, reference)
 
     async def frame_items(
-        self, frame_id: int, reference: str, start: int = 0, count: int = 100
+        self,
+        frame_id: int,
+        reference: str,
+        start: int = 0,
+        count: int | None = None,
+        *,
+        max_chars: int | None = None,
     ) -> ItemPage:
         """The same; a local of the frame may also be named."""
         if reference.isdecimal():
             self._stops.find_frame(frame_id)
-            return await self.items(int(reference), start, count)
+            return await self.items(int(reference), start, count, max_chars=max_chars)
         page = await self.locals(frame_id, count=_MAX_NAMED, summary=True)
         for variable in page.variables:
             if variable["name"] == reference:
                 if not variable["variable_reference"]:
                     return ItemPage([], 0, False, start)
-                return await self.items(variable["variable_reference"], start, count)
+                return await self.items(
+                    variable["variable_reference"], start, count, max_chars=max_chars
+                )
         raise errors.ReferenceNotFound(
             f"no local {reference!r} in frame {frame_id}", name=reference
         )
@@ -233,8 +270,15 @@ class Inspection:
         frame_id: int = 0,
         context: str | None = None,
         timeout: float | None = None,
+        *,
+        max_chars: int | None = None,
+        start: int | None = None,
+        count: int | None = None,
     ) -> Variable:
-        """The value of an expression in a frame; in a REPL, a statement may be run."""
+        """The value of an expression in a frame; in a REPL, a statement may be run.
+
+        A text may be read in parts, by `start` and `count`.
+        """
         session = self._session
         if is_small(frame_id):
             lifecycle.require(session.state, "evaluate")
@@ -247,6 +291,9 @@ class Inspection:
             **_to_arguments(place),
             expression=expression,
             context=context,
+            max_chars=max_chars,
+            start=start,
+            count=count,
         )
         return cast(Variable, answer)
 

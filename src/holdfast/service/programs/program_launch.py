@@ -113,7 +113,7 @@ async def _start_directly(
 
 def _take_warm_interpreter(session: ProgramSession, request: Request) -> Target | None:
     """A warm interpreter, if the program runs in it as in a new one."""
-    if request.launch.python_args or request.child_port:
+    if request.launch.python_args or request.child_ticket:
         return None
     if environment_changes(request.place.env) is None:
         return None
@@ -132,7 +132,7 @@ def _build_request(
         adopt=lambda process: session.processes.adopt(process, programs.warden),
         late_setup=breakpoints.setup_for if breakpoints.points.has_unresolved else None,
         tag=programs.tags.new(),
-        child_port=session.children.port,
+        child_ticket=session.children.ticket,
         timeout=session.settings.launch_timeout,
         request_timeout=session.settings.request_timeout,
     )

@@ -33,6 +33,7 @@ from holdfast.store import Store
 from holdfast.targets.program import launcher
 from holdfast.targets.program.attachment import Trusted
 from holdfast.targets.program.interpreter_pool import Pool
+from holdfast.targets.program.join_tickets import remove_left_tickets
 from holdfast.targets.program.process_spawner import Warden
 from holdfast.targets.program.process_tags import Tags
 from holdfast.targets.program.python_processes import python_processes
@@ -53,6 +54,7 @@ class Programs:
         stream: EventStream,
         settings: Callable[[], Settings],
         trusted: Trusted,
+        tickets: Path,
         pool_size: int | None = None,
         signals: int | None = None,
     ) -> None:
@@ -60,6 +62,8 @@ class Programs:
         self.ledger = ledger
         self.stream = stream
         self.trusted = trusted
+        self.tickets = tickets
+        """The directory of the tickets with which processes join a session."""
         self.projects = ProjectBreakpoints(store.directory)
         self.profiles = BreakpointProfiles(store.directory)
         self.sources = SourceFiles()
@@ -82,6 +86,7 @@ class Programs:
     # -- its own life -----------------------------------------------------------------------
 
     async def start(self) -> None:
+        remove_left_tickets(self.tickets)
         await self.warden.start()
         size = self.settings.pool_size if self._pool_size is None else self._pool_size
         self.pool = Pool(self._start_warm_interpreter, self._unwatch, size)

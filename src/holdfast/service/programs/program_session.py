@@ -539,7 +539,13 @@ class ProgramSession(StoredSession):
     async def evaluate(self, request: EvaluateHold, hold_id: str | None = None) -> Variable:
         """The value of an expression in a frame; in a REPL, a statement may be run."""
         return await self.inspection.evaluate(
-            request.expression, request.frame_id, request.context, request.timeout
+            request.expression,
+            request.frame_id,
+            request.context,
+            request.timeout,
+            max_chars=request.max_chars,
+            start=request.start,
+            count=request.count,
         )
 
     # -- its target -------------------------------------------------------------------------

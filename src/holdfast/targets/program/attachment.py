@@ -24,6 +24,7 @@ import psutil
 from holdfast import errors
 from holdfast.model.launch import Attach
 from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
+from holdfast.targets.program.join_tickets import Handshake, JoinTicket
 from holdfast.targets.program.launcher import DEBUGPY, INITIALIZE, PROBE, Setup, post_setup
 from holdfast.targets.program.process_killer import open_pidfd
 from holdfast.targets.program.process_spawner import Spawned, spawn
@@ -33,18 +34,24 @@ from holdfast.wire import dap
 
 log = logging.getLogger(__name__)
 
+_HANDSHAKE_SECONDS = 5.0
+
 Trusted = Callable[[Any, Any], bool]
 """Whether the process at this peer address, of a connection to this local address, is ours."""
 
 
 class Door:
-    """A listener to which debuggers connect. Only processes of the same user may.
+    """A listener to which debuggers connect. Only processes of the same user with its ticket may.
 
     A connection is put into `arrived` when it has answered as a debugger does.
     """
 
-    def __init__(self, trusted: Trusted, create_target: Callable[[], Target]) -> None:
+    def __init__(
+        self, trusted: Trusted, tickets: Path, create_target: Callable[[], Target]
+    ) -> None:
         self._trusted = trusted
+        self._tickets = tickets
+        self._ticket: JoinTicket | None = None
         self._create_target = create_target
         self._server: asyncio.Server | None = None
         self._checks: set[asyncio.Task[None]] = set()
@@ -52,19 +59,31 @@ class Door:
         self.refusal: str | None = None
 
     @property
-    def port(self) -> int:
-        assert self._server is not None
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
+    def ticket(self) -> JoinTicket:
+        """What a process needs to connect."""
+        assert self._ticket is not None
+        return self._ticket
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: DebuggerConnection(self), "127.0.0.1", 0)
+        address: tuple[str, int] = self._server.sockets[0].getsockname()[:2]
+        try:
+            self._ticket = JoinTicket.create(self._tickets, address)
+        except OSError as problem:
+            self.close()
+            raise errors.NotStored(f"cannot write below {self._tickets}: {problem}") from None
 
-    def admit(self, connection: DebuggerConnection, transport: asyncio.BaseTransport) -> bool:
+    def begin_handshake(self, transport: asyncio.BaseTransport) -> Handshake | None:
+        """The proofs to exchange with a process of the same user; None for another's."""
         peer = transport.get_extra_info("peername")
         local = transport.get_extra_info("sockname")
         if self._server is None or not self._trusted(peer, local):
+            return None
+        return Handshake(self.ticket.secret)
+
+    def admit(self, connection: DebuggerConnection) -> bool:
+        if self._server is None:
             return False
         target = self._create_target()
         connection.replace_connection_of(target)
@@ -94,6 +113,8 @@ class Door:
         if self._server is not None:
             self._server.close()
             self._server = None
+        if self._ticket is not None:
+            self._ticket.remove()
         for check in self._checks:
             check.cancel()
         while not self.arrived.empty():
@@ -101,16 +122,52 @@ class Door:
 
 
 class DebuggerConnection(Connection):
-    """A connection that the other side opened. Once admitted, it becomes that of a target."""
+    """A connection that the other side opened. Once both have proved that they know the door's
+    secret, it becomes that of a target."""
 
     def __init__(self, door: Door) -> None:
         super().__init__(lambda _name, _body: None, lambda: None)
         self._door = door
+        self._handshake: Handshake | None = None
+        self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        if not self._door.admit(self, transport):
+        self._handshake = self._door.begin_handshake(transport)
+        if self._handshake is None:
             self.close()
+            return
+        loop = asyncio.get_running_loop()
+        self._deadline = loop.call_later(_HANDSHAKE_SECONDS, self.close)
+
+    def data_received(self, data: bytes) -> None:
+        if self._handshake is None:
+            super().data_received(data)
+            return
+        try:
+            self._write(self._handshake.feed(data))
+        except ValueError:
+            self.close()
+            return
+        if self._handshake.is_proven:
+            self._finish_handshake(self._handshake.rest)
+
+    def _finish_handshake(self, rest: bytes) -> None:
+        self._handshake = None
+        self._cancel_deadline()
+        if not self._door.admit(self):
+            self.close()
+        elif rest:
+            super().data_received(rest)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel_deadline()
+        super().connection_lost(exc)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
     def replace_connection_of(self, target: Target) -> None:
         unused, target.connection = target.connection, self
@@ -208,7 +265,7 @@ def _remote_code() -> str:
 
 
 def debug_options(attach: Attach) -> dap.Body:
-    options: dap.Body = {
+    return {
         "justMyCode": attach.just_my_code,
         "stopAllThreadsOnSuspend": attach.stop_all_threads,
         "steppingResumesAllThreads": attach.stop_all_threads,
@@ -216,11 +273,6 @@ def debug_options(attach: Attach) -> dap.Body:
         "showReturnValue": True,
         "redirectOutput": False,
     }
-    if attach.path_mappings:
-        options["pathMappings"] = [
-            {"localRoot": local, "remoteRoot": remote} for local, remote in attach.path_mappings
-        ]
-    return options
 
 
 # -- by address -----------------------------------------------------------------------------------
@@ -249,14 +301,17 @@ async def connect(
 # -- by pid ---------------------------------------------------------------------------------------
 
 
-async def connect_to_process(pid: int, door: Door, child_port: int, timeout: float) -> Target:
-    """Inject our probe into a running process, and wait until it connects to the door."""
+async def connect_to_process(pid: int, door: Door, child_ticket: str, timeout: float) -> Target:
+    """Inject our probe into a running process, and wait until it connects to the door.
+
+    Every user can read gdb's command line. So the code has the path of a ticket, and no secret.
+    """
     _check_process(pid)
     code = (
         "import sys\nhad_threading = 'threading' in sys.modules\n"
         f"{_local_code()}import _holdfast.injection\n"
         "_holdfast.injection.enter_process("
-        f"{door.port}, {DEBUGPY!r}, {child_port}, had_threading)\n"
+        f"{str(door.ticket.path)!r}, {DEBUGPY!r}, {child_ticket!r}, had_threading)\n"
     )
     helper, output = await _start_injector(pid, code)
     arrived = asyncio.create_task(_wait_for_arrival(pid, door))

@@ -94,7 +94,8 @@ class Request:
     late_setup: Callable[[list[str]], Setup] | None = None
     """Set when functions were not found yet. Called with the program's own import path."""
     tag: int | None = None
-    child_port: int = 0
+    child_ticket: str = ""
+    """With which its children join; none: they are not followed."""
     timeout: float = 30.0
     request_timeout: float = 10.0
 
@@ -202,7 +203,7 @@ async def start(
             cwd=request.place.cwd,
             env=request.place.env,
             tag=request.tag,
-            child_port=request.child_port,
+            child_ticket=request.child_ticket,
             with_gevent=with_gevent,
             request_timeout=request.request_timeout,
         )
@@ -256,7 +257,7 @@ async def arm(
     cwd: str,
     env: dict[str, str],
     tag: int | None,
-    child_port: int = 0,
+    child_ticket: str = "",
     with_gevent: bool = False,
     request_timeout: float = 10.0,
 ) -> Target:
@@ -266,7 +267,7 @@ async def arm(
     stdin, our_stdin = os.pipe()
     our_stdout, stdout = os.pipe()
     our_stderr, stderr = os.pipe()
-    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, str(child_port)]
+    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, child_ticket]
     argv.append("gevent" if with_gevent else "")
     with contextlib.ExitStack() as on_failure, theirs, contextlib.ExitStack() as always:
         on_failure.callback(ours.close)

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, cast
 
 from holdfast import errors
 from holdfast.core import hit_conditions, logpoints
+from holdfast.core.path_map import PathMap
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop, ThrownException
@@ -116,6 +117,8 @@ class Target:
         """We started it, or it is the child of one that we started."""
         self.version: tuple[int, ...] = ()
         self.import_path: list[str] = []
+        self.paths = PathMap()
+        """Where its files are here, if they are elsewhere for it."""
         self.hello: Reply | None = None
         """The answer to a `hello` that was posted when the process was started."""
         self.process: Spawned | None = None
@@ -144,6 +147,7 @@ class Target:
     # -- events -----------------------------------------------------------------------------
 
     def _on_event(self, name: str, body: dap.Body) -> None:
+        body = self.paths.localize(body)
         if name == "stopped":
             self._drain_outputs()
             self.note_threads((body.get("holdfast") or {}).get("threads") or ())
@@ -264,7 +268,8 @@ class Target:
             reply = await asyncio.wait_for(asyncio.shield(self.hello), timeout)
             facts = cast(Hello, body_of(reply, "hello"))
         self.pid, self.parent_pid = facts["pid"], facts["ppid"]
-        self.version, self.import_path = tuple(facts["version"]), list(facts["path"])
+        self.version = tuple(facts["version"])
+        self.import_path = [self.paths.to_local(part) for part in facts["path"]]
         return facts
 
     def own_process(self) -> Spawned:
@@ -361,8 +366,11 @@ class Target:
     # -- commands ---------------------------------------------------------------------------
 
     async def operate(self, op: str, timeout: float | None = None, **arguments: Any) -> Any:
+        if "path" in arguments:
+            arguments["path"] = self.paths.to_remote(arguments["path"])
         try:
-            return await self.connection.operate(op, timeout or self.request_timeout, **arguments)
+            answer = await self.connection.operate(op, timeout or self.request_timeout, **arguments)
+            return self.paths.localize(answer)
         except errors.SessionCrashed:
             raise await self._build_crash(op) from None
 
@@ -497,7 +505,8 @@ class Target:
     def post_lines(self, file: str, breakpoints: Sequence[Breakpoint]) -> Reply:
         specs = [{"line": point.line, **_build_rule(point)} for point in breakpoints]
         return self.connection.post(
-            "holdfast", {"op": "breakpoints", "file": file, "breakpoints": specs}
+            "holdfast",
+            {"op": "breakpoints", "file": self.paths.to_remote(file), "breakpoints": specs},
         )
 
     def post_functions(self, breakpoints: Sequence[Breakpoint]) -> Reply:
@@ -505,7 +514,7 @@ class Target:
             {
                 "function": {
                     "name": point.name,
-                    "file": point.file,
+                    "file": self.paths.to_remote(point.file) if point.file else point.file,
                     "first_line": point.first_line,
                 },
                 **_build_rule(point),
