@@ -119,6 +119,30 @@ def test_a_process_is_attached_to_looked_into_and_let_go(
 
 
 @pytest.mark.slow
+def test_what_an_attached_process_prints_is_captured_and_still_goes_where_it_went(
+    session: Session, running: Started, python: str
+) -> None:
+    program = running(python, ATTACH_TARGET.path).ready()
+    session.break_at(ATTACH_TARGET, "turn")
+    attach(session, pid=program.pid)
+    was = session.evaluate("(type(sys.stdout).__name__, sys.stdout is sys.__stdout__)")
+
+    session.evaluate("print('printed', flush=True)")
+    session.evaluate("sys.stderr.writelines(['one ', 'two'])")
+    session.evaluate("print('x' * 50_000, flush=True)")
+
+    assert was == "('TextIOWrapper', True)"
+    assert session.output("stdout") == "printed\n" + "x" * 50_000 + "\n"
+    assert session.output("stderr") == "one two"
+    session.evaluate("STATE.update(running=False)")
+    session.post("/detach")
+    said, errors = program.process.communicate(timeout=PATIENCE)
+    assert said == "printed\n" + "x" * 50_000 + "\nended True\n"
+    assert errors == "one two"
+    assert "ended" not in session.output("stdout")
+
+
+@pytest.mark.slow
 def test_a_hundred_threads_run_on_however_often_they_are_attached_to(
     server: Server, running: Started, python: str
 ) -> None:
