@@ -181,7 +181,9 @@ class Target:
 
     def _on_probe_event(self, body: dap.Body) -> None:
         kind = body.get("kind")
-        if kind == "log":
+        if kind == "output":
+            self.listener.on_output(body["stream"], body["text"])
+        elif kind == "log":
             self._drain_outputs()
             place = {
                 "file": body["file"],
