@@ -104,8 +104,7 @@ def test_a_child_that_cannot_load_the_probe_runs_as_without_a_debugger(probe: Pa
 
 def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
-
-
+@pytest.mark.slow
 def test_the_cache_is_private_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
@@ -114,8 +113,7 @@ def test_the_cache_is_private_whatever_the_umask(tmp_path: Path) -> None:
         os.umask(before)
     assert _mode(tmp_path / "caches" / "holdfast") == 0o700
     assert _list_cached(tmp_path)
-
-
+@pytest.mark.slow
 def test_bytecode_that_others_could_have_written_is_deleted(tmp_path: Path) -> None:
     planted = tmp_path / "holdfast" / "pycache" / "planted.pyc"
     planted.parent.mkdir(parents=True)
@@ -127,6 +125,7 @@ def test_bytecode_that_others_could_have_written_is_deleted(tmp_path: Path) -> N
     assert _list_cached(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
 def test_a_cache_of_another_user_is_neither_read_nor_written(tmp_path: Path) -> None:
     assert _start_interpreter(tmp_path)["pid"]
