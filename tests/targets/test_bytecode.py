@@ -104,6 +104,8 @@ def test_a_child_that_cannot_load_the_probe_runs_as_without_a_debugger(probe: Pa
 
 def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
 @pytest.mark.slow
 def test_the_cache_is_private_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
@@ -113,6 +115,8 @@ def test_the_cache_is_private_whatever_the_umask(tmp_path: Path) -> None:
         os.umask(before)
     assert _mode(tmp_path / "caches" / "holdfast") == 0o700
     assert _list_cached(tmp_path)
+
+
 @pytest.mark.slow
 def test_bytecode_that_others_could_have_written_is_deleted(tmp_path: Path) -> None:
     planted = tmp_path / "holdfast" / "pycache" / "planted.pyc"
