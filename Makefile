@@ -52,12 +52,13 @@ quick: .venv/.dev
 slow: .venv/.dev
 	@$(BIN)/pytest -q -n 2 -m slow || [ $$? -eq 5 ]
 
-# The long form of what `test` does briefly: interleavings of clients, and sessions that come and
-# go. RUNS and SESSIONS say how many: `make soak RUNS=50 SESSIONS=500`.
+# The long form of what `test` does briefly: every Python, the standard library's own tests,
+# interleavings of clients, and sessions that come and go. RUNS and SESSIONS say how many: `make soak RUNS=50 SESSIONS=500`.
 RUNS ?= 300
 SESSIONS ?= 10000
 soak: .venv/.dev
 	@HOLDFAST_EVERY_PYTHON=1 $(BIN)/pytest -q -n 2 -m "not slow"
+	@HOLDFAST_EVERY_MODULE=1 $(BIN)/pytest -q -n 2 tests/server/test_standard_library.py
 	@HOLDFAST_RUNS=$(RUNS) HOLDFAST_SESSIONS=$(SESSIONS) $(BIN)/pytest -q -s -m slow \
 	  tests/server/test_interleavings.py tests/server/test_bounds.py
 

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from agent_process import AgentProcess
 from harness import Server
 from holdfast.server.app import build_table
+from holdfast.trust import proofs
 from holdfast.wire import batch_format
 from http_application import compute_cid, encode_value
 
@@ -60,6 +61,24 @@ asyncio.run(main())
 '''
 _LOOP_LINE = 11
 _IDLE = "import time\nprint('ready')\nwhile True:\n    time.sleep(0.01)\n"
+_DEADLOCK = """\
+import threading
+
+tea, cake = threading.Lock(), threading.Lock()
+both = threading.Barrier(2)
+
+
+def serve(first, second):
+    with first:
+        both.wait()
+        with second:
+            pass
+
+
+waiter = threading.Thread(target=serve, args=(cake, tea), name="waiter", daemon=True)
+waiter.start()
+serve(tea, cake)
+"""
 _MAX_ITEMS = 6
 
 
@@ -110,6 +129,7 @@ def capture_examples() -> Json:
         try:
             _ask_about_programs(recorder, folder)
             _ask_about_pausing(recorder)
+            _ask_about_hanging(recorder, folder)
             _ask_about_attaching(recorder, folder)
             _ask_about_calls(recorder)
             _ask_about_agents(recorder, folder)
@@ -128,7 +148,11 @@ def capture_examples() -> Json:
 def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask, shop = recorder.ask, str(folder / "shop.py")
     at = "/sessions/{session_id}"
-    created = ask("POST", "/sessions", {"name": "shop", "cwd": str(folder)})
+    at_once = {"launch": {"script": shop}, "breakpoints": [_line(shop)], "wait": 20}
+    whole = ask("POST", "/sessions", {"name": "shop", **at_once})
+    recorder.server.delete(f"/sessions/{whole['session_id']}/breakpoints")
+    recorder.server.delete(f"/sessions/{whole['session_id']}")
+    created = recorder.server.post("/sessions", {"name": "shop", "cwd": str(folder)})
     session = {"session_id": created["session_id"]}
     ask("POST", "/breakpoint-profiles", {"name": "loop", "breakpoints": [_line(shop)]})
     ask("GET", "/breakpoint-profiles")
@@ -169,7 +193,7 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask("POST", at + "/threads/{thread_id}/continue", {"wait": 20}, **thread)
     recorder.server.get(f"/sessions/{created['session_id']}/status?wait=20")
     ask("GET", f"{at}/output", **session)
-    ask("POST", f"{at}/stdin", {"input": "ann\n"}, **session)
+    ask("POST", f"{at}/stdin", {"input": "ann\n", "wait": 20, "include": "output"}, **session)
     path = f"/sessions/{created['session_id']}/status?wait=20"
     while recorder.server.get(path)["status"] != "terminated":
         pass  # each of these waits
@@ -181,8 +205,8 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     exported = ask("GET", f"{at}/export", **session)
     ask("POST", "/sessions/import", exported)
     session = {"session_id": clone["session_id"]}
-    recorder.server.post(f"/sessions/{clone['session_id']}/breakpoints", _line(shop))
-    recorder.server.post(f"/sessions/{clone['session_id']}/launch", {"script": shop, "wait": 20})
+    again = {"breakpoints": [_line(shop)], "wait": 20}
+    recorder.server.post(f"/sessions/{clone['session_id']}/launch", again)
     ask("POST", f"{at}/continue", {"wait": 20}, **session)
     recorder.server.delete(f"/sessions/{clone['session_id']}/breakpoints")
     recorder.server.post(f"/sessions/{clone['session_id']}/continue", {"wait": 20})
@@ -202,6 +226,18 @@ def _ask_about_pausing(recorder: Recorder) -> None:
     recorder.server.post(f"{path}/continue")
     template = "/sessions/{session_id}/threads/{thread_id}/pause"
     recorder.ask("POST", template, {"wait": 20}, **session, thread_id=stop["thread_id"])
+    recorder.server.delete(path)
+
+
+def _ask_about_hanging(recorder: Recorder, folder: Path) -> None:
+    script = folder / "deadlock.py"
+    script.write_text(_DEADLOCK)
+    created = recorder.server.post("/sessions", {"name": "hanging"})
+    path, session = f"/sessions/{created['session_id']}", {"session_id": created["session_id"]}
+    recorder.server.post(f"{path}/launch", {"script": str(script)})
+    while not recorder.server.get(f"{path}/deadlocks")["cycles"]:
+        pass
+    recorder.ask("GET", "/sessions/{session_id}/deadlocks", **session)
     recorder.server.delete(path)
 
 
@@ -393,9 +429,18 @@ def _ask_about_the_server(recorder: Recorder) -> None:
     ask = recorder.ask
     ask("GET", "/health")
     ask("GET", "/info")
+    _ask_for_a_proof(recorder)
     ask("GET", "/config")
     ask("PATCH", "/config", {"evaluate_timeout": 5})
     ask("POST", "/shutdown")
+
+
+def _ask_for_a_proof(recorder: Recorder) -> None:
+    announcement = json.loads((recorder.server.data_dir / "server.json").read_text())
+    host, _, port = recorder.server.url.removeprefix("http://").partition(":")
+    nonce = "5e1f0c7a"
+    proof = proofs.prove_client(announcement["secret"], (host, int(port)), nonce)
+    recorder.ask("GET", "/proof", query=f"nonce={nonce}&proof={proof}")
 
 
 # -- fixed values ---------------------------------------------------------------------------------
@@ -422,6 +467,7 @@ _IDS = (
     (re.compile(r"calls_[0-9a-f]{8}"), "calls_{:08x}"),
     (re.compile(r"eval_[0-9a-f]{8}"), "eval_{:08x}"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:5678"),
+    (re.compile(r"0x[0-9a-f]{8,16}"), "0x7f81c400a{:03x}"),
     (re.compile(r"cmd_[0-9a-f]{12}"), "cmd_{:012x}"),
     (re.compile(r"debug_\d{8}_\d{6}_\w+"), "debug_20260123_131000_abc{}"),
     (re.compile(r"\d{10}\.\d{6,9}-\d{3}"), "1769173800.000000-{:03}"),

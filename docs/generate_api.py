@@ -33,7 +33,13 @@ Every route is also served under `/api/v1`. Bodies and answers are JSON (`Conten
 application/json`). A request that makes a program run takes `wait`, in seconds or `true`: then its
 answer is the next stop, the end, or `running` when time is up, and asking again loses nothing.
 Steps wait by default. An answer that says `paused` carries the location and the reason, and what
-`include` names out of `source`, `locals`, `stack` and `output` (by default `source,locals`).
+`include` names out of `source`, `locals`, `stack` and `output` (by default `source,locals`); the
+values of the session's watches come with it. One request leads from nothing to a stop: `POST
+/sessions` takes `launch`, `breakpoints` and `exception_filters`.
+
+`output` is what the run wrote and no answer of it has shown yet: at most 64 KB of it, the newest.
+`output_counts` says how much there was, `output_bytes` asks for more. Clients that share a session
+pass `output_since`, the `output_cursor` of their own last answer.
 
 Every error has this shape; `hint` says what to do next:
 

@@ -132,7 +132,8 @@ class Server:
     @contextlib.contextmanager
     def session(self, **config: Any) -> Iterator[Session]:
         """A session that is deleted afterwards, whatever happens."""
-        made = Session(self, self.post("/sessions", config)["session_id"])
+        created = self.post("/sessions", config)
+        made = Session(self, created["session_id"], created)
         try:
             yield made
             made.check_events()
@@ -144,9 +145,11 @@ class Server:
 class Session:
     """One session, with the requests that nearly every test makes."""
 
-    def __init__(self, server: Server, session_id: str) -> None:
+    def __init__(self, server: Server, session_id: str, created: Any = None) -> None:
         self.server = server
         self.id = session_id
+        self.created = created
+        """The answer to the request that created it."""
 
     def path(self, rest: str) -> str:
         return f"/sessions/{self.id}{rest}"

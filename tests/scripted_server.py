@@ -14,12 +14,18 @@ Answer = Callable[["ScriptedServer", str, str, Any], "dict[str, Any] | bytes | N
 class ScriptedServer:
     """Answers each request with what `answer` returns: JSON, raw bytes, or None to hang up."""
 
-    def __init__(self, answer: Answer | None = None) -> None:
+    def __init__(
+        self, answer: Answer | None = None, *, host: str = "127.0.0.1", port: int = 0
+    ) -> None:
         self.answer: Answer = answer or (lambda server, method, path, body: None)
         self.requests: list[tuple[str, str, Any]] = []
-        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.received = 0
+        """The bytes that it was sent."""
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listening = socket.create_server((host, port), family=family)
         self._open: list[socket.socket] = []
-        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self.port = int(self._listening.getsockname()[1])
+        self.url = f"http://{host}:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def paths(self) -> list[str]:
@@ -56,6 +62,7 @@ class ScriptedServer:
 
     def _answer_one(self, connection: socket.socket, stream: Any) -> bool:
         first = stream.readline().decode()
+        self.received += len(first)
         if not first:
             return False
         method, path, _ = first.split()

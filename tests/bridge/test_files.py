@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -290,3 +291,60 @@ def test_old_recordings_go_when_a_new_session_begins(
     with open_bridge(tmp_path) as dbg:
         wait_until(lambda: len(os.listdir(tmp_path / "sessions")) <= 3)
         assert set(os.listdir(tmp_path / "sessions")) == {*ids[2:], dbg.id}
+
+
+# -- the data directory ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the data directory is to be."""
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home" / "data"))
+    monkeypatch.delenv("HOLDFAST_AGENT_DIR", raising=False)
+    return tmp_path / "home" / "data"
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_data_directory_that_the_bridge_makes_is_private(data: Path) -> None:
+    before = os.umask(0)
+    try:
+        with start("first"):
+            pass
+    finally:
+        os.umask(before)
+    for path in (data.parent, data, data / "agents", data / "agents" / "sessions"):
+        assert mode(path) == 0o700
+
+
+def test_a_data_directory_that_is_open_is_tightened_by_the_bridge(
+    data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data.mkdir(parents=True)
+    data.chmod(0o755)
+    with start("tightens"):
+        assert mode(data) == 0o700
+    assert "mode 0755" in caplog.text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
+def test_nothing_is_recorded_in_the_data_directory_of_another_user(
+    data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data.mkdir(parents=True)
+    os.chown(data, 65534, 65534)
+    with start("unrecorded"):
+        assert list(data.iterdir()) == []
+    assert "not recorded" in caplog.text
+    assert "belongs to user nobody" in caplog.text
+
+
+def test_a_directory_that_was_given_keeps_its_mode_and_its_sessions_are_private(
+    tmp_path: Path,
+) -> None:
+    tmp_path.chmod(0o755)
+    with open_bridge(tmp_path):
+        assert mode(tmp_path) == 0o755
+        assert mode(tmp_path / "sessions") == 0o700

@@ -15,6 +15,7 @@ import pytest
 import holdfast
 from fork_server import run_holdfast
 from harness import Program, Server, Session
+from holdfast.trust.private_files import write_private_file
 
 LOOP = Program("loop.py")
 FINDING = ("HOLDFAST_SERVER_URL", "CIDELDILL_SERVER_URL", "HOLDFAST_HOME", "HOLDFAST_TOKEN")
@@ -97,7 +98,7 @@ def test_the_published_address_of_a_dead_server_is_ignored(
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     told = {"url": unused_address, "pid": gone.pid, "data_dir": str(tmp_path)}
-    (tmp_path / "server.json").write_text(json.dumps(told))
+    write_private_file(tmp_path / "server.json", json.dumps(told))
 
     ran = run_command("sessions", "--json", HOLDFAST_HOME=str(tmp_path))
 
@@ -139,14 +140,53 @@ def test_host_and_port_are_address_enough(server: Server, session: Session) -> N
     assert session.id in ids(run_command("sessions", "--json", "--url", server.url.split("//")[1]))
 
 
-def test_beyond_loopback_the_token_comes_from_the_environment(tmp_path: Path) -> None:
-    running = Server(tmp_path / "data", "--host", "0.0.0.0", "--token", "sesame")
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_token_comes_from_the_environment_or_from_the_announcement(
+    tmp_path: Path, host: str
+) -> None:
+    token_file = tmp_path / "token"
+    token_file.write_text("sesame\n")
+    token_file.chmod(0o600)
+    running = Server(tmp_path / "data", "--host", host, "--token-file", str(token_file))
     try:
-        assert run_command("sessions", "--url", running.url).returncode == 1
+        assert running.url.startswith("http://127.0.0.1:")
+        elsewhere = str(tmp_path / "elsewhere")
+        ran = run_command("sessions", "--url", running.url, HOLDFAST_HOME=elsewhere)
+        assert ran.returncode == 1
+        assert "token is missing or wrong" in ran.stderr
         ran = run_command("sessions", "--json", "--url", running.url, HOLDFAST_TOKEN="sesame")
         assert ids(ran) == set()
+        assert ids(run_command("sessions", "--json", HOLDFAST_HOME=str(running.data_dir))) == set()
     finally:
         running.stop()
+
+
+def test_a_token_on_the_command_line_is_refused(tmp_path: Path) -> None:
+    ran = run_command("serve", "--token", "sesame", HOLDFAST_HOME=str(tmp_path / "data"))
+    assert ran.returncode == 1
+    assert "--token-file" in ran.stderr
+    assert "HOLDFAST_TOKEN" in ran.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    file, link = tmp_path / "token", tmp_path / "link"
+    file.write_text("sesame")
+    link.symlink_to(file)
+    home = str(tmp_path / "data")
+    for path, mode, said in [
+        (file, 0o640, "mode 0640, not 0600"),
+        (link, 0o600, "is a symbolic link"),
+        (tmp_path / "none", 0o600, "No such file"),
+    ]:
+        file.chmod(mode)
+        ran = run_command("serve", "--token-file", str(path), HOLDFAST_HOME=home)
+        assert ran.returncode == 1
+        assert said in ran.stderr
+        assert "Traceback" not in ran.stderr
+    file.write_text("\n")
+    ran = run_command("serve", "--token-file", str(file), HOLDFAST_HOME=home)
+    assert "there is no token" in ran.stderr
 
 
 # -- looking --------------------------------------------------------------------------------------
@@ -180,7 +220,8 @@ def test_serving_announces_itself_and_takes_that_back(tmp_path: Path) -> None:
     running = Server(tmp_path / "data")
     announced = json.loads((tmp_path / "data" / "server.json").read_text())
     try:
-        assert announced == json.loads(running.ready_file.read_text())
+        ready = json.loads(running.ready_file.read_text())
+        assert announced == {**ready, "secret": announced["secret"]}
         assert announced["pid"] == running.process.pid
         assert announced["data_dir"] == str(tmp_path / "data")
         assert running.get("/health")["status"] == "ok"

@@ -17,6 +17,7 @@ from application import Application
 from holdfast import configure_debug, with_debug
 from holdfast.client import discovery
 from holdfast.client.switch import switch
+from holdfast.trust.private_files import write_private_file
 from scripted_server import ScriptedServer
 
 
@@ -61,7 +62,7 @@ def test_config_from_what_the_server_announced(
     server = scripted(on=False)
     configure_debug(server_url=None)
     announced = {"url": server.url, "pid": os.getpid()}
-    (tmp_path / "server.json").write_text(json.dumps(announced))
+    write_private_file(tmp_path / "server.json", json.dumps(announced))
     assert with_debug("ON").server_url() == server.url
 
 

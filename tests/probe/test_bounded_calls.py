@@ -93,7 +93,7 @@ def test_calls_at_once_do_not_wait_for_each_other() -> None:
     assert sorted(answers) == [0, 1]
 
 
-def test_a_budget_is_spent_by_all_its_calls_together() -> None:
+def test_calls_of_one_class_spend_one_share_together() -> None:
     release = threading.Event()
     budget = bounded_calls.Budget(0.2)
     assert budget.call(lambda: 3) == 3
@@ -114,20 +114,68 @@ def test_a_slow_repr_is_given_up_and_its_type_not_tried_again() -> None:
     release.set()
 
 
-def test_slow_neighbours_cost_one_budget_and_the_healthy_are_not_blamed() -> None:
-    first, release_first, _ = make_stuck_type()
-    second, release_second, tried_second = make_stuck_type()
+def test_slow_neighbours_do_not_take_the_time_of_the_healthy() -> None:
+    stuck = [make_stuck_type() for _ in range(3)]
 
     class Healthy:
         def __repr__(self) -> str:
             return "healthy"
 
-    text = make_preview([first(), second(), Healthy()])["value"]
-    assert "<Healthy object: repr skipped, no time was left>" in text
-    assert tried_second == []
-    assert make_preview(Healthy())["value"] == "healthy"
-    release_first.set()
-    release_second.set()
+    values = [cls() for cls, _release, _tried in stuck]
+    text = make_preview([*values, Healthy(), values[0]])["value"]
+    late = "<Stuck object: repr took too long>"
+    assert text == f"[{late}, {late}, {late}, healthy, {late}]"
+    assert [len(tried) for _cls, _release, tried in stuck] == [1, 1, 1]
+    for _cls, release, _tried in stuck:
+        release.set()
+
+
+def test_each_late_class_leaves_less_to_the_next_and_all_of_them_a_bounded_time() -> None:
+    release = threading.Event()
+    budget = bounded_calls.Budget(0.2)
+    classes = [type(f"Owner{number}", (), {}) for number in range(100)]
+    waited: list[float] = []
+    spent = 0
+    for owner in classes:
+        try:
+            budget.call(release.wait, owner)
+        except bounded_calls.CallTimedOut as late:
+            waited.append(late.seconds)
+        except bounded_calls.BudgetSpent:
+            spent += 1
+    release.set()
+    assert waited[:3] == [0.2, 0.1, 0.05]
+    assert sum(waited) == pytest.approx(0.6)
+    assert spent == 100 - len(waited)
+
+
+def test_a_class_whose_reprs_are_many_and_slow_spends_its_own_share_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+
+    def be_slow() -> None:
+        nonlocal now
+        now += 3
+
+    monkeypatch.setattr(bounded_calls, "monotonic", lambda: now)
+    budget = bounded_calls.Budget(10)
+    for _ in range(4):
+        budget.call(be_slow, list)
+    with pytest.raises(bounded_calls.BudgetSpent):
+        budget.call(be_slow, list)
+    assert budget.call(lambda: "at once", dict) == "at once"
+
+
+def test_a_class_that_got_too_little_time_is_tried_again() -> None:
+    class Late:
+        pass
+
+    bounded_calls.note_late(Late, 0.05)
+    assert not bounded_calls.is_slow(Late)
+    for _ in range(3):
+        bounded_calls.note_late(Late, 0.06)
+    assert bounded_calls.is_slow(Late)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

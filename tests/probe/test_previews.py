@@ -301,9 +301,61 @@ class Listed(list[Any]):
         return "listed"
 
 
-def test_an_object_without_a_repr_is_its_type_and_address() -> None:
+def test_an_object_without_a_repr_or_attributes_is_its_type_and_address() -> None:
     bare = Bare()
     assert text(bare) == f"<Bare object at {id(bare):#x}>"
+
+
+class Cart:
+    def __init__(self, **more: Any) -> None:
+        self._secret = 0
+        self.items = [1, 2]
+        self.total = 3
+        self.__dict__.update(more)
+
+    @property
+    def computed(self) -> int:
+        raise AssertionError
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(name)
+
+
+class Slotted:
+    __slots__ = ("first", "second", "unset")
+
+    def __init__(self) -> None:
+        self.first, self.second = "a", Raises()
+
+
+def test_an_object_without_a_repr_shows_its_first_attributes() -> None:
+    assert text(Cart()) == "<Cart items=[1, 2], total=3, _secret=0>"
+    assert text([Cart()]) == "[<Cart items=[1, 2], total=3, _secret=0>]"
+    slotted = text(Slotted())
+    assert slotted.startswith("<Slotted first='a', second=<Raises object at ")
+    assert "unset" not in slotted
+
+
+def test_an_object_inside_itself_or_too_deep_is_cut() -> None:
+    inside = Cart()
+    inside.items = [inside]  # type: ignore[list-item]
+    assert text(inside) == "<Cart items=[<Cart ...>], total=3, _secret=0>"
+    assert text([[[Cart()]]]) == "[[[<Cart ...>]]]"
+
+
+def test_many_attributes_are_shown_in_part_and_counted() -> None:
+    item = make_preview(Cart(**{f"name{number}": "x" * 50 for number in range(100_000)}))
+    assert item["value"].startswith("<Cart items=[1, 2], total=3, name0='xxxx")
+    assert item["value"].endswith("... (100003 attributes)>")
+    assert item["truncated"] is True
+    nested = text([Cart(a=1, b=2, c=3, d=4)])
+    assert nested == "[<Cart items=[1, 2], total=3, a=1, b=2, c=3, ... (7 attributes)>]"
+
+
+def test_an_attribute_with_a_strange_name_is_shown() -> None:
+    strange = Bare()
+    strange.__dict__[3] = "three"  # type: ignore[index]
+    assert text(strange) == "<Bare ...='three'>"
 
 
 def test_an_objects_own_repr_is_asked_wherever_it_is() -> None:
@@ -441,10 +493,10 @@ class Sabotaged(list[Any]):
 def test_nothing_of_a_hostile_object_is_run() -> None:
     hostile = Hostile()
     item = make_preview(hostile)
-    assert item["value"] == f"<Hostile object at {id(hostile):#x}>"
+    assert item["value"] == "<Hostile inside=1>"
     assert (item["type"], item["expandable"]) == ("Hostile", True)
     assert text(Hostile) == f"<class '{__name__}.Hostile'>"
-    assert text([hostile]) == f"[<Hostile object at {id(hostile):#x}>]"
+    assert text([hostile]) == "[<Hostile inside=1>]"
 
 
 def test_an_object_that_lies_about_its_class_is_what_it_is() -> None:

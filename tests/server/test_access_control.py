@@ -286,6 +286,10 @@ def test_a_second_host_does_not_hide_behind_the_first(served: Served) -> None:
         "https://localhost:{port}",
         "http://localhost:{port}.evil.example",
         "http://evil.example:{port}",
+        "http://127.0.0.2:{port}",
+        "http://127.0.0.1:{port}/",
+        "http://user@127.0.0.1:{port}",
+        "http:127.0.0.1:{port}",
     ],
 )
 def test_a_foreign_origin_is_refused(served: Served, origin: str) -> None:
@@ -296,7 +300,8 @@ def test_a_foreign_origin_is_refused(served: Served, origin: str) -> None:
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
 def test_our_own_page_may_ask(served: Served, name: str) -> None:
-    headers = {"Origin": f"http://{name}:{served.port}", "Sec-Fetch-Site": "same-origin"}
+    place = f"{name}:{served.port}"
+    headers = {"Host": place, "Origin": f"http://{place}", "Sec-Fetch-Site": "same-origin"}
     assert served.request("POST", headers=headers, json={}).status_code == 200
 
 
@@ -396,12 +401,15 @@ def test_with_the_token_any_host_name_will_do() -> None:
     with serve(ELSEWHERE) as served:
         headers = {"Authorization": "bearer open sesame", "Host": "debug.example:5000"}
         assert served.request(headers=headers).status_code == 200
-        own = {**headers, "Origin": "https://debug.example:5000"}
+        own = {**headers, "Origin": "http://debug.example:5000"}
         assert served.request(headers=own).status_code == 200
-        foreign = {**headers, "Origin": "https://evil.example"}
-        assert is_refused(served.request(headers=foreign), 403, "REQUEST_REFUSED")
+        for origin in ("https://debug.example:5000", "http://debug.example", "http://evil.example"):
+            foreign = {**headers, "Origin": origin}
+            assert is_refused(served.request(headers=foreign), 403, "REQUEST_REFUSED")
 
 
-def test_on_loopback_a_wrong_token_does_no_harm() -> None:
+def test_on_loopback_a_token_is_needed_too() -> None:
     with serve(Policy(loopback=True, token="open sesame", max_body=MAX_BODY)) as served:
-        assert served.request(headers={"Authorization": "Bearer wrong"}).status_code == 200
+        for headers in ({}, {"Authorization": "Bearer wrong"}):
+            assert is_refused(served.request(headers=headers), 401, "TOKEN_REQUIRED")
+        assert served.request(headers={"Authorization": "Bearer open sesame"}).status_code == 200

@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from harness import Program, Server
+from polling import wait_until
 
 LOOP = Program("loop.py")
 MEGABYTE = 1024 * 1024
@@ -250,6 +251,8 @@ def test_beyond_loopback_there_is_a_token_and_a_warning(tmp_path: Path) -> None:
         token_file = tmp_path / "data" / "token"
         said = server.wait_for_log("WARNING")
         assert "other machines" in said
+        assert "0.0.0.0" not in "".join(server.log)
+        assert server.url == f"http://127.0.0.1:{address(server)[1]}"
         assert str(token_file) in said
         token = token_file.read_text().strip()
         assert len(token) >= 32
@@ -297,6 +300,32 @@ def test_a_token_may_be_chosen(tmp_path: Path) -> None:
         server.stop()
 
 
+def test_no_process_of_the_server_has_the_token(tmp_path: Path) -> None:
+    """Not its warden, no interpreter that waits for a program, no program and none of its own."""
+    token = "open-sesame-a3f1"
+    options = ("--pool-size", "1")
+    server = Server(tmp_path / "data", *options, env={"HOLDFAST_TOKEN": token})
+    try:
+        assert server.http.get("/health").status_code == 401  # on loopback, too
+        server.http.headers.update(bearer(token))
+        wait_until(lambda: sum(server.get("/info")["warm_interpreters"].values()), "a warm one")
+        with server.session() as session:
+            code = "import os, subprocess, sys\nprint(os.environ.get('HOLDFAST_TOKEN'))\n"
+            code += "child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=-1)\n"
+            code += "print(1)\nchild.wait()\n"
+            session.post("/launch", {"code": code, "wait": False})
+            wait_until(lambda: session.output().endswith("1\n"), "the child to run")
+            assert session.output() == "None\n1\n"
+            processes = psutil.Process(server.process.pid).children(recursive=True)
+            assert len(processes) >= 4
+            for process in processes:
+                found = Path(f"/proc/{process.pid}/environ").read_bytes()
+                assert token.encode() not in found, process.cmdline()
+            assert token not in str([process.cmdline() for process in processes])
+    finally:
+        server.stop()
+
+
 def test_by_default_nobody_else_can_connect(server: Server) -> None:
     listening = [
         each.laddr.ip
@@ -334,6 +363,37 @@ def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
     for folder in ("data", "data/agents", "data/agents/sessions"):
         assert found.pop(folder) == 0o700
     assert {name: oct(mode) for name, mode in found.items() if mode != 0o600} == {}
+
+
+def test_an_open_data_directory_is_tightened_and_told_of(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o755)
+    (tmp_path / "victim").write_text("precious")
+    (data / "server.json").symlink_to(tmp_path / "victim")
+    server = Server(data)
+    try:
+        assert modes(data)["data"] == 0o700
+        [warning] = server.get("/health")["warnings"]
+        assert warning["code"] == "DATA_DIRECTORY_OPEN"
+        assert "mode 0755" in warning["message"]
+        assert any("mode 0755" in line for line in server.log)
+        assert not (data / "server.json").is_symlink()
+    finally:
+        server.stop()
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
+def test_the_data_directory_of_another_user_is_refused(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    os.chown(data, 65534, 65534)
+    argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--data-dir", str(data)]
+    ran = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 1
+    assert "belongs to user nobody, not to you" in ran.stderr
+    assert "Traceback" not in ran.stderr
 
 
 def test_a_ready_file_is_private_too(server: Server) -> None:

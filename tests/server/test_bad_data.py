@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import Server
+from harness import Program, Server
+
+LOOP = Program("loop.py")
 
 
 def garbage(path: Path) -> None:
@@ -146,3 +148,57 @@ def test_a_directory_on_a_disk_that_is_read_only_is_named_in_one_line(tmp_path: 
     assert str(data) in what
     assert "Read-only" in what
     assert "write" in hint
+
+
+@pytest.mark.parametrize("lost", ["directory", "database"])
+def test_a_data_directory_that_is_deleted_is_reported_and_sessions_go_on(
+    tmp_path: Path, lost: str
+) -> None:
+    server = Server(tmp_path / "data")
+    try:
+        with server.session() as session:
+            session.break_at(LOOP, "add")
+            moved = (server.data_dir, tmp_path / "away")
+            if lost == "database":
+                moved = (server.data_dir / "holdfast.db", tmp_path / "away.db")
+            os.rename(*moved)
+            told = session.wait_for_events("not_saved")[0]["message"]
+            assert str(server.data_dir) in told
+            assert "restart the server" in told
+            health = server.get("/health")
+            assert health["status"] == "degraded"
+            [warning] = health["warnings"]
+            assert (warning["code"], warning["message"]) == ("DATA_DIRECTORY_GONE", told)
+            assert told in server.wait_for_log("not what it was")
+
+            assert session.launch(LOOP)["status"] == "paused"
+            assert session.evaluate("1 + 1") == "2"
+
+            os.rename(*moved[::-1])
+            session.wait_for_events("saved")
+            assert server.get("/health")["status"] == "ok"
+            assert "is back" in server.wait_for_log("is back")
+    finally:
+        assert server.stop() == 0
+
+
+def test_a_damaged_log_is_told_in_health_and_in_the_log(tmp_path: Path) -> None:
+    server = Server(tmp_path / "data")
+    for number in range(5):
+        server.post("/sessions", {"name": f"session {number}"})
+    server.process.kill()
+    server.process.wait()
+    server.close()
+    log = server.data_dir / "holdfast.db-wal"
+    data = bytearray(log.read_bytes())
+    data[5000] ^= 0xFF
+    log.write_bytes(data)
+
+    again = Server(server.data_dir)
+    try:
+        [warning] = again.get("/health")["warnings"]
+        assert warning["code"] == "STORE_LOG_DAMAGED"
+        assert Path(warning["details"]["kept_as"]).read_bytes() == bytes(data)
+        assert any(warning["message"] in line for line in again.log)
+    finally:
+        again.stop()

@@ -15,6 +15,7 @@ import zipapp
 from pathlib import Path
 from typing import Any
 
+import coverage
 import pytest
 
 from harness import PROGRAMS, Server
@@ -154,3 +155,90 @@ def test_the_probe_is_nowhere_in_the_programs_own_modules(server: Server, tmp_pa
     with server.session() as session:
         session.launch(str(program))
         assert session.output() == "False\n"
+
+
+MEASURED = """
+def work(number):
+    total = 0
+    for each in range(number):
+        total += each
+    if total > 100:
+        print("much")
+    return total
+
+print(work(int(input())))
+"""
+
+
+def _report_coverage(python: str, folder: Path, env: dict[str, str]) -> str:
+    argv = [python, "-m", "coverage", "report", "-m"]
+    return subprocess.run(
+        argv, cwd=folder, env={**os.environ, **env}, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.slow
+def test_coverage_reports_the_program_and_nothing_of_the_debugger(
+    server: Server, python: str, tmp_path: Path
+) -> None:
+    (tmp_path / "measured.py").write_text(MEASURED)
+    packages = tmp_path / "packages"  # coverage without what is compiled for one Python
+    packages.mkdir()
+    (packages / "coverage").symlink_to(Path(coverage.__file__).parent)
+    env = {"PYTHONPATH": str(packages), "COVERAGE_CORE": _choose_coverage_core(python)}
+    if subprocess.run([python, "-c", "import coverage"], env={**os.environ, **env}).returncode:
+        pytest.skip("this coverage.py is for newer Pythons")
+    argv = [python, "-m", "coverage", "run", "measured.py"]
+    subprocess.run(argv, cwd=tmp_path, env={**os.environ, **env}, input=b"3\n", check=True)
+    plain = _report_coverage(python, tmp_path, env)
+
+    (tmp_path / ".coverage").unlink()
+    with server.session() as session:
+        session.post("/breakpoints", {"file": str(tmp_path / "measured.py"), "line": 5})
+        target = {"module": "coverage", "args": ["run", "measured.py"], "cwd": str(tmp_path)}
+        answer = session.post("/launch", {**target, "python": python, "env": env, "wait": 60})
+        assert answer["status"] == "waiting_for_input", answer
+        session.post("/stdin", {"text": "3\n"})
+        answer = session.get("/status?wait=60")
+        while answer["status"] == "paused":
+            answer = session.resume()
+        assert answer["exit_code"] == 0, session.output("stderr")
+    assert _report_coverage(python, tmp_path, env) == plain
+
+
+def _choose_coverage_core(python: str) -> str:
+    """The one in Python that measures as the compiled one does, and one that monitors."""
+    code = "import sys; print('sysmon' if hasattr(sys, 'monitoring') else 'pytrace')"
+    return subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.strip()
+
+
+FRAMES = """
+import gc, inspect, os, sys, threading, weakref
+
+def walk():
+    frame = sys._getframe()
+    while frame:
+        frame.f_globals["__name__"]
+        frame = frame.f_back
+
+walk()
+thread = threading.Thread(target=walk)
+print(thread.name.split()[0], threading.enumerate() == [threading.current_thread()])
+thread.start()
+thread.join()
+ended = weakref.ref(thread)
+del thread
+gc.collect()
+print(ended() is None, inspect.signature(os.fork), inspect.signature(os.execv))
+"""
+
+
+def test_a_program_finds_its_frames_threads_and_functions_as_in_plain_python(
+    server: Server, python: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "frames.py"
+    program.write_text(FRAMES)
+    with server.session() as session:
+        session.launch(str(program), python=python)
+        assert session.output("stderr") == ""
+        assert session.output() == "Thread-1 True\nTrue () (path, argv, /)\n"

@@ -103,9 +103,11 @@ def test_debugging_goes_on_and_is_written_when_there_is_room(own: Server) -> Non
     assert get_unwritten(own)["sessions"] == [session.id]
     assert get_unwritten(own)["deleted_sessions"] == [gone.id]
     assert get_unwritten(own)["projects"] == [str(Path(LOOP.path).parent)]
+    assert "tried again" in own.wait_for_log("Not everything could be written")
 
     clear(own)
     wait_until_written(own, session)
+    own.wait_for_log("Everything is written again")
     own.process.kill()
     own.process.wait()
     again = Server(own.data_dir)

@@ -147,3 +147,26 @@ def test_a_program_that_waits_for_input_can_be_paused_terminated_and_run_again(
         session.post("/terminate")
     again = session.post("/restart", {"wait": 20})
     assert (again["status"], again["prompt"]) == ("waiting_for_input", "name? ")
+
+
+@pytest.mark.parametrize("route", ["/input", "/stdin"])
+def test_an_answer_waits_for_what_comes_of_it(session: Session, route: str) -> None:
+    wait_for_prompt(session, "twice", "first: ")
+    asked = session.post(route, {"input": "one\n", "wait": 60, "include": ["output"]})
+    assert (asked["status"], asked["prompt"]) == ("waiting_for_input", "second: ")
+    assert (asked["accepted"], asked["bytes"], asked["session_id"]) == (True, 4, session.id)
+    end = session.post(f"{route}?wait=60", {"text": "two\n", "include": "output"})
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    assert "".join(each["text"] for each in end["output"]).endswith("['one\\n', 'two']\n")
+
+
+def test_an_answer_waits_for_the_next_stop(session: Session) -> None:
+    code = "name = input('name? ')\nx = 1\n"
+    session.post("/launch", {"code": code, "stop_on_entry": True, "wait": 60})
+    asked = session.post("/step-over", {"wait": 60})
+    assert asked["prompt"] == "name? "
+    stop = session.post("/stdin", {"input": "Ann\n", "wait": 60})
+    assert (stop["status"], stop["reason"], stop["location"]["line"]) == ("paused", "step", 2)
+    assert [each["value"] for each in stop["locals"] if each["name"] == "name"] == ["'Ann'"]
+    refused = session.post("/stdin", {"input": "x", "wait": "long"}, expect=400)
+    assert refused["error"]["details"]["field"] == "wait"

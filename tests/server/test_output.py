@@ -83,7 +83,8 @@ def test_output_can_be_forgotten(session: Session) -> None:
     session.launch(LOOP)
     cursor = session.get("/output")["cursor"]
     assert session.delete("/output") == {"cleared": True, "cursor": cursor}
-    assert session.get("/output")["outputs"] == []
+    page = session.get("/output")
+    assert (page["outputs"], page["dropped"]) == ([], 0), "what was cleared was not dropped"
     session.post("/restart", {"wait": 20})
     assert texts(session.get(f"/output?since={cursor}")) == "total 45\ndone\n"
 
@@ -185,3 +186,98 @@ def test_names_and_values_in_any_script(session: Session, tmp_path: Path) -> Non
     assert session.evaluate("größe[0]") == "'世'"
     session.resume()
     assert session.output() == "世界 🐍\n"
+
+
+# -- with an answer at a stop ---------------------------------------------------------------------
+
+
+def shown(answer: dict[str, Any]) -> str:
+    return "".join(each["text"] for each in answer["output"])
+
+
+def test_an_answer_shows_what_no_answer_of_its_run_has_shown(session: Session) -> None:
+    code = "print('one')\nprint('two')\nprint('three')\nprint('four')\n"
+    session.post("/launch", {"code": code, "stop_on_entry": True, "wait": 60})
+    session.post("/step-over", {"wait": 60})
+    both = session.post("/step-over", {"wait": 60, "include": ["output"]})
+    assert shown(both) == "one\ntwo\n", "an answer without output loses nothing"
+    assert session.get("/status?include=output")["output"] == []
+    session.post("/step-over", {"wait": 60})
+    assert shown(session.get("/status?include=output")) == "three\n"
+    end = session.resume(include="output")
+    assert shown(end) == "four\n"
+    assert end["output_cursor"] == session.get("/output")["cursor"]
+
+    again = session.post("/restart", {"wait": 60, "include": ["output"], "stop_on_entry": False})
+    assert shown(again) == "one\ntwo\nthree\nfour\n"
+
+
+def test_whoever_names_a_cursor_sees_everything_after_it(session: Session) -> None:
+    """Two clients of one session; and one that asks again after a lost answer."""
+    code = "print('one')\nprint('two')\nprint('three')\n"
+    session.post("/launch", {"code": code, "stop_on_entry": True, "wait": 60})
+    first = session.post("/step-over", {"wait": 60, "include": ["output"]})
+    cursor = first["output_counts"]["since"]
+    session.post("/step-over", {"wait": 60, "include": ["output"]})
+    for _ in range(2):
+        again = session.get(f"/status?include=output&output_since={cursor}")
+        assert shown(again) == "one\ntwo\n"
+    end = session.resume(include=["output"], output_since=int(first["output_cursor"]))
+    assert shown(end) == "two\nthree\n"
+    refused = session.get("/status?include=output&output_since=x", expect=400)
+    assert refused["error"]["details"]["field"] == "output_since"
+
+
+def test_of_too_much_output_an_answer_shows_the_end(session: Session) -> None:
+    code = "for i in range(20_000):\n    print(f'{i:09}')\n"
+    end = session.post("/launch", {"code": code, "wait": 60, "include": ["output"]})
+    text, counts = shown(end), end["output_counts"]
+    assert len(text) == 64 * 1024
+    assert text.endswith("000019998\n000019999\n")
+    assert counts["bytes"] == 200_000
+    assert counts["omitted_bytes"] == 200_000 - 64 * 1024
+    assert counts["omitted"] == counts["entries"] - len(end["output"])
+    assert counts["dropped"] == 0
+    before = session.get(f"/output?since={counts['since']}")
+    assert texts(before).endswith(text)
+    assert texts(before).startswith("000000000\n")
+    assert before["cursor"] == end["output_cursor"]
+
+    for size in (0, 15, 1_000_000):
+        part = session.get(f"/status?include=output&output_since=0&output_bytes={size}")
+        assert len(shown(part)) == min(size, 200_000)
+    session.get("/status?include=output&output_bytes=-1", expect=400)
+
+
+def test_a_long_entry_is_cut_between_two_characters(session: Session) -> None:
+    code = "print('é' * 1000, end='')"
+    end = session.post(
+        "/launch", {"code": code, "wait": 60, "include": "output", "output_bytes": 7}
+    )
+    assert shown(end) == "é" * 3
+    assert end["output"][0]["omitted_bytes"] == 1994
+
+
+def test_entries_name_the_run_that_wrote_them(session: Session) -> None:
+    session.post("/launch", {"code": "x =", "wait": 60}, expect=400)
+    end = session.post("/launch", {"code": "print('a')", "wait": 60, "include": ["output"]})
+    assert [each["run"] for each in end["output"]] == [1]
+    session.post("/restart", {"wait": 60})
+    found = {each["run"]: each["text"] for each in session.get("/output")["outputs"]}
+    assert found == {1: "a\n", 2: "a\n"}
+    assert session.get()["run"] == 2
+
+
+def test_output_that_was_cleared_is_not_shown_again(server: Server) -> None:
+    with server.session(output_limit_bytes=4096) as session:
+        code = "import sys\nsys.stdout.write('x' * 3000)\nx = 1\nsys.stdout.write('y' * 6000)\n"
+        session.post("/launch", {"code": code, "stop_on_entry": True, "wait": 60})
+        session.post("/step-over", {"wait": 60})
+        session.post("/step-over", {"wait": 60})
+        session.delete("/output")
+        stop = session.get("/status?include=output")
+        assert (stop["output"], stop["output_counts"]["dropped"]) == ([], 0)
+        end = session.resume(include=["output"])
+        assert set(shown(end)) == {"y"}
+        assert end["output_counts"]["dropped"] > 0, "more than is kept was written since then"
+        assert session.get("/output")["dropped"] == end["output_counts"]["dropped"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import psutil
@@ -19,6 +23,7 @@ from harness import Program, Server, Session
 from polling import wait_until
 from process_trees import TIMEOUT, is_running
 from server_processes import (
+    PROCESS_MODES,
     PendingRequest,
     Pidfd,
     PidFifo,
@@ -50,6 +55,19 @@ ENDINGS: dict[str, Ending] = {
 def line(tmp_path: Path) -> Iterator[Callable[[], PidFifo]]:
     with fifo_factory(tmp_path) as make:
         yield make
+
+
+# A server whose answer to /health is code that never ends, given as the first argument.
+STUCK_SERVER = """
+import re, sys, time
+from holdfast.cli import main
+from holdfast.service import server_report
+from holdfast.targets.program.process_spawner import Warden
+code = sys.argv.pop(1)
+Warden.patience = 0.5
+server_report.build_health = lambda debugger: (print("stuck", file=sys.stderr), exec(code))
+main()
+"""
 
 
 @pytest.fixture
@@ -496,3 +514,57 @@ def test_an_expression_may_end_its_own_process(
     assert (shown["status"], shown["reason"]) == ("terminated", "target_exited")
     assert shown["exit_code"] == code
     assert session.launch(LOOP)["exit_code"] == 0
+
+
+# -- servers that are stuck -----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code",
+    ["while True: pass", "time.sleep(1000)", "re.match('(a|a)+$', 'a' * 100 + 'b')"],
+    ids=["in Python", "in a system call", "in C, with the lock of the interpreter"],
+)
+def test_a_signal_ends_a_server_that_is_stuck(
+    code: str, line: Callable[[], PidFifo], tmp_path: Path
+) -> None:
+    fifo, ready = line(), tmp_path / "ready.json"
+    options = ["--port", "0", "--pool-size", "0", "--data-dir", str(tmp_path / "data")]
+    argv = [sys.executable, "-c", STUCK_SERVER, code, "serve", *options, "--ready-file", str(ready)]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            while "Holdfast is at" not in (said := process.stderr.readline()):
+                assert said, "it did not start"
+            url = json.loads(ready.read_text())["url"]
+            with httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+                session = client.post("/sessions", json={}).json()["session_id"]
+                launch = {"script": PROCESS_MODES.path, "args": [fifo.path, "stubborn"]}
+                client.post(f"/sessions/{session}/launch", json=launch).raise_for_status()
+            [pid] = fifo.read_pids(1)
+            parts = urlsplit(url)
+            with socket.create_connection((parts.hostname, parts.port)) as client:
+                client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert process.stderr.readline() == "stuck\n"
+                process.terminate()
+                assert process.wait(TIMEOUT) == -signal.SIGKILL
+            fifo.wait_until_gone()
+            assert not is_running(pid)
+            assert "did not react" in process.stderr.read()
+        finally:
+            process.kill()
+
+
+@pytest.mark.slow
+def test_an_end_that_takes_too_long_is_cut_short_by_a_second_signal(
+    own: Server, line: Callable[[], PidFifo]
+) -> None:
+    """The store waits for its lock longer than that."""
+    fifo = line()
+    launch_in_mode(create_session(own), fifo, "plain")
+    with contextlib.closing(sqlite3.connect(own.data_dir / "holdfast.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        own.process.terminate()
+        own.process.send_signal(signal.SIGINT)
+        assert own.process.wait(TIMEOUT) == -signal.SIGALRM
+    fifo.wait_until_gone()

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from harness import Server, Session
+from polling import wait_until
 from session_states import IDLE, INPUT_PROMPT, LOOP, bring_to
 
 
@@ -147,7 +148,8 @@ def test_a_clone_has_the_configuration_and_runs_by_itself(server: Server) -> Non
         copy = Session(server, clone["session_id"])
         assert (clone["status"], clone["name"]) == ("created", "first (copy)")
         assert (clone["timeout_minutes"], clone["launch"]["args"]) == (30, ["x"])
-        assert (clone["breakpoints"], clone["watches"]) == (1, ["total"])
+        [watch] = clone["watches"]
+        assert (clone["breakpoints"], watch["expression"]) == (1, "total")
         assert clone["exception_breakpoints"]["filters"] == ["uncaught"]
 
         stop = copy.launch(LOOP)
@@ -287,7 +289,8 @@ BRIEF = 0.005  # minutes
 
 def test_an_idle_session_ends_says_so_once_and_is_gone(server: Server) -> None:
     session = Session(server, server.post("/sessions", {"timeout_minutes": BRIEF})["session_id"])
-    end = session.get("/status?wait=30")
+    session.wait_for_events("expired")
+    end = session.get("/status")
     assert (end["status"], end["reason"]) == ("terminated", "timeout")
     assert session.get("/status", expect=404)["error"]["details"]["id"] == session.id
     session.post("/launch", {"script": LOOP.path}, expect=404)
@@ -332,11 +335,16 @@ def test_requests_and_pings_keep_a_session_alive(server: Server) -> None:
         assert before <= 60
 
 
+def _find_warned(session: Session) -> Any:
+    shown = session.get("/status")
+    return shown if "warning" in shown else None
+
+
 def test_a_session_warns_before_it_expires(server: Server) -> None:
     with server.session(timeout_minutes=60) as session:
         assert "warning" not in session.get()
     with server.session(timeout_minutes=0.02) as session:
-        warned = session.get("/status?wait=0.7")
+        warned = wait_until(lambda: _find_warned(session), "a warning")
         assert warned["status"] == "created"
         assert warned["warning"] == "Session will expire in 1 minute"
         assert session.get()["warning"] == warned["warning"]

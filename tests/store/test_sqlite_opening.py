@@ -103,10 +103,50 @@ def test_a_database_readable_by_others_is_made_private(tmp_path: Path) -> None:
     assert mode(path) == 0o600
 
 
-def test_an_existing_directory_keeps_its_mode(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-    open_sqlite_store(tmp_path).close()
-    assert mode(tmp_path) == 0o755
+def test_an_open_directory_is_tightened_with_a_warning(tmp_path: Path) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    directory.chmod(0o755)
+    store = open_sqlite_store(directory)
+    store.close()
+    assert mode(directory) == 0o700
+    [warning] = store.warnings
+    assert warning.code == "DATA_DIRECTORY_OPEN"
+    assert "mode 0755" in warning.message
+    again = open_sqlite_store(directory)
+    again.close()
+    assert again.warnings == []
+
+
+def test_a_directory_that_others_could_replace_is_warned_of(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    store = open_sqlite_store(tmp_path / "data")
+    store.close()
+    assert [warning.code for warning in store.warnings] == ["DATA_DIRECTORY_UNSAFE"]
+
+
+@pytest.mark.parametrize("name", ["holdfast.lock", "holdfast.db", "holdfast.db-wal"])
+def test_a_symbolic_link_in_the_directory_is_never_followed(tmp_path: Path, name: str) -> None:
+    victim, directory = tmp_path / "victim", tmp_path / "data"
+    victim.write_text("precious")
+    victim.chmod(0o644)
+    directory.mkdir(mode=0o700)
+    (directory / name).symlink_to(victim)
+    with pytest.raises(StoreProblem, match=f"{name} is a symbolic link"):
+        open_sqlite_store(directory)
+    assert victim.read_text() == "precious"
+    assert mode(victim) == 0o644
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
+def test_the_directory_of_another_user_is_refused(tmp_path: Path) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    os.chown(directory, 65534, 65534)
+    with pytest.raises(StoreProblem, match=r"belongs to user .*, not to you") as refused:
+        open_sqlite_store(directory)
+    assert "--data-dir" in refused.value.hint
+    assert list(directory.iterdir()) == []
 
 
 def garbage(path: Path) -> None:

@@ -1044,7 +1044,7 @@ export interface AttachOptions {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
 }
 
@@ -1062,10 +1062,20 @@ export interface AttachRequest {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
+  /** Breakpoints to set before the program starts: one, or a list; those it has stay. */
+  breakpoints?: BreakpointSpec | BreakpointSpec[] | null;
+  /** Which exceptions stop the program; null: as they are set. */
+  exception_filters?: ("raised" | "uncaught" | "userUnhandled")[] | null;
   /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
   wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
 }
 
 /** A batch of calls was taken. */
@@ -1863,6 +1873,26 @@ export interface CallTree {
   total: number;
 }
 
+/** An exception that led to another, or that is a member of an exception group. */
+export interface Cause {
+  /** The name of its class. */
+  type?: string;
+  /** The module of its class. */
+  module?: string;
+  /** Its message. */
+  message?: string;
+  /** The notes that were added to it. */
+  notes?: string[];
+  /** `cause` (raised from it), `context` (raised while it was handled) or `member` (of a group). */
+  relation?: string;
+  /** What it led to: 0 the exception itself, n the nth of `causes`. */
+  of?: number;
+  /** Its traceback, ordered as the exception's. */
+  frames?: TracebackFrame[];
+  /** How many frames its traceback has. */
+  frames_total?: number;
+}
+
 /** The values that a call left different from how it found them. */
 export interface ChangedValues {
   /** Positional arguments afterwards, by index. */
@@ -1979,6 +2009,26 @@ export interface CompletionList {
   completions: string[];
 }
 
+/** An expression of a breakpoint that raised. */
+export interface ConditionError {
+  /** The breakpoint's id within its session. */
+  breakpoint_id: string;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** Where it stands: condition or log_message. */
+  field: string;
+  /** The expression. */
+  expression: string;
+  /** What it raised first. */
+  error: string;
+  /** How often it raised; left out if the program could not say it. */
+  count?: number;
+}
+
 /** Which holds to continue. */
 export interface ContinueAll {
   /** Only those of this session. */
@@ -1995,7 +2045,7 @@ export interface ContinuedHolds {
   total: number;
 }
 
-/** A new session; with `mode: attach`, of a program that runs already. */
+/** A new session: empty, or with `launch` or `mode: attach` of a program, from its start on. */
 export interface CreateSession {
   /** The process to attach to. */
   pid?: number | null;
@@ -2009,7 +2059,7 @@ export interface CreateSession {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
   /** The session's name. */
   name?: string | null;
@@ -2023,10 +2073,46 @@ export interface CreateSession {
   evaluate_timeout?: number | null;
   /** `attach`: attach at once, to `pid` or `port`. */
   mode?: "launch" | "attach";
-  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
-  wait?: boolean | number | string | null;
+  /** Launch this at once; if that is refused, there is no session. */
+  launch?: LaunchRequest | null;
+  /** Breakpoints to set before the program starts: one, or a list; those it has stay. */
+  breakpoints?: BreakpointSpec | BreakpointSpec[] | null;
+  /** Which exceptions stop the program; null: as they are set. */
+  exception_filters?: ("raised" | "uncaught" | "userUnhandled")[] | null;
   /** The profile whose breakpoints the session begins with. */
   breakpoint_profile?: string | null;
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
+}
+
+/** Threads or tasks that wait for one another in a circle: none of them can go on. */
+export interface DeadlockCycle {
+  /** The ids of the threads. */
+  threads: number[];
+  /** The names of the asyncio tasks. */
+  tasks: string[];
+  /** Who waits for what, and who holds it. */
+  message: string;
+}
+
+/** What every thread waits for, and who can never go on. */
+export interface DeadlockReport {
+  /** Every thread. */
+  threads: WaitingThread[];
+  /** The asyncio tasks that wait. */
+  tasks: WaitingTask[];
+  /** The deadlocks; none if empty. */
+  cycles: DeadlockCycle[];
+  /** The result in a sentence or two. */
+  message: string;
+  /** The program could not answer, so that its locks cannot be read. */
+  outside?: boolean;
 }
 
 /** A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`. */
@@ -2165,6 +2251,12 @@ export interface Evaluate {
   context?: "watch" | "repl" | "hover" | "clipboard" | "variables" | null;
   /** How many seconds it may take. */
   timeout?: number | null;
+  /** How many characters of a value are shown at most; null: 1000, and 400 of a container. */
+  max_chars?: number | null;
+  /** In a program, of a value that is a string or bytes: where the part begins. */
+  start?: number | null;
+  /** In a program, of a value that is a string or bytes: how long the part is. */
+  count?: number | null;
   /** Which of a session's held calls is meant. */
   hold_id?: string | null;
 }
@@ -2179,6 +2271,12 @@ export interface EvaluateHold {
   context?: "watch" | "repl" | "hover" | "clipboard" | "variables" | null;
   /** How many seconds it may take. */
   timeout?: number | null;
+  /** How many characters of a value are shown at most; null: 1000, and 400 of a container. */
+  max_chars?: number | null;
+  /** In a program, of a value that is a string or bytes: where the part begins. */
+  start?: number | null;
+  /** In a program, of a value that is a string or bytes: how long the part is. */
+  count?: number | null;
 }
 
 /** What an expression raised. */
@@ -2409,6 +2507,10 @@ export interface HoldDecision {
   wait?: boolean | number | string | null;
   /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
   include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
   /** An agent's hold: how many seconds the agent may take; at most 300. */
   timeout?: number;
   /** For skip (before), skip (after), skip (exception): the result that the caller gets. For skip (model), skip (tool), skip (error): the result that the agent gets. */
@@ -2467,8 +2569,12 @@ export interface Hover {
   result?: string;
   /** The name of its class. */
   type?: string;
-  /** How many items it has. */
+  /** How many items, characters or bytes it has. */
   length?: number;
+  /** Of a part of a string or of bytes: where it begins. */
+  start?: number;
+  /** Of such a part: whether more follows it. */
+  has_more?: boolean;
   /** Of an array or a table: its dimensions. */
   shape?: number[];
   /** Of an array: the type of its elements. */
@@ -2483,7 +2589,7 @@ export interface Hover {
   repr_error?: string;
   /** Whether it can be unfolded. */
   expandable?: boolean;
-  /** The number to unfold it with, until its thread runs; 0: none. */
+  /** The number to unfold it with, or to read a long string with, until its thread runs; 0: none. */
   variable_reference?: number;
   /** The same number. */
   reference?: number;
@@ -2525,12 +2631,90 @@ export interface ImportSession {
   watches?: string[];
 }
 
-/** That input was written to the program's stdin. */
+/** That input was written to the program's stdin; with `wait`, what came of it. */
 export interface InputAccepted {
+  /** The id of the session. */
+  session_id: string;
+  /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
+  status: string;
+  /** Why it is paused (breakpoint, step, pause, exception…), or ended. */
+  reason?: string | null;
+  /** While paused: the line about to run. */
+  location?: Location | null;
+  /** The thread that stopped. */
+  thread_id?: number;
+  /** The breakpoint that it stopped at. */
+  breakpoint_id?: string;
+  /** All breakpoints at that place. */
+  breakpoint_ids?: string[];
+  /** The exception that it stopped at, or that ended it. */
+  exception?: ThrownException;
+  /** What the function just left returned. */
+  returned?: Variable[];
+  /** The hold that waits for a decision. */
+  hold_id?: string | null;
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
+  warnings?: string[];
+  /** While it reads its stdin: the line that it asks with. */
+  prompt?: string;
+  /** How the process ended, if that is known. */
+  exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
+  /** Why it could not be started. */
+  error_details?: ErrorDetails;
+  /** The threads that stand at a stop of their own. */
+  stopped_threads?: Thread[];
+  /** Every thread, with its status. */
+  all_threads?: Thread[];
+  /** While paused, if there are watches: each with its value at this stop. */
+  watches?: Watch[];
+  /** The breakpoints that came with the start, as they are now. */
+  breakpoints_set?: BreakpointAnswer[];
+  /** With `include`: what this run wrote and no answer has shown; its end. */
+  output?: OutputEntry[];
+  /** With `output`: how much there was, and how much of it is left out. */
+  output_counts?: OutputCounts;
+  /** With `output`: its end, from which `GET /output?since=` goes on. */
+  output_cursor?: string;
+  /** With `include`: the line about to run, with a few around it. */
+  source?: SourceContext | null;
+  /** With `include`: the local variables of the top frame. */
+  locals?: Variable[];
+  /** How many locals there are, if not all are shown. */
+  locals_total?: number;
+  /** With `include`: the innermost frames. */
+  stack?: Frame[];
+  /** How many frames there are. */
+  stack_total?: number;
+  /** That the session will expire soon. */
+  warning?: string;
+  /** The step went over a call into native code. */
+  native_frame?: boolean;
+  /** It has not stopped yet: it is busy outside Python. */
+  pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
+  /** What `native_frame`, `pause_pending` or `held_children` means. */
+  message?: string;
+  /** The child processes, and theirs, that are held. They end a wait once. */
+  held_children?: HeldChild[];
+  /** The action that was decided. */
+  action?: string;
+  /** The program runs on by itself. */
+  detached?: boolean;
+  /** The thread that was let go. */
+  resumed_thread_id?: number;
   /** How many bytes. */
   bytes: number;
-  /** Where the session is now. */
-  status: string;
   /** Always true. */
   accepted?: boolean;
 }
@@ -2599,7 +2783,10 @@ export interface LaunchOptions {
   route?: "auto" | "direct" | "adapter";
 }
 
-/** A program to start: exactly one of `script`, `module` and `code`. */
+/** A program to start: one of `script`, `module` and `code`.
+
+Without any of them, it is what the session launched before, or what its original launched: a
+clone or an import may be launched with `{}`. Other fields that are given replace those of it. */
 export interface LaunchRequest {
   /** The path of a script, or of a directory or zip file with a `__main__.py`. */
   script?: string | null;
@@ -2639,10 +2826,18 @@ export interface LaunchRequest {
   program?: string | null;
   /** Another name for `python_path`. */
   python?: string | null;
+  /** Breakpoints to set before the program starts: one, or a list; those it has stay. */
+  breakpoints?: BreakpointSpec | BreakpointSpec[] | null;
+  /** Which exceptions stop the program; null: as they are set. */
+  exception_filters?: ("raised" | "uncaught" | "userUnhandled")[] | null;
   /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
   wait?: boolean | number | string | null;
   /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
   include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
 }
 
 /** What a leased application must ask about, and where it sees that change. */
@@ -2693,6 +2888,22 @@ export interface OutputCleared {
   cleared?: boolean;
 }
 
+/** How much output there was after a cursor, and how much of it an answer leaves out. */
+export interface OutputCounts {
+  /** The cursor after which it is counted. */
+  since: string;
+  /** How many entries there are, shown or not. */
+  entries: number;
+  /** How many bytes they have. */
+  bytes: number;
+  /** How many entries are not shown: the first ones. */
+  omitted: number;
+  /** How many bytes are not shown. */
+  omitted_bytes: number;
+  /** How many entries were gone: more than are kept. */
+  dropped: number;
+}
+
 /** Something that the program wrote. */
 export interface OutputEntry {
   /** stdout, stderr or log. */
@@ -2703,6 +2914,10 @@ export interface OutputEntry {
   timestamp?: string;
   /** Its number: a cursor. */
   seq?: number;
+  /** The run of the program that wrote it, from 1 on. */
+  run?: number;
+  /** Only its end is shown: so many bytes before it are left out. */
+  omitted_bytes?: number;
   /** Of a logpoint: the file that it is in. */
   file?: string;
   /** Of a logpoint: its line. */
@@ -2753,6 +2968,8 @@ export interface PollAnswer {
   expression?: string;
   /** `evaluate`: for how many seconds somebody waits. */
   timeout?: number;
+  /** `evaluate`: how many characters of the value are wanted. */
+  max_chars?: number;
 }
 
 /** The Python processes of this machine. */
@@ -2841,7 +3058,9 @@ export interface ProgramBreakpointChangedEvent {
   suggestion?: SuggestedLine;
 }
 
-/** The condition of a breakpoint raised an exception. The program did not stop there. */
+/** An expression of a breakpoint raised an exception, for the first time in this run.
+
+If it was the condition, the program did not stop there. */
 export interface ProgramBreakpointErrorEvent {
   /** Its number within its session. */
   seq: number;
@@ -2855,8 +3074,12 @@ export interface ProgramBreakpointErrorEvent {
   timestamp: string | null;
   /** The id of the breakpoint. */
   breakpoint_id: string;
-  /** What its condition raised. */
+  /** What the expression raised. */
   error: string;
+  /** The expression. */
+  expression: string;
+  /** Where it stands: condition or log_message. */
+  field: string;
 }
 
 /** A breakpoint was removed. */
@@ -3041,6 +3264,12 @@ export interface ProgramDebuggerDisconnectedEvent {
   type: "debugger_disconnected";
   /** When, as an ISO 8601 time in UTC. */
   timestamp: string | null;
+  /** connection_lost; or exec: the program was replaced by another in its process. */
+  reason: string;
+  /** What that means, and what to do. */
+  message: string;
+  /** Of exec: the command line that follows. */
+  command?: string[];
 }
 
 /** A program session on its own: its status, and its configuration. */
@@ -3061,26 +3290,42 @@ export interface ProgramDetail {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
   stopped_threads?: Thread[];
   /** Every thread, with its status. */
   all_threads?: Thread[];
-  /** With `include`: what was written since it last ran on. */
+  /** What it watches; while paused, with the values. */
+  watches: Watch[];
+  /** The breakpoints that came with the start, as they are now. */
+  breakpoints_set?: BreakpointAnswer[];
+  /** With `include`: what this run wrote and no answer has shown; its end. */
   output?: OutputEntry[];
+  /** With `output`: how much there was, and how much of it is left out. */
+  output_counts?: OutputCounts;
+  /** The cursor of what it wrote last. */
+  output_cursor: string;
   /** With `include`: the line about to run, with a few around it. */
   source?: SourceContext | null;
   /** With `include`: the local variables of the top frame. */
@@ -3097,6 +3342,10 @@ export interface ProgramDetail {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3131,8 +3380,6 @@ export interface ProgramDetail {
   breakpoints: number;
   /** Which exceptions stop it. */
   exception_breakpoints: ExceptionBreakpoints;
-  /** The expressions that it watches. */
-  watches: string[];
   /** The sessions of its child processes. */
   children: string[];
   /** The processes that it started. */
@@ -3143,8 +3390,8 @@ export interface ProgramDetail {
   python_version: string | null;
   /** How it is reached: direct, child, pid… */
   route: string | null;
-  /** The cursor of what it wrote last. */
-  output_cursor: string;
+  /** The number of its last run; 0 before the first. */
+  run: number;
   /** The number of its newest event. */
   last_event: number;
 }
@@ -3173,6 +3420,8 @@ export type ProgramEvent =
   | ProgramBreakpointErrorEvent
   | ProgramExceptionBreakpointsSetEvent
   | ProgramDebuggerDisconnectedEvent
+  | ProgramTracingLostEvent
+  | ProgramTracingRestoredEvent
   | ProgramNotSavedEvent
   | ProgramSavedEvent
   | ProgramExpiredEvent
@@ -3401,26 +3650,42 @@ export interface ProgramStatus {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
   stopped_threads?: Thread[];
   /** Every thread, with its status. */
   all_threads?: Thread[];
-  /** With `include`: what was written since it last ran on. */
+  /** While paused, if there are watches: each with its value at this stop. */
+  watches?: Watch[];
+  /** The breakpoints that came with the start, as they are now. */
+  breakpoints_set?: BreakpointAnswer[];
+  /** With `include`: what this run wrote and no answer has shown; its end. */
   output?: OutputEntry[];
+  /** With `output`: how much there was, and how much of it is left out. */
+  output_counts?: OutputCounts;
+  /** With `output`: its end, from which `GET /output?since=` goes on. */
+  output_cursor?: string;
   /** With `include`: the line about to run, with a few around it. */
   source?: SourceContext | null;
   /** With `include`: the local variables of the top frame. */
@@ -3437,6 +3702,10 @@ export interface ProgramStatus {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3515,26 +3784,42 @@ export interface ProgramSummary {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
-  /** The exception that it stopped at. */
+  /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** What the function just left returned. */
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
   /** How the process ended, if that is known. */
   exit_code?: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** After a bad end: the last lines that it wrote to stderr. */
+  stderr_tail?: string;
+  /** At the end: the breakpoints that were never hit in this run. */
+  never_hit?: UnhitBreakpoint[];
+  /** At the end: the expressions of breakpoints that raised in this run. */
+  condition_errors?: ConditionError[];
   /** Why it could not be started. */
   error_details?: ErrorDetails;
   /** The threads that stand at a stop of their own. */
   stopped_threads?: Thread[];
   /** Every thread, with its status. */
   all_threads?: Thread[];
-  /** With `include`: what was written since it last ran on. */
+  /** While paused, if there are watches: each with its value at this stop. */
+  watches?: Watch[];
+  /** The breakpoints that came with the start, as they are now. */
+  breakpoints_set?: BreakpointAnswer[];
+  /** With `include`: what this run wrote and no answer has shown; its end. */
   output?: OutputEntry[];
+  /** With `output`: how much there was, and how much of it is left out. */
+  output_counts?: OutputCounts;
+  /** With `output`: its end, from which `GET /output?since=` goes on. */
+  output_cursor?: string;
   /** With `include`: the line about to run, with a few around it. */
   source?: SourceContext | null;
   /** With `include`: the local variables of the top frame. */
@@ -3551,6 +3836,10 @@ export interface ProgramSummary {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3587,6 +3876,10 @@ export interface ProgramTerminatedEvent {
   reason: string;
   /** Its exit code, if it is known. */
   exit_code: number | null;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** The exception that ended it, such as `ValueError: no such key`. */
+  exception?: string;
 }
 
 /** A client asked to end the program. */
@@ -3601,6 +3894,44 @@ export interface ProgramTerminatingEvent {
   type: "terminating";
   /** When, as an ISO 8601 time in UTC. */
   timestamp: string | null;
+}
+
+/** The program, or a library such as coverage.py, took the debugger's tracing away. */
+export interface ProgramTracingLostEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "tracing_lost";
+  /** The same type. */
+  type: "tracing_lost";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The thread that no longer stops; null for all. */
+  thread_id: number | null;
+  /** The function that was called, such as sys.settrace. */
+  how: string;
+  /** Where it was called. */
+  location: Location | null;
+  /** What that means, and what to do. */
+  message: string;
+}
+
+/** The program gave the debugger's tracing back, after `tracing_lost`. */
+export interface ProgramTracingRestoredEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "tracing_restored";
+  /** The same type. */
+  type: "tracing_restored";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The thread that stops again. */
+  thread_id: number | null;
 }
 
 /** A client gave a variable another value. */
@@ -3679,6 +4010,10 @@ export interface RestartRequest {
   wait?: boolean | number | string | null;
   /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
   include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
   /** Who decides; whoever comes second is told. */
@@ -3715,6 +4050,10 @@ export interface RunRequest {
   wait?: boolean | number | string | null;
   /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
   include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
   /** Who decides; whoever comes second is told. */
@@ -3723,7 +4062,7 @@ export interface RunRequest {
 
 /** A named set of breakpoints. */
 export interface SaveProfile {
-  /** The name of the profile. */
+  /** The name of the profile, of at most 200 characters. */
   name: string;
   /** Its breakpoints. */
   breakpoints: BreakpointSpec[];
@@ -3755,6 +4094,14 @@ export interface SendInput {
   text?: string | null;
   /** Whether stdin ends after this. */
   close?: boolean;
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
 }
 
 /** Where and when a call is made. */
@@ -3857,6 +4204,12 @@ export interface ServerInfo {
   warm_interpreters: Record<string, number>;
   /** Where this interface is described. */
   documentation: string;
+}
+
+/** That the server knows the secret in `server.json`. */
+export interface ServerProof {
+  /** The HMAC-SHA256 of `holdfast server IP PORT NONCE` with the secret, in hex. */
+  proof: string;
 }
 
 /** Something that went wrong and was worked around. */
@@ -4061,6 +4414,10 @@ export interface StackPage {
   has_more: boolean;
   /** The thread whose stack it is. */
   thread_id: number;
+  /** The program could not answer: the stack was read from outside its interpreter. Its frames have no ids and no locals. */
+  outside?: boolean;
+  /** Of a stack read from outside: why that was needed. */
+  message?: string;
 }
 
 /** What to do with a call that is about to be made. */
@@ -4201,15 +4558,23 @@ export interface Thread {
   location?: Location | null;
   /** The breakpoint that it stands at. */
   breakpoint_id?: string;
+  /** Read from outside the interpreter. */
+  outside?: boolean;
+  /** Seen from outside: it holds the interpreter's lock. */
+  holds_gil?: boolean;
 }
 
 /** Every thread of the program. */
 export interface ThreadList {
   /** The threads, held or running. */
   threads: Thread[];
+  /** The program could not answer: read from outside its interpreter. */
+  outside?: boolean;
+  /** Of threads read from outside: why that was needed. */
+  message?: string;
 }
 
-/** The exception that a program stopped at. */
+/** The exception that a program stopped at, or that ended it. */
 export interface ThrownException {
   /** The name of its class. */
   type: string;
@@ -4217,8 +4582,64 @@ export interface ThrownException {
   module: string;
   /** Its message. */
   message: string;
-  /** Where it was raised. */
+  /** Where it was raised; of an end, the nearest line of the user's own. */
   location: Location | null;
+  /** The notes that were added to it. */
+  notes?: string[];
+  /** At an end: what led to it, nearest first. */
+  causes?: Cause[];
+  /** At an end: its traceback. The nearest frame of the user's own code is first, then the others, innermost first. */
+  frames?: TracebackFrame[];
+  /** How many frames its traceback has. */
+  frames_total?: number;
+}
+
+/** One frame of the traceback of an exception that ended a program. */
+export interface TracebackFrame {
+  /** The frame's id, valid until its thread runs. From 0 up they mean the thread that the session shows; other threads have ids of their own. */
+  id?: number;
+  /** The function's name. */
+  name?: string;
+  /** The same name. */
+  function?: string;
+  /** The function's qualified name, if known. */
+  qualname?: string;
+  /** The path of the file. */
+  file?: string;
+  /** The line that runs. */
+  line?: number;
+  /** The module's name. */
+  module?: string;
+  /** Whether it is code of a library. */
+  library?: boolean;
+  /** 0 where it was raised, counting outwards. */
+  depth?: number;
+  /** The text of the line, if the file is there. */
+  text?: string;
+  /** Of the nearest frame of the user's own code: its variables at the end. */
+  locals?: Variable[];
+  /** How many variables it had. */
+  locals_total?: number;
+}
+
+/** A breakpoint that was never hit in the run that ended. */
+export interface UnhitBreakpoint {
+  /** The breakpoint's id within its session. */
+  breakpoint_id: string;
+  /** The path of its file. */
+  file?: string;
+  /** Its line. */
+  line?: number;
+  /** The function that it stops in, if it names one. */
+  function?: string;
+  /** Whether it could have been hit. */
+  verified: boolean;
+  /** Its condition. */
+  condition?: string;
+  /** How often its line ran while the condition was false. */
+  passes?: number;
+  /** Why it was not hit, as far as that is known. */
+  message: string;
 }
 
 /** A stored value, by its preview. */
@@ -4265,8 +4686,12 @@ export interface Variable {
   result?: string;
   /** The name of its class. */
   type?: string;
-  /** How many items it has. */
+  /** How many items, characters or bytes it has. */
   length?: number;
+  /** Of a part of a string or of bytes: where it begins. */
+  start?: number;
+  /** Of such a part: whether more follows it. */
+  has_more?: boolean;
   /** Of an array or a table: its dimensions. */
   shape?: number[];
   /** Of an array: the type of its elements. */
@@ -4281,7 +4706,7 @@ export interface Variable {
   repr_error?: string;
   /** Whether it can be unfolded. */
   expandable?: boolean;
-  /** The number to unfold it with, until its thread runs; 0: none. */
+  /** The number to unfold it with, or to read a long string with, until its thread runs; 0: none. */
   variable_reference?: number;
   /** The same number. */
   reference?: number;
@@ -4297,6 +4722,52 @@ export interface VariableList {
   has_more: boolean;
 }
 
+/** Something that a thread or a task waits for. */
+export interface WaitedFor {
+  /** lock, condition, event, semaphore, barrier, queue, future, thread, task, process lock, or exit. */
+  kind?: string;
+  /** What the waiting code calls it, such as `self.lock`, if that is known. */
+  name?: string | null;
+  /** A variable of the module that holds it under another name. */
+  global_name?: string;
+  /** The name of its class. */
+  type?: string;
+  /** Its address: the same for the same object. */
+  id?: string;
+}
+
+/** An asyncio task that waits. */
+export interface WaitingTask {
+  /** The task's name. */
+  task?: string;
+  /** What it waits for. */
+  waits_for?: WaitedFor;
+  /** The tasks that must go on first, by name. */
+  held_by?: string[];
+  /** How they are known, or why they are not. */
+  note?: string;
+  /** Where it waits. */
+  location?: Location;
+}
+
+/** A thread, and what it waits for. */
+export interface WaitingThread {
+  /** The thread's id. */
+  thread_id?: number;
+  /** The thread's name. */
+  name?: string;
+  /** paused (held by the debugger) or running. */
+  status?: string;
+  /** What it waits for; null: for nothing that is known. */
+  waits_for?: WaitedFor | null;
+  /** The thread that holds it, if there is one and it is known. */
+  held_by?: number | null;
+  /** How the holder is known, or why it is not. */
+  note?: string;
+  /** Where it waits, or is. */
+  location?: Location;
+}
+
 /** A watched expression, with its value while the program is paused. */
 export interface Watch {
   /** The variable's name, or the key or index of an item. */
@@ -4309,8 +4780,12 @@ export interface Watch {
   result?: string;
   /** The name of its class. */
   type?: string;
-  /** How many items it has. */
+  /** How many items, characters or bytes it has. */
   length?: number;
+  /** Of a part of a string or of bytes: where it begins. */
+  start?: number;
+  /** Of such a part: whether more follows it. */
+  has_more?: boolean;
   /** Of an array or a table: its dimensions. */
   shape?: number[];
   /** Of an array: the type of its elements. */
@@ -4325,7 +4800,7 @@ export interface Watch {
   repr_error?: string;
   /** Whether it can be unfolded. */
   expandable?: boolean;
-  /** The number to unfold it with, until its thread runs; 0: none. */
+  /** The number to unfold it with, or to read a long string with, until its thread runs; 0: none. */
   variable_reference?: number;
   /** The same number. */
   reference?: number;

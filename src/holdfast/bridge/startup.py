@@ -15,7 +15,12 @@ from holdfast.bridge.agent_bridge import Bridge
 from holdfast.bridge.replay_tape import FULL, MODEL, ReplayTape
 from holdfast.client.discovery import data_dir
 from holdfast.recording import liveness
-from holdfast.recording.directories import AgentsDirectory, SessionDirectory, agents_dir
+from holdfast.recording.directories import (
+    AgentsDirectory,
+    SessionDirectory,
+    agents_dir,
+    make_private_dir,
+)
 
 logger = logging.getLogger("holdfast")
 
@@ -82,6 +87,8 @@ def _choose_directory(
     directory: str | os.PathLike[str] | None, session: str | None
 ) -> SessionDirectory:
     root = _root(directory)
+    if root.root.parent == data_dir():
+        make_private_dir(root.root.parent)
     if session is None:
         return root.create_session()
     home = root.home(session)

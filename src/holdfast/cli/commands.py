@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -66,9 +67,14 @@ def serve(
     ready_file: Annotated[
         Path | None, typer.Option(help="File to write once the server accepts connections.")
     ] = None,
-    token: Annotated[
-        str | None, typer.Option(envvar="HOLDFAST_TOKEN", help="Token that clients must send.")
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the token that clients must send, readable by you alone (0600). "
+            "Default: the variable HOLDFAST_TOKEN."
+        ),
     ] = None,
+    token: Annotated[str | None, typer.Option(hidden=True)] = None,
     pool_size: Annotated[
         int | None,
         typer.Option(min=0, help="Number of interpreters to keep warm for quick launches."),
@@ -80,16 +86,41 @@ def serve(
     from holdfast.server.http_server import ServerOptions
     from holdfast.server.http_server import serve as run
 
+    if token is not None:
+        complain(
+            "--token is refused: every user of this machine can read a command line",
+            "Choose a new token, and give it with --token-file FILE or in HOLDFAST_TOKEN.",
+        )
+
     logging.basicConfig(
         level=logging.WARNING,
         format="%(levelname)s %(name)s: %(message)s",
         handlers=[QueueLogHandler()],
     )
-    options = ServerOptions(host, port, discovery.data_dir(data_dir), ready_file, token, pool_size)
     try:
+        secret = _take_token(token_file)
+        place = discovery.data_dir(data_dir)
+        options = ServerOptions(host, port, place, ready_file, secret, pool_size)
         uvloop.run(run(options, print_note))
     except HoldfastError as problem:
         complain(problem.message, problem.hint)
+
+
+def _take_token(file: Path | None) -> str | None:
+    """The token that was given. It leaves the environment, which every process that we start gets.
+
+    This is done before the first of them is started."""
+    from holdfast.server.http_server import is_token, read_token_file
+
+    given = os.environ.pop("HOLDFAST_TOKEN", None)
+    if file is not None:
+        return read_token_file(file)
+    if given and not is_token(given):
+        complain(
+            "HOLDFAST_TOKEN is no token",
+            "A token is one line of printable ASCII characters.",
+        )
+    return given or None
 
 
 @app.command()

@@ -194,16 +194,19 @@ def _run(
         "call": call,
         "session": program,
         "url": discovery.server_url(url),
+        "token": os.environ.get("HOLDFAST_TOKEN"),
         **{name: value for name, value in options.items() if not name.isupper()},
     }
     home = str(Path(holdfast.__file__).parents[1])
+    # The recorded program runs there, and the token is not its own.
+    inherited = {name: text for name, text in os.environ.items() if name != "HOLDFAST_TOKEN"}
     try:
         child = subprocess.run(
             [program["python"], "-c", _BOOT, home],
             input=json.dumps(order).encode(),
             stdout=subprocess.PIPE,
             cwd=program["cwd"],
-            env={**os.environ, "HOLDFAST_CALLS": "off", **environment},
+            env={**inherited, "HOLDFAST_CALLS": "off", **environment},
             timeout=timeout,
         )
     except subprocess.TimeoutExpired:

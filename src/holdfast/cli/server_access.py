@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Annotated, Any, NoReturn
 
@@ -47,9 +46,7 @@ Url = Annotated[
 def ask(url: str | None, method: str, path: str, body: Any = None) -> Any:
     """Send a request and return the answer. Exit with a message if that fails."""
     try:
-        token = os.environ.get("HOLDFAST_TOKEN")
-        client = HttpClient(discovery.server_url(url), token=token)
-        return client.request(method, path, body)
+        return HttpClient(discovery.server_url(url)).request(method, path, body)
     except ApiError as problem:
         complain(str(problem), problem.hint)
     except DebugError as problem:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
+
+from holdfast.trust.private_files import read_private_file
 
 DEFAULT_URL = "http://localhost:5000"
 
@@ -29,8 +32,29 @@ def server_url(given: str | None = None) -> str:
 def announced_url() -> str | None:
     """The address of the server of this data directory, if one runs."""
     try:
-        announcement = json.loads((data_dir() / "server.json").read_text())
+        announcement = _read_announcement()
         os.kill(int(announcement["pid"]), 0)
         return str(announcement["url"])
     except (OSError, ValueError, KeyError, TypeError):  # no server, or another user's
         return None
+
+
+def announced_secret() -> str | None:
+    """What the server of this data directory and its user know, and nobody else."""
+    try:
+        return str(_read_announcement()["secret"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def announced_token() -> tuple[str, str] | None:
+    """The address of the server of this data directory and the token that it wants."""
+    try:
+        announcement = _read_announcement()
+        return str(announcement["url"]), str(announcement["token"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _read_announcement() -> Any:
+    return json.loads(read_private_file(data_dir() / "server.json"))

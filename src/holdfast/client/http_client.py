@@ -16,11 +16,14 @@ import threading
 from typing import Any
 from urllib.parse import urlsplit
 
+from holdfast.client import discovery, server_check
 from holdfast.client.exceptions import DebugProtocolError, DebugServerError
 
 DEFAULT_TIMEOUT_SECONDS = 330.0
 _RECEIVE_BYTES = 1 << 16
 _MAX_HEAD_BYTES = 1 << 16
+_MAX_PROOF_BYTES = 1 << 16
+_MAX_PROOF_SECONDS = 10.0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "ip6-localhost")
 
 
@@ -39,10 +42,14 @@ def parse_address(url: str) -> tuple[str, int]:
 def require_loopback(url: str) -> None:
     """Raises ValueError unless the server is on this machine."""
     host, _ = parse_address(url)
+    if not _is_loopback_name(host):
+        raise ValueError(f"the server must be on this machine (localhost), and {host!r} is not")
+
+
+def _is_loopback_name(host: str) -> bool:
     parts = host.split(".")
     is_ipv4_loopback = len(parts) == 4 and parts[0] == "127" and all(map(str.isdecimal, parts))
-    if host.lower() not in _LOOPBACK and not is_ipv4_loopback:
-        raise ValueError(f"the server must be on this machine (localhost), and {host!r} is not")
+    return host.lower() in _LOOPBACK or is_ipv4_loopback
 
 
 class ApiError(Exception):
@@ -231,8 +238,23 @@ class HttpClient:
             raise DebugServerError(str(problem)) from None
         self._thread_socket = _ThreadSocket()
         host = f"[{self._host}]" if ":" in self._host else self._host
+        token = token or self._find_token()
         authorization = f"Authorization: Bearer {token}\r\n" if token else ""
-        self._tail = f" HTTP/1.1\r\nHost: {host}:{self._port}\r\n{authorization}".encode()
+        self._host_line = f"Host: {host}:{self._port}\r\n"
+        self._tail = f" HTTP/1.1\r\n{self._host_line}{authorization}".encode()
+
+    def _find_token(self) -> str | None:
+        """`HOLDFAST_TOKEN`, else what the announced server wants, if this is its address."""
+        given = os.environ.get("HOLDFAST_TOKEN")
+        announced = None if given else discovery.announced_token()
+        if announced is None:
+            return given
+        url, token = announced
+        host, port = parse_address(url)
+        is_same_host = host == self._host or (
+            _is_loopback_name(host) and _is_loopback_name(self._host)
+        )
+        return token if is_same_host and port == self._port else None
 
     # -- JSON -----------------------------------------------------------------------------------
 
@@ -326,9 +348,63 @@ class HttpClient:
 
     def _open(self, mine: _ThreadSocket) -> None:
         self._drop(mine)
-        sock = socket.create_connection((self._host, self._port), self.timeout)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        mine.current = _OpenSocket(sock)
+        mine.current = _OpenSocket(self._connect())
+
+    def _connect(self) -> socket.socket:
+        """A connection to a server that is trusted. Nothing has been sent on it but a proof."""
+        refusal: Exception | None = None
+        for family, place in server_check.resolve(self._host, self._port):
+            sock = None
+            try:
+                sock = server_check.connect(family, place, self.timeout)
+                self._check_server(sock)
+                return sock
+            except OSError as problem:
+                refusal = refusal or problem.with_traceback(None)  # it would keep the socket alive
+            except server_check.ForeignServer as problem:
+                refusal = problem.with_traceback(None)
+            except BaseException:
+                if sock is not None:
+                    sock.close()
+                raise
+            if sock is not None:
+                sock.close()
+        raise refusal or OSError("the host has no address")
+
+    def _check_server(self, sock: socket.socket) -> None:
+        if not server_check.is_on_this_machine(sock):
+            if _is_loopback_name(self._host):
+                raise server_check.build_refusal(self.url, "it is on another machine")
+            return
+        if server_check.is_served_by_us(sock):
+            return
+        secret = discovery.announced_secret()
+        if secret is None:
+            why = "another user runs it, or the system does not say who does"
+            raise server_check.build_refusal(self.url, why)
+        if not self._proves_secret(sock, secret):
+            why = "another user runs it, and it does not know the secret in your server.json"
+            raise server_check.build_refusal(self.url, why)
+
+    def _proves_secret(self, sock: socket.socket, secret: str) -> bool:
+        """Whether the server knows the secret too. The request carries no token."""
+        from holdfast.trust import proofs  # nearly never needed
+
+        server, nonce = sock.getpeername()[:2], proofs.make_nonce()
+        proof = proofs.prove_client(secret, server, nonce)
+        sock.settimeout(min(self.timeout, _MAX_PROOF_SECONDS))
+        head = f"GET /proof?nonce={nonce}&proof={proof} HTTP/1.1\r\n{self._host_line}\r\n"
+        parser, body, received = _AnswerParser(), None, 0
+        try:
+            sock.sendall(head.encode())
+            while body is None and received < _MAX_PROOF_BYTES:
+                data = sock.recv(_RECEIVE_BYTES)
+                received += len(data)
+                body = parser.feed(data)
+            answer = json.loads(body or b"")["proof"]
+        except (OSError, _ConnectionClosed, DebugProtocolError, ValueError, KeyError, TypeError):
+            return False
+        return parser.status == 200 and proofs.is_server(str(answer), secret, server, nonce)
 
     def _drop(self, mine: _ThreadSocket) -> None:
         mine.current = None
@@ -355,7 +431,7 @@ class HttpClient:
 
         loop = asyncio.get_running_loop()
         # This does not block for long: the server is on this machine.
-        sock = socket.create_connection((self._host, self._port), self.timeout)
+        sock = self._connect()
         try:
             sock.setblocking(False)
             await loop.sock_sendall(sock, self._encode_request("GET", path, b"", b""))

@@ -7,6 +7,7 @@ compiled, and a line is executable if an instruction has its number.
 from __future__ import annotations
 
 import io
+import os
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -64,25 +65,38 @@ def place(lines: SourceLines, line: int) -> Placement:
     if not 1 <= line <= lines.max_line:
         raise InvalidLine(
             f"no line {line} in {lines.file}: it has {lines.max_line}",
+            hint=None if lines.max_line else "The file is empty: there is nothing to stop at.",
             file=lines.file,
             line=line,
             max_line=lines.max_line,
         )
     if lines.syntax_error is not None:
         problem = lines.syntax_error
-        message = f"The file has a syntax error at line {problem.line}: {problem.message}"
+        if _is_python(lines.file):
+            message = f"The file has a syntax error at line {problem.line}: {problem.message}"
+        else:
+            message = (
+                "This is not Python, and a breakpoint stops only in Python code. To stop where a "
+                "template is rendered, set one in the code that renders it."
+            )
         return Placement(False, line, message)
     if line in lines.executable:
         return Placement(True, line)
     return Placement(False, line, f"No executable code at line {line}", _suggest(lines, line))
 
 
+def _is_python(file: str) -> bool:
+    """By its name. One without a suffix is a script."""
+    return os.path.splitext(file)[1] in ("", ".py", ".pyw", ".pyi")
+
+
 def _suggest(lines: SourceLines, line: int) -> int | None:
-    """The start of the statement that contains `line`, or else the next executable line."""
+    """The nearest line of the statement that contains `line`, or else of all; the later of two."""
     first, last = _logical_line(lines.text, line)
     own = [number for number in lines.executable if first <= number <= last]
-    after = [number for number in lines.executable if number >= line]
-    return min(own or after, default=max(lines.executable, default=None))
+    return min(
+        own or lines.executable, key=lambda number: (abs(number - line), -number), default=None
+    )
 
 
 def _logical_line(text: str, line: int) -> tuple[int, int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,13 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class LaunchChanges:
+    """What the session launched before, or its original did, with other values in some fields."""
+
+    fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
 class Attach:
     """A program that already runs: a process of this machine, or a debugpy that listens."""
 
@@ -44,3 +52,21 @@ class Attach:
     debug_subprocesses: bool = False
     stop_all_threads: bool = True
     path_mappings: tuple[tuple[str, str], ...] = ()
+
+
+Start = Launch | LaunchChanges | Attach
+"""How a session gets its program."""
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What a request sets before its program starts. If the start is refused, it is unset again."""
+
+    breakpoints: Sequence[Mapping[str, Any]] = ()
+    strict: Sequence[bool] = ()
+    """Of each breakpoint, whether its file must be there."""
+    exception_filters: Sequence[str] | None = None
+    """None: those of the session stay."""
+
+
+NO_PREPARATION = Preparation()

@@ -14,7 +14,7 @@ from time import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing is not cheap to import, and the target may not have asked for it
-    from typing import Any, Callable, Dict, List, Optional
+    from typing import Any, Callable, Dict, List, Optional, Tuple
 
 # Kept, since the program may replace it (gevent does).
 _Lock = threading.Lock
@@ -22,11 +22,18 @@ _Lock = threading.Lock
 DEFAULT_SECONDS = 0.5
 # With less than this left, a call would time out because of earlier ones.
 _MIN_SECONDS = 0.05
+_MAX_SHARES = 3  # together, the calls of an answer take so many times what one class may take
+_SLOW_SECONDS = 0.2  # a class that was waited for so long in vain is not asked again
+_NO_SHARE = float("inf")
 _MAX_ERROR_CHARACTERS = 200
 
 
 class CallTimedOut(Exception):
-    """The call did not return in time."""
+    """The call did not return within so many `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 class BudgetSpent(Exception):
@@ -42,22 +49,40 @@ class CallFailed(Exception):
 
 
 class Budget:
-    """How long the calls for one answer may take together."""
+    """How long the calls for one answer may take, for each owner and together.
+
+    The owner of a call is a class of the program. One whose calls are slow uses up its own share
+    and leaves the others theirs. Each that does so halves what the next ones get.
+    """
 
     def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
-        self._remaining = seconds
+        self._share = seconds
+        self._remaining = seconds * _MAX_SHARES
+        self._spent: Dict[int, float] = {}
 
-    def call(self, fn: Callable[[], Any]) -> Any:
-        if self._remaining < _MIN_SECONDS:
+    def call(self, fn: Callable[[], Any], owner: Optional[type] = None) -> Any:
+        spent = self._spent.get(id(owner), 0.0)
+        seconds = min(self._share - spent, self._remaining)
+        if seconds < _MIN_SECONDS:
             raise BudgetSpent
         started = monotonic()
         try:
-            return call(fn, self._remaining)
+            value = call(fn, seconds)
         except CallTimedOut:
-            self._remaining = 0.0  # set here: a program may freeze the clock
+            self._note(owner, spent, seconds)  # a program may freeze the clock
             raise
-        finally:
-            self._remaining -= monotonic() - started
+        except CallFailed:
+            self._note(owner, spent, monotonic() - started)
+            raise
+        self._note(owner, spent, monotonic() - started)
+        return value
+
+    def _note(self, owner: Optional[type], before: float, seconds: float) -> None:
+        self._remaining -= seconds
+        self._spent[id(owner)] = before + seconds
+        if self._share - before - seconds < _MIN_SECONDS:
+            self._spent[id(owner)] = _NO_SHARE
+            self._share = max(_MIN_SECONDS, self._share / 2)
 
 
 def call(fn: Callable[[], Any], timeout: float) -> Any:
@@ -72,7 +97,7 @@ def call(fn: Callable[[], Any], timeout: float) -> Any:
         raise
     if not is_done:
         helper.retire()
-        raise CallTimedOut
+        raise CallTimedOut(timeout)
     _return_helper(helper)
     if job.error is not None:
         raise CallFailed(job.error)
@@ -159,7 +184,7 @@ class _Helper(threading.Thread):
 
 _guard = _Lock()
 _idle: List[_Helper] = []
-_slow: Dict[int, type] = {}
+_late: Dict[int, Tuple[type, float]] = {}  # the types are kept, so that their ids stay theirs
 
 
 def _take_helper() -> _Helper:
@@ -182,13 +207,15 @@ def _return_helper(helper: _Helper) -> None:
     helper.retire()
 
 
-def mark_slow(cls: type) -> None:
-    """Do not try this type's repr again in this process."""
-    _slow[id(cls)] = cls  # by id: hashing a class runs its metaclass
+def note_late(cls: type, seconds: float) -> None:
+    """This type's repr did not return within these seconds, and perhaps had too few."""
+    _late[id(cls)] = (cls, _late.get(id(cls), (cls, 0.0))[1] + seconds)
 
 
 def is_slow(cls: type) -> bool:
-    return id(cls) in _slow
+    """Whether this type's repr is not to be tried again in this process."""
+    late = _late.get(id(cls))  # by id: hashing a class runs its metaclass
+    return late is not None and late[1] >= _SLOW_SECONDS
 
 
 def _forget_helpers() -> None:

@@ -54,6 +54,7 @@ class Expression:
     """A compiled expression of the user's, evaluated in a frame."""
 
     def __init__(self, text: str) -> None:
+        self.text = text
         self.error: Optional[SyntaxError] = None
         try:
             self.code = compile(text, "<holdfast>", "eval")
@@ -90,12 +91,13 @@ class Rule:
         self.file = canonical(file)
         self.is_in_library = self.file.startswith(_STANDARD_LIBRARY)
         self.hits = 0
+        self.passes = 0  # how often the condition was false
+        self.errors: Dict[str, int] = {}  # how often each expression raised
         self._count = itertools.count(1)
-        self._has_reported_error = False
 
-    def continue_count(self, hits: int) -> None:
-        self.hits = hits
-        self._count = itertools.count(hits + 1)
+    def continue_counts(self, before: Rule) -> None:
+        self.hits, self.passes, self.errors = before.hits, before.passes, before.errors
+        self._count = itertools.count(self.hits + 1)
 
     def is_for(self, code: Any) -> bool:
         function = self.function
@@ -113,11 +115,13 @@ class Rule:
             try:
                 if condition.is_plain:  # inlined: this runs at every pass of a hot line
                     if not eval(condition.code, frame.f_globals, frame.f_locals):
+                        self.passes += 1
                         return False
                 elif not condition.evaluate(frame):
+                    self.passes += 1
                     return False
             except (Exception, SystemExit) as error:
-                self._report_error(error)
+                self._note_error(condition, error, "condition")
                 return False
         self.hits = hits = next(self._count)  # no two threads get the same number
         if self.hit is not None and not _COMPARE[self.hit[0]](hits, self.hit[1]):
@@ -127,19 +131,38 @@ class Rule:
             return False
         return True
 
-    def _report_error(self, error: BaseException) -> None:
-        if not self._has_reported_error:
-            self._has_reported_error = True
+    def _note_error(self, expression: Expression, error: BaseException, field: str) -> None:
+        """Count it, and report the first one. `field` says where the expression stands."""
+        count = self.errors[expression.text] = self.errors.get(expression.text, 0) + 1
+        if count == 1:
             text = bounded_calls.describe_error(error)
-            server_messages.report("breakpoint_error", id=self.id, error=text)
+            server_messages.report(
+                "breakpoint_error",
+                id=self.id,
+                error=text,
+                expression=expression.text,
+                field=field,
+            )
 
     def _write_log(self, frame: Any) -> None:
         server_messages.flush_output()  # earlier output must come first
         text = "".join(
-            part if isinstance(part, str) else _format_part(frame, *part) for part in self.log or ()
+            part if isinstance(part, str) else self._format_part(frame, *part)
+            for part in self.log or ()
         )
         file, line = canonical(frame.f_code.co_filename), frame.f_lineno
         server_messages.report("log", id=self.id, text=text, file=file, line=line)
+
+    def _format_part(
+        self, frame: Any, expression: Expression, conversion: Optional[str], spec: str
+    ) -> str:
+        """One `{expression}` of a log message; if it fails, only it shows the failure."""
+        try:
+            text = _format_value(expression.evaluate(frame), conversion, spec)
+        except (Exception, SystemExit) as error:
+            self._note_error(expression, error, "log_message")
+            return "<%s>" % bounded_calls.describe_error(error)
+        return text if len(text) <= _MAX_LOG_CHARACTERS else text[:_MAX_LOG_CHARACTERS] + "..."
 
 
 def find_stopping(rules: Iterable[Rule], frame: Any) -> List[int]:
@@ -155,17 +178,11 @@ def _compile_part(part: Any) -> Any:
     return Expression(part["expression"]), part.get("conversion"), part.get("spec") or ""
 
 
-def _format_part(frame: Any, expression: Expression, conversion: Optional[str], spec: str) -> str:
-    """One `{expression}` of a log message; if it fails, only it shows the failure."""
-    try:
-        value = expression.evaluate(frame)
-        if conversion == "r":
-            value = repr(value)
-        elif conversion == "s":
-            value = str(value)
-        elif conversion == "a":
-            value = ascii(value)
-        text = format(value, spec) if spec else str(value)
-    except (Exception, SystemExit) as error:
-        return "<%s>" % bounded_calls.describe_error(error)
-    return text if len(text) <= _MAX_LOG_CHARACTERS else text[:_MAX_LOG_CHARACTERS] + "..."
+def _format_value(value: Any, conversion: Optional[str], spec: str) -> str:
+    if conversion == "r":
+        value = repr(value)
+    elif conversion == "s":
+        value = str(value)
+    elif conversion == "a":
+        value = ascii(value)
+    return format(value, spec) if spec else str(value)

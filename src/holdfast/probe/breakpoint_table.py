@@ -42,7 +42,7 @@ class BreakpointTable:
         for spec in specs:
             rule = Rule(spec, file)
             if spec["id"] in before and spec.get("keep_hits"):
-                rule.continue_count(before[spec["id"]].hits)
+                rule.continue_counts(before[spec["id"]])
             self.rules[rule.id] = rule
             rules.append(rule)
         self.files = frozenset(rule.file for rule in self.rules.values())
@@ -171,6 +171,20 @@ def hits_of(ident: Optional[int], numbers: Iterable[int]) -> List[Dict[str, int]
 
 def all_hits() -> Dict[str, int]:
     return {str(number): rule.hits for number, rule in TABLE.rules.items()}
+
+
+def describe_counts() -> Dict[str, Any]:
+    """How often each breakpoint was hit, passed because of its condition, or failed."""
+    rules = list(TABLE.rules.values())
+    return {
+        "hits": all_hits(),
+        "passes": {str(rule.id): rule.passes for rule in rules if rule.passes},
+        "errors": [
+            {"id": rule.id, "expression": expression, "count": count}
+            for rule in rules
+            for expression, count in list(rule.errors.items())
+        ],
+    }
 
 
 # -- into pydevd ----------------------------------------------------------------------------------

@@ -126,17 +126,40 @@ def _describe_failure(error: BaseException) -> RequestFailed:
 
 
 def evaluate(
-    db: Any, frame: Any, thread_id: str, expression: str, context: Optional[str]
+    db: Any,
+    frame: Any,
+    thread_id: str,
+    expression: str,
+    context: Optional[str],
+    **shown: Any,
 ) -> Dict[str, Any]:
+    """The value of an expression. `shown` says how much of it (`variables.describe_result`)."""
     from _pydevd_bundle import pydevd_vars
 
     # Inspecting must not execute statements; a REPL may.
     if context in ("hover", "watch"):
         compile(expression.strip(), "<expression>", "eval")
     value = pydevd_vars.evaluate_expression(db, frame, expression, True)
-    described = variables.describe(value, expression, stop_snapshots.HANDLES, thread_id)
-    described["result"] = described.pop("value", "")
-    return described
+    return variables.describe_result(value, expression, stop_snapshots.HANDLES, thread_id, **shown)
+
+
+def evaluate_watches(
+    db: Any, frame: Any, thread_id: str, expressions: List[str]
+) -> List[Dict[str, Any]]:
+    """The value of each, or its error. When the server interrupts one, the rest is skipped."""
+    values: List[Dict[str, Any]] = []
+    for expression in expressions:
+        try:
+            values.append(evaluate(db, frame, thread_id, expression, "watch"))
+        except Interrupted:
+            values.append({"timed_out": True})
+            break
+        except RequestFailed:
+            raise
+        except BaseException as error:
+            values.append({"error": str(_describe_failure(error))})
+    values.extend({"skipped": True} for _ in expressions[len(values) :])
+    return values
 
 
 def assign(db: Any, thread_id: str, reference: int, name: str, text: str) -> Dict[str, Any]:

@@ -18,11 +18,11 @@ class ExceptionFilters:
 
     def clear(self) -> None:
         self.types: Tuple[str, ...] = ()
-        self.is_idle = False
+        self.is_silent = False
         self._stopped_at: Dict[int, Tuple[int, int]] = {}  # thread ident -> where it was raised
 
     def match(self, kind: Any) -> bool:
-        if self.is_idle:
+        if self.is_silent:
             return False
         if not self.types:
             return not issubclass(kind, SystemExit)  # exiting is not an error
@@ -131,23 +131,23 @@ def stop_at_crash_of_main_thread() -> None:
 
 
 @contextlib.contextmanager
-def printing_traceback() -> Iterator[None]:
-    """What Python raises and catches while it prints a traceback is not the program's."""
-    if sys.excepthook is not sys.__excepthook__:
-        yield
-        return
-    with preparing_program():
-        yield
-
-
-@contextlib.contextmanager
-def preparing_program() -> Iterator[None]:
-    """What is raised and caught before the program's first line is not the program's."""
-    FILTERS.is_idle = True
+def silenced() -> Iterator[None]:
+    """What is raised and caught while we prepare the program, or describe an exception, is ours."""
+    before, FILTERS.is_silent = FILTERS.is_silent, True
     try:
         yield
     finally:
-        FILTERS.is_idle = False
+        FILTERS.is_silent = before
+
+
+@contextlib.contextmanager
+def printing_traceback() -> Iterator[None]:
+    """What Python raises and catches while it prints a traceback is not the program's."""
+    if sys.excepthook is sys.__excepthook__:
+        with silenced():
+            yield
+    else:
+        yield
 
 
 # -- into pydevd ----------------------------------------------------------------------------------

@@ -26,9 +26,10 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import breakpoint_table, exception_filters
 from .exception_filters import FILTERS
-from .pydevd_access import current, is_detached, is_ours, user_threads
+from .pydevd_access import current, is_detached, is_ours
 from .recursion_room import COUNTS_DOWN, FAR_FROM_LIMIT, REAL_ROOM, UNKNOWN_DEPTH, DepthGauge
 from .step_returns import step_to_caller
+from .tracing_watch import is_lost
 
 Trace = Optional[Callable[[Any, str, Any], Any]]
 
@@ -141,13 +142,14 @@ def _needs_every_event(db: Any) -> bool:
         or db.has_plugin_exception_breaks
     ):
         return True
-    for _, thread in user_threads():
-        info = getattr(thread, "additional_info", None)
-        if info is None or info.is_in_wait_loop:
-            continue
-        if info.pydev_step_cmd != _NO_STEP or info.pydev_state == _STATE_SUSPEND:
-            return True
-    return False
+    infos = (getattr(thread, "additional_info", None) for thread in list(_ALL_THREADS.values()))
+    return any(info is not None and _is_busy(info) for info in infos)
+
+
+def _is_busy(info: Any) -> bool:
+    """Whether a thread steps, or is to be suspended and is not yet."""
+    is_wanted = info.pydev_step_cmd != _NO_STEP or info.pydev_state == _STATE_SUSPEND
+    return is_wanted and not info.is_in_wait_loop
 
 
 def _has_breakpoints(db: Any) -> bool:
@@ -414,7 +416,8 @@ def _trace_all_threads() -> None:
     from pydevd_tracing import set_trace_to_threads
 
     for ident in _user_stacks():
-        set_trace_to_threads(_make_dispatch(ident), thread_idents=[ident])
+        if not is_lost(ident):
+            set_trace_to_threads(_make_dispatch(ident), thread_idents=[ident])
 
 
 def _trace_own_thread() -> None:
@@ -489,7 +492,8 @@ def trace_little(pydevd: Any) -> None:
 
     def update_stepping_info(info: Any) -> None:
         update(info)
-        TRACING.update()
+        if _is_busy(info) != TRACING.is_loud:  # or it changes nothing
+            TRACING.update()
 
     def trace_parents(db: Any, _ident: Any, frame: Any, **_options: Any) -> None:
         trace_stack(db, frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import types
 from typing import Any, Dict, Iterator, Optional, Tuple
 
 from .generator_entries import ENTERED_MARK
@@ -22,6 +23,8 @@ _MODULE_NAMES = {
 }
 RETURNED_VALUES = "__pydevd_ret_val_dict"  # where pydevd keeps what called functions returned
 _HIDDEN_NAMES = {RETURNED_VALUES, "__exception__", ENTERED_MARK}
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
 Frame = Tuple[Any, int]  # a frame and the line to show for it
 
@@ -144,7 +147,9 @@ def read_locals(frame: Any) -> Dict[str, Any]:
     """A frame's locals; in a module without the names that every module has."""
     names = frame.f_locals
     if names is frame.f_globals or frame.f_code.co_name == "<module>":
-        return {k: v for k, v in names.items() if k not in _MODULE_NAMES and k not in _HIDDEN_NAMES}
+        return _order_module(
+            {k: v for k, v in names.items() if k not in _MODULE_NAMES and k not in _HIDDEN_NAMES}
+        )
     return {
         k: v
         for k, v in names.items()
@@ -153,6 +158,23 @@ def read_locals(frame: Any) -> Dict[str, Any]:
 
 
 def read_globals(frame: Any) -> Dict[str, Any]:
-    return {
-        k: v for k, v in frame.f_globals.items() if k != "__builtins__" and k not in _HIDDEN_NAMES
-    }
+    return _order_module(
+        {k: v for k, v in frame.f_globals.items() if k != "__builtins__" and k not in _HIDDEN_NAMES}
+    )
+
+
+def _order_module(names: Dict[str, Any]) -> Dict[str, Any]:
+    """The names of a module, with what it computes before what it imports and defines."""
+    ranks = {name: _rank(name, value) for name, value in names.items()}
+    return {name: names[name] for name in sorted(names, key=ranks.__getitem__)}
+
+
+def _rank(name: Any, value: Any) -> int:
+    if name in _MODULE_NAMES:
+        return 4
+    kind = type(value)  # not isinstance, which may run the program's code
+    if issubclass(kind, types.ModuleType):
+        return 3
+    if issubclass(kind, _FUNCTIONS):
+        return 2
+    return 1 if issubclass(kind, type) else 0

@@ -20,6 +20,7 @@ _mro_of: Callable[[type], Tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _dict_of: Callable[[type], Dict[str, Any]] = type.__dict__["__dict__"].__get__
 _qualname_of: Callable[[type], str] = type.__dict__["__qualname__"].__get__
 
+_MAX_SORTED = 100  # entries of a `__dict__`, to show a few public ones first
 _RAW_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 _DICTS: Tuple[Any, ...] = ({}, collections.OrderedDict())
@@ -168,6 +169,15 @@ def _slot_names(cls: type) -> List[str]:
 
 def attributes(value: Any) -> List[Tuple[Any, Any]]:
     """The instance's own attributes, public names first. Properties are not evaluated."""
+    return _list_attributes(value, sys.maxsize)
+
+
+def first_attributes(value: Any, count: int) -> List[Tuple[Any, Any]]:
+    """The first of them, without listing a large `__dict__`."""
+    return _list_attributes(value, max(count, _MAX_SORTED))[:count]
+
+
+def _list_attributes(value: Any, max_entries: int) -> List[Tuple[Any, Any]]:
     pairs: List[Tuple[Any, Any]] = []
     if issubclass(type(value), BaseException):
         pairs.append(("args", exception_args(value)))
@@ -177,7 +187,7 @@ def attributes(value: Any) -> List[Tuple[Any, Any]]:
             pairs.append((name, attribute))
     own_dict = instance_dict(value)
     if own_dict is not None:
-        pairs.extend(slice_items(own_dict, 0, sys.maxsize))
+        pairs.extend(slice_items(own_dict, 0, max_entries))
     return sorted(pairs, key=lambda pair: type(pair[0]) is str and pair[0].startswith("_"))
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
-from typing import Any, Dict, List, Optional
+import weakref
+from typing import Any, Dict, List, Optional, Tuple
 
+from . import thread_suspension
 from .pydevd_access import canonical, current
 from .recursion_room import with_room
 
@@ -24,10 +26,11 @@ class LineMonitor:
 
     def __init__(self, monitoring: Any, tool: int) -> None:
         self._api = monitoring
-        self._tool = tool
+        self.tool = self._tool = tool
         self._files: Dict[str, Rules] = {}
-        self._codes: Dict[Any, Rules] = {}
-        self._lines: Dict[Any, Dict[int, int]] = {}
+        # By the id of a code object while it lives: code of two files may be equal.
+        self._codes: Dict[int, Tuple[Any, Rules]] = {}
+        self._lines: Dict[int, Dict[int, int]] = {}
         self._stopped_at: Dict[int, Any] = {}
         events = monitoring.events
         self._local_events = events.LINE | events.JUMP
@@ -48,9 +51,7 @@ class LineMonitor:
         self._rebuild()
 
     def _rebuild(self) -> None:
-        for code in self._codes:
-            self._api.set_local_events(self._tool, code, 0)
-        self._codes, self._lines = {}, {}
+        self._ignore_all()
         stopped_at, self._stopped_at = self._stopped_at, {}
         events = self._api.events.PY_START if self._files else 0
         self._api.set_events(self._tool, events)
@@ -66,18 +67,38 @@ class LineMonitor:
                 self._stopped_at[ident] = place  # held there now: our callback is still to come
             frame = frame.f_back
 
+    def watch_stack(self, frame: Any) -> None:
+        """Watch code that runs already, on a stack that is no thread's."""
+        self._watch_stack(0, frame, None)
+
     def note_stop(self, frame: Any) -> None:
         """pydevd has stopped this thread at this event: our callback must not stop it again."""
         self._stopped_at[threading.get_ident()] = (id(frame), frame.f_lasti)
 
     def rules_at(self, frame: Any) -> List[Any]:
-        return self._codes.get(frame.f_code, {}).get(frame.f_lineno, [])
+        return self._rules_in(frame.f_code).get(frame.f_lineno, [])
+
+    def _rules_in(self, code: Any) -> Rules:
+        watched = self._codes.get(id(code))
+        return watched[1] if watched is not None else {}
+
+    def _ignore_all(self) -> None:
+        for reference, _rules in list(self._codes.values()):
+            code = reference()
+            if code is not None:
+                self._api.set_local_events(self._tool, code, 0)
+        self._codes, self._lines = {}, {}
+
+    def silence(self) -> None:
+        """Stop watching, while a thread may still be in here."""
+        self._api.set_events(self._tool, 0)
+        for event in (self._api.events.PY_START, self._api.events.LINE, self._api.events.JUMP):
+            self._api.register_callback(self._tool, event, None)
 
     def close(self) -> None:
         """Stop watching, and free the tool id."""
-        self._api.set_events(self._tool, 0)
-        for code in self._codes:
-            self._api.set_local_events(self._tool, code, 0)
+        self.silence()
+        self._ignore_all()
         self._api.free_tool_id(self._tool)
 
     # -- called by the interpreter --------------------------------------------------------------
@@ -87,7 +108,7 @@ class LineMonitor:
         return self._api.DISABLE
 
     def _watch(self, code: Any) -> None:
-        if code in self._codes or not self._files:
+        if id(code) in self._codes or not self._files:
             return
         rules = self._files.get(canonical(code.co_filename))
         if not rules:
@@ -95,12 +116,18 @@ class LineMonitor:
         code_lines = {line for _start, _end, line in code.co_lines()}
         rules_here = {line: rules[line] for line in rules if line in code_lines}
         if rules_here:
-            self._codes[code] = rules_here
+            number = id(code)
+            self._codes[number] = (weakref.ref(code, lambda _: self._forget(number)), rules_here)
             self._api.set_local_events(self._tool, code, self._local_events)
 
+    def _forget(self, number: int) -> None:
+        """A code object is gone, and its id may become another's."""
+        self._codes.pop(number, None)
+        self._lines.pop(number, None)
+
     def _on_line(self, code: Any, line: int, depth: int = 1) -> Any:
-        rules_here = self._codes.get(code)
-        rules = rules_here.get(line) if rules_here is not None else None
+        watched = self._codes.get(id(code))
+        rules = watched[1].get(line) if watched is not None else None
         if rules is None:
             return self._api.DISABLE
         frame = sys._getframe(depth)
@@ -117,12 +144,12 @@ class LineMonitor:
 
     def _on_jump(self, code: Any, start: int, end: int) -> Any:
         """A loop within one line sends no new line event, but reaches the line again."""
-        rules_here = self._codes.get(code)
-        if rules_here is None or end > start:
+        rules_here = self._rules_in(code)
+        if not rules_here or end > start:
             return self._api.DISABLE
-        lines = self._lines.get(code)
+        lines = self._lines.get(id(code))
         if lines is None:
-            lines = self._lines[code] = {
+            lines = self._lines[id(code)] = {
                 offset: line
                 for first, last, line in code.co_lines()
                 for offset in range(first, last, 2)
@@ -144,6 +171,8 @@ class LineMonitor:
         db = current()
         thread = threading.current_thread()
         if db is None or getattr(thread, "is_pydev_daemon_thread", False):
+            return
+        if not thread_suspension.may_suspend(db):
             return
         info = db.set_additional_thread_info(thread)
         info.hit_breakpoint_ids = stopping
@@ -187,6 +216,15 @@ def get_monitor() -> Optional[LineMonitor]:
 
 def current_monitor() -> Optional[LineMonitor]:
     return _MONITOR
+
+
+def current_tool() -> int:
+    return -1 if _MONITOR is None else _MONITOR.tool
+
+
+def silence_monitor() -> None:
+    if _MONITOR is not None:
+        _MONITOR.silence()
 
 
 def close_monitor() -> None:

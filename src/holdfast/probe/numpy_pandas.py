@@ -119,7 +119,7 @@ def _render_head(value: Any, kind: str, preview: Preview) -> Optional[str]:
         return str(value.iloc[:_MAX_HEAD_ROWS].to_string())
 
     try:
-        drawn: str = preview.budget.call(draw)
+        drawn: str = preview.budget.call(draw, type(value))
     except (bounded_calls.CallTimedOut, bounded_calls.BudgetSpent, bounded_calls.CallFailed):
         return None
     return introspection.escape_surrogates(drawn[:_MAX_PREVIEW_CHARACTERS])

@@ -55,7 +55,28 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+def limit_characters(max_chars: Optional[int]) -> Limits:
+    """Limits by which a value is shown in about so many characters; None: the usual ones."""
+    if max_chars is None:
+        return DEFAULT_LIMITS
+    usual = DEFAULT_LIMITS
+    limits = Limits(
+        max_string=max_chars,
+        max_bytes=max(1, max_chars * 3 // 4),  # which is so many characters of base64
+        max_preview=max_chars,
+        max_nested=min(max_chars, usual.max_nested),
+    )
+    if max_chars > usual.max_string:  # whoever wants more wants to see all of it
+        limits.max_nested = max_chars
+        limits.max_items = limits.head = max_chars
+        limits.max_depth = _MAX_DEPTH
+    return limits
+
+
 _LABEL_LIMITS = Limits(max_string=80, max_preview=80, max_nested=40)
+_MAX_DEPTH = 10
 _MAX_BITS = 3320  # about a thousand digits
 
 
@@ -101,7 +122,7 @@ class Preview:
         finally:
             self._open.discard(id(value))
 
-    def join(self, total: int, texts: Iterable[Callable[[], str]]) -> str:
+    def join(self, total: int, texts: Iterable[Callable[[], str]], noun: str = "item") -> str:
         """The first of `total` texts, and their number if some are left out."""
         rendered = []
         for text in texts:
@@ -111,7 +132,7 @@ class Preview:
             self.remaining -= 2
         if len(rendered) < total:
             self.is_truncated = True
-            rendered.append("... (%d item%s)" % (total, "" if total == 1 else "s"))
+            rendered.append("... (%d %s%s)" % (total, noun, "" if total == 1 else "s"))
         return ", ".join(rendered)
 
     def has_room(self) -> bool:
@@ -140,9 +161,9 @@ class Preview:
         if bounded_calls.is_slow(cls):
             return self.placeholder("<%s object: repr took too long>" % name)
         try:
-            return self.leaf(self.budget.call(lambda: repr(value)), depth)
-        except bounded_calls.CallTimedOut:
-            bounded_calls.mark_slow(cls)
+            return self.leaf(self.budget.call(lambda: repr(value), cls), depth)
+        except bounded_calls.CallTimedOut as late:
+            bounded_calls.note_late(cls, late.seconds)
             return self.placeholder("<%s object: repr took too long>" % name)
         except bounded_calls.BudgetSpent:
             return self.placeholder("<%s object: repr skipped, no time was left>" % name)
@@ -323,8 +344,19 @@ def _render_enum(preview: Preview, value: Any, depth: int) -> str:
 
 
 def _render_plain_object(preview: Preview, value: Any, depth: int) -> str:
-    return preview.leaf(
-        "<%s object at %#x>" % (introspection.type_name(type(value)), id(value)), depth
+    """`<Cart items=[1, 2], total=3>`: the first attributes, since there is no repr of its own."""
+    name = introspection.type_name(type(value))
+    total = introspection.attribute_count(value)
+    if not total:
+        return preview.leaf("<%s object at %#x>" % (name, id(value)), depth)
+    count = min(total, preview.limits.head) if depth else preview.shown_count(total)
+    texts = (
+        _lazy_field(preview, (key if type(key) is str else "...", True, item), depth + 1)
+        for key, item in introspection.first_attributes(value, count)
+    )
+    brackets = "<%s " % name, ">"
+    return preview.nest(
+        value, depth, brackets, lambda: preview.join(total, texts, noun="attribute")
     )
 
 

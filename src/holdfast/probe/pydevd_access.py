@@ -15,6 +15,8 @@ from typing import Any, Callable, Iterator, Tuple
 HERE = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else "<holdfast>"
 PAUSED_ALONE = 106  # a reason to stop that pydevd calls a pause, and reports by itself
 _DEBUGPY_FOLDER = ""
+# The compiled parts of pydevd name their sources by these relative paths.
+_COMPILED = ("_pydevd_bundle/", "_pydevd_frame_eval/", "_pydevd_sys_monitoring/")
 
 
 class RequestFailed(Exception):
@@ -40,8 +42,10 @@ def debugpy_folder() -> str:
 
 def is_ours(filename: str) -> bool:
     """Whether this is a file of the debugger, which a user never wants to see."""
-    return filename.startswith(HERE) or (
-        bool(_DEBUGPY_FOLDER) and filename.startswith(_DEBUGPY_FOLDER)
+    return (
+        filename.startswith(HERE)
+        or (bool(_DEBUGPY_FOLDER) and filename.startswith(_DEBUGPY_FOLDER))
+        or filename.startswith(_COMPILED)
     )
 
 

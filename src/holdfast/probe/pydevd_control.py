@@ -16,13 +16,17 @@ from . import (
     bounded_calls,
     breakpoint_table,
     detachment,
+    end_reports,
     exception_filters,
     frame_tracer,
+    gevent_support,
     missed_breakpoints,
+    module_files,
     pydevd_patches,
     request_handlers,
-    server_messages,
     stop_snapshots,
+    thread_suspension,
+    tracing_watch,
 )
 from .pydevd_access import HERE, debugpy_folder, set_debugpy_folder, user_threads
 from .pydevd_loader import import_pydevd
@@ -30,11 +34,13 @@ from .pydevd_loader import import_pydevd
 # -- arming ---------------------------------------------------------------------------------------
 
 
-def load(debugpy_dir: str) -> None:
-    """Import pydevd and patch it."""
+def load(debugpy_dir: str, *, with_gevent: bool = False) -> None:
+    """Import pydevd and patch it. `with_gevent`: for a program that uses gevent."""
     set_debugpy_folder(os.path.join(debugpy_dir, "debugpy"))
     was_loaded = "pydevd" in sys.modules  # when we attach again to a process that we left
-    pydevd = import_pydevd(debugpy_dir)
+    pydevd = import_pydevd(debugpy_dir, with_gevent=with_gevent)
+    if pydevd.SUPPORT_GEVENT:
+        gevent_support.use_private_modules()
     bounded_calls.start_helper()
     if not was_loaded:
         pydevd_patches.apply_all(pydevd)
@@ -68,6 +74,8 @@ def arm(connection: Any) -> Any:
         pydevd.PyDB.connect = original
     db = pydevd.get_global_debugger()
     adopt(db)
+    tracing_watch.install()
+    module_files.hide_from_coverage()
     return db
 
 
@@ -130,7 +138,7 @@ def end_program(db: Any) -> None:
 
     While other threads go on, the watcher must keep checking, so it is left alone.
     """
-    server_messages.report("hits", hits=breakpoint_table.all_hits())
+    end_reports.report_counts()
     others = [t for _, t in user_threads() if t is not threading.main_thread() and not t.daemon]
     if db.check_alive_thread is not None and not others:
         db.check_alive_thread._wait_event.set()
@@ -163,6 +171,7 @@ def install() -> None:
     stop_snapshots.install(NetCommandFactoryJson)
     breakpoint_table.install(pydevd)
     exception_filters.install(pydevd)
+    thread_suspension.install(pydevd)  # before the next, which suspends and waits through it
     missed_breakpoints.install(pydevd)
 
 

@@ -53,7 +53,7 @@ def flush(seconds: float = 5.0) -> None:
     from _pydevd_bundle.pydevd_net_command import _NullNetCommand
 
     db = current()
-    if db is None or db.writer is None:
+    if db is None or db.writer is None or not db.writer.is_alive():
         return
     sent = threading.Event()
     mark = _NullNetCommand()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import re
 import secrets
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import TypedDict, cast
 
 from holdfast.recording.regular_files import read_regular
+from holdfast.trust.private_files import create_missing, make_private_directory
+
+logger = logging.getLogger("holdfast")
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
@@ -94,7 +98,8 @@ class AgentsDirectory:
             return None
 
     def create(self) -> None:
-        make_private_dir(self.root)
+        """Create it. What is there already may be a project's, and keeps its mode."""
+        create_missing(self.root)
         make_private_dir(self.sessions)
 
     def create_session(self, moment: float | None = None) -> SessionDirectory:
@@ -173,7 +178,9 @@ class SessionDirectory:
 
 
 def make_private_dir(path: Path) -> None:
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Create it, or tighten it and say so. An OSError says that it is somebody else's."""
+    for warning in make_private_directory(path):
+        logger.warning("%s", warning)
 
 
 def write_atomically(path: Path, data: bytes) -> None:

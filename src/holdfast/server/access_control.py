@@ -8,6 +8,8 @@ A debugger runs code for its clients, so all access is checked here:
   DNS rebinding), refuses a foreign `Origin`, and accepts only JSON bodies, because a page may send
   text/plain to any site without a CORS preflight.
 - Another machine needs the token, and the server must have been started to listen on its network.
+- Where there is a token, every request needs it, on this machine too. Our own clients find it in
+  `server.json`, which only the user can read.
 """
 
 from __future__ import annotations
@@ -43,14 +45,20 @@ _DISCONNECT = "holdfast.disconnect"
 
 SECURITY_HEADERS: Pairs = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 
+# Asked by clients before they show a token. They show that they know a secret instead.
+PROOF_PATHS = ("/proof", "/api/v1/proof")
+
 LOOPBACK = re.compile(
     r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::(?P<port>\d{1,5}))?", re.ASCII | re.IGNORECASE
 )
+AUTHORITY = re.compile(r"(?P<host>[\w.-]+|\[[0-9a-f:.]+\])(?::(?P<port>\d{1,5}))?", re.I | re.ASCII)
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Who is let in. A server that does not listen on loopback must have a token."""
+    """Who is let in. A server that does not listen on loopback must have a token.
+
+    Where there is one, every request needs it."""
 
     loopback: bool
     token: str | None
@@ -204,7 +212,7 @@ class AccessControl:
     async def _handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = join_headers(scope["headers"])
         try:
-            check_caller(self.policy, headers)
+            check_caller(self.policy, headers, needs_token=scope["path"] not in PROOF_PATHS)
             receive = await check_body(self.policy, headers, receive, scope["path"])
         except Refused as refusal:
             await _send_refusal(refusal, send)
@@ -221,7 +229,7 @@ def join_headers(pairs: Pairs) -> Headers:
     return headers
 
 
-def check_caller(policy: Policy, headers: Headers) -> None:
+def check_caller(policy: Policy, headers: Headers, *, needs_token: bool = True) -> None:
     """Check the host, the origin and the token."""
     host = headers.get(b"host", b"").decode("latin-1")
     if policy.loopback and loopback_port(host) is None:
@@ -231,18 +239,18 @@ def check_caller(policy: Policy, headers: Headers) -> None:
             host=host,
         )
     if b"origin" in headers:
-        check_origin(policy, headers[b"origin"].decode("latin-1"), host)
+        check_origin(headers[b"origin"].decode("latin-1"), host)
     if b"cross-site" in headers.get(b"sec-fetch-site", b""):
         raise Refused(
             "A page of another site made this request.",
             hint="Open the address yourself, in a new tab, or use a program.",
         )
-    if not policy.loopback:
-        check_token(policy.token or "", headers.get(b"authorization", b""))
+    if policy.token is not None and needs_token:
+        check_token(policy.token, headers.get(b"authorization", b""))
 
 
-def check_origin(policy: Policy, origin: str, host: str) -> None:
-    if not is_own_origin(policy, origin, host):
+def check_origin(origin: str, host: str) -> None:
+    if not is_own_origin(origin, host):
         raise Refused(
             f"A page of {origin!r} made this request, and only our own pages may.",
             hint="Make the request from a program, or open this server's own page.",
@@ -250,13 +258,20 @@ def check_origin(policy: Policy, origin: str, host: str) -> None:
         )
 
 
-def is_own_origin(policy: Policy, origin: str, host: str) -> bool:
-    scheme, _, authority = origin.partition("://")
-    if not policy.loopback:  # the server may be behind a TLS proxy
-        return scheme in ("http", "https") and authority.lower() == host.lower()
-    # Our page may use any loopback name, but another port belongs to another program.
-    port = loopback_port(authority)
-    return scheme == "http" and port is not None and port == loopback_port(host)
+def is_own_origin(origin: str, host: str) -> bool:
+    """Whether scheme, host and port are those of the address that the request was sent to.
+
+    Another loopback address is not enough: a program of another user may listen there."""
+    scheme, separator, authority = origin.partition("://")
+    own = split_authority(host)
+    is_http = scheme.lower() == "http" and bool(separator)
+    return is_http and own is not None and split_authority(authority) == own
+
+
+def split_authority(authority: str) -> tuple[str, int] | None:
+    """Host and port of `localhost:5000`; None if that is not what it is."""
+    match = AUTHORITY.fullmatch(authority)
+    return (match["host"].lower(), int(match["port"] or 80)) if match else None
 
 
 def check_token(token: str, authorization: bytes) -> None:

@@ -8,9 +8,7 @@ import json
 import logging
 import os
 import secrets
-import signal
 import socket
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -23,6 +21,7 @@ from holdfast.server import gc_policy, peers
 from holdfast.server.access_control import AccessControl, Policy, choose_http_protocol
 from holdfast.server.app import create_app
 from holdfast.service.debugger import Debugger
+from holdfast.trust.private_files import read_private_file, write_private_file
 
 log = logging.getLogger(__name__)
 DEFAULT_PORT = 5000
@@ -75,7 +74,10 @@ def discovery_file(data_dir: Path) -> Path:
 
 
 async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
-    """Serve until a signal or a client asks to stop. Returns when all targets have ended."""
+    """Serve until a signal or a client asks to stop. Returns when all targets have ended.
+
+    An alarm that ends this process is left behind, for whatever the interpreter still waits for.
+    """
     service = await Debugger.open(
         options.data_dir, trusted=_is_same_user, pool_size=options.pool_size
     )
@@ -109,7 +111,7 @@ async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
     try:
         async with gc_policy.tune_collector():
             try:
-                await _announce(server, running, listener, options, policy, files, say)
+                await _announce(server, running, listener, options, policy, service.secret, say)
             except errors.Failure:
                 server.should_exit = True  # shut down in order even so
                 await running
@@ -126,13 +128,37 @@ def _is_same_user(peer: object, local: object) -> bool:
     return uid is not None and uid in (0, os.getuid())
 
 
+def read_token_file(file: Path) -> str:
+    """The token in a file that only its owner can read."""
+    try:
+        token = read_private_file(file).decode("ascii").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
+        raise errors.Failure(
+            f"cannot take the token in {file}: {why}",
+            hint="Put the token into a regular file of yours, and `chmod 600` it.",
+            file=str(file),
+        ) from None
+    if not is_token(token):
+        raise errors.Failure(
+            f"there is no token in {file}",
+            hint="A token is one line of printable ASCII characters, such as `openssl rand -hex "
+            "32` prints.",
+            file=str(file),
+        )
+    return token
+
+
+def is_token(text: str) -> bool:
+    """Whether it can be sent in a header."""
+    return bool(text) and text.isascii() and text.isprintable() and text == text.strip()
+
+
 def _load_token(data_dir: Path) -> str:
     """The token for clients on other machines. It is kept, so that it stays the same."""
     file = data_dir / "token"
-    with contextlib.suppress(OSError):
-        known = file.read_text().strip()
-        if known:
-            return known
+    if os.path.lexists(file):
+        return read_token_file(file)
     token = secrets.token_urlsafe(32)
     _publish(file, token + "\n")
     return token
@@ -168,15 +194,13 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 async def _stop_on_request(server: uvicorn.Server, service: Debugger) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
-            loop.add_signal_handler(number, service.stop_requested.set)
+    service.signals.listen(service.stop_requested.set)
     await service.stop_requested.wait()
+    service.signals.limit_ending()
     server.should_exit = True
     # Targets end first, so that requests that wait for one are answered with its end.
     # If that takes long, those requests are answered with the current state.
-    loop.call_later(_SHUTDOWN_SECONDS / 2, service.wake_all)
+    asyncio.get_running_loop().call_later(_SHUTDOWN_SECONDS / 2, service.wake_all)
     await service.programs.end_targets()
     service.wake_all()
 
@@ -187,26 +211,45 @@ async def _announce(
     listener: socket.socket,
     options: ServerOptions,
     policy: Policy,
-    files: list[Path],
+    secret: str,
     say: Callable[[str], None],
 ) -> None:
     """Publish the address, once the server accepts connections there."""
+    token = policy.token
     ready = asyncio.create_task(server.ready.wait())
     await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
     ready.cancel()
     if running.done():
         await running
         raise errors.Failure("the server could not start")
-    host, port = listener.getsockname()[:2]
-    url_host = f"[{host}]" if ":" in host else host
-    url = f"http://{url_host}:{port}"
+    port = listener.getsockname()[1]
+    url = build_url(listener.getsockname()[0], port)
     facts = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
-    for file in files:
-        _publish(file, json.dumps(facts) + "\n")
+    known_to_user = {**facts, "secret": secret, **({"token": token} if token else {})}
+    _publish(discovery_file(options.data_dir), json.dumps(known_to_user) + "\n")
+    if options.ready_file is not None:
+        _publish(options.ready_file, json.dumps(facts) + "\n")
     say(f"Holdfast is at {url} (data in {options.data_dir})")
+    if token and options.token is None:
+        origin = f"in {options.data_dir / 'token'}"
+    else:
+        origin = "you gave"
     if not policy.loopback:
-        origin = "you gave" if options.token else f"in {options.data_dir / 'token'}"
-        say(f"WARNING: reachable from other machines. Clients need the token {origin}.")
+        name = socket.gethostname()
+        say(
+            f"WARNING: reachable from other machines, as http://{name}:{port} for instance. "
+            f"Clients need the token {origin}, and it is sent in the clear: use a tunnel or TLS."
+        )
+    elif token:
+        say(f"Every request needs the token {origin}, on this machine too.")
+
+
+def build_url(host: str, port: int) -> str:
+    """An address to visit. That of a server on all addresses is the loopback address."""
+    ip = ip_address(host)
+    if ip.is_unspecified:
+        host = "127.0.0.1" if ip.version == 4 else "::1"
+    return f"http://[{host}]:{port}" if ip.version == 6 else f"http://{host}:{port}"
 
 
 def _publish(file: Path, text: str) -> None:
@@ -219,21 +262,8 @@ def _publish(file: Path, text: str) -> None:
         ) from None
 
 
-def write_private_file(file: Path, text: str) -> None:
-    """Write a file atomically, readable by its owner only."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "w") as stream:
-            stream.write(text)
-        os.replace(name, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-
-
 def _withdraw(file: Path) -> None:
     """Remove our published address, unless another server has replaced it."""
     with contextlib.suppress(OSError, ValueError, KeyError):
-        if json.loads(file.read_text())["pid"] == os.getpid():
+        if json.loads(read_private_file(file))["pid"] == os.getpid():
             file.unlink()

@@ -15,15 +15,18 @@ from holdfast.recording.directories import agents_dir
 from holdfast.service import server_report
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService
+from holdfast.service.data_directory_watch import DataDirectoryWatch
 from holdfast.service.event_reader import EventReader
 from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import Holds
 from holdfast.service.programs.program_service import Programs
 from holdfast.service.session_registry import SessionRegistry
 from holdfast.service.settings import Settings
+from holdfast.service.stop_signals import StopSignals
 from holdfast.service.warning_list import WarningList
 from holdfast.store import Store, open_store
 from holdfast.targets.program.attachment import Trusted
+from holdfast.trust import proofs
 from holdfast.wire.server_answers import Health, ServerInfo, ServerWarning
 
 
@@ -32,19 +35,28 @@ class Debugger:
         self, data_dir: Path, store: Store, trusted: Trusted, pool_size: int | None = None
     ) -> None:
         self.data_dir = data_dir
+        self.secret = proofs.make_secret()
+        """In `server.json`, by which this server and the user's clients know each other."""
         self.settings = Settings()
         self.store = store
         self._warnings = WarningList()
         self._stream = EventStream()
         ledger = Ledger()
         shared = (ledger, self._stream, lambda: self.settings)
-        self.programs = Programs(self.store, *shared, trusted, pool_size)
+        self.signals = StopSignals()
+        tickets = data_dir / "tickets"
+        self.programs = Programs(
+            self.store, *shared, trusted, tickets, pool_size, self.signals.descriptor
+        )
         self.calls = CallService(self.store, *shared, data_dir, self._warnings)
         self.agents = AgentRegistry(agents_dir(data_dir), *shared, self._warnings)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)
         self.holds = Holds(ledger, self.sessions)
         self.events = EventReader(self.sessions, self._stream)
         self.stop_requested = asyncio.Event()
+        self._watch = DataDirectoryWatch(
+            data_dir, store.file or data_dir, self._warnings, self.programs.tell_unsaved
+        )
 
     # -- start and end ----------------------------------------------------------------------
 
@@ -66,6 +78,7 @@ class Debugger:
             await self._restore(record)
         await self.agents.start()
         await self.programs.start()
+        self._watch.start()
 
     async def _restore(self, record: SessionRecord) -> None:
         if record.kind == Kind.CALLS.value:
@@ -79,6 +92,7 @@ class Debugger:
 
     async def close(self) -> None:
         """End every target; keep every configuration."""
+        self._watch.close()
         self.programs.stop_sweeping()
         self.calls.close()
         self.agents.close()
@@ -115,7 +129,7 @@ class Debugger:
     @property
     def is_behind(self) -> bool:
         """Whether something is not on disk yet."""
-        return self.programs.unsaved_warning() is not None
+        return self._watch.is_gone or self.programs.unsaved_warning() is not None
 
     async def configure(self, changes: Mapping[str, Any]) -> Settings:
         settings = self.settings.replace(changes)

@@ -12,6 +12,10 @@ Wait = bool | float | str | None
 """Seconds, `true` (as long as the server allows) or `false`; None: the operation's default."""
 INCLUDABLE = ("source", "locals", "stack", "output")
 DEFAULT_INCLUDE = ("source", "locals")
+OUTPUT_BYTES = 64 * 1024
+"""How much output an answer carries unless it is asked for more."""
+MAX_OUTPUT_BYTES = 2 * 1024 * 1024
+"""How much output one answer may carry. It is in memory until its last byte is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,24 @@ class RunOptions:
     wait: Wait = None
     include: Sequence[str] | str | None = None
     thread_id: int | None = None
+    output_since: str | int | None = None
+    output_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Included:
+    """What the answer at a stop carries besides the stop itself."""
+
+    names: tuple[str, ...] = ()
+    output_since: int | None = None
+    """The cursor after which output is wanted; None: what no answer of this run has shown."""
+    output_bytes: int = OUTPUT_BYTES
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+
+NOTHING = Included()
 
 
 def parse_wait(wait: object, max_seconds: float, default: float = 0.0) -> float:
@@ -52,8 +74,25 @@ def _invalid_wait(wait: object) -> errors.InvalidInput:
     )
 
 
-def parse_include(include: Sequence[str] | str | None) -> tuple[str, ...]:
+def parse_include(options: RunOptions) -> Included:
     """What the answer at a stop carries."""
+    size = OUTPUT_BYTES if options.output_bytes is None else options.output_bytes
+    since = None if options.output_since is None else parse_cursor(str(options.output_since))
+    return Included(_parse_names(options.include), since, size)
+
+
+def parse_cursor(text: str | None, field: str = "output_since") -> int:
+    """The number after which a list goes on."""
+    if text is None or text == "":
+        return 0
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        raise errors.InvalidInput(
+            f"{text!r} is not a cursor", hint="Use the cursor of an earlier answer.", field=field
+        )
+    return int(text)
+
+
+def _parse_names(include: Sequence[str] | str | None) -> tuple[str, ...]:
     if include is None:
         return DEFAULT_INCLUDE
     parts = include.split(",") if isinstance(include, str) else include

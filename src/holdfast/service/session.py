@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast import errors
 from holdfast.model.hold import Hold
-from holdfast.model.launch import Attach, Launch
+from holdfast.model.launch import NO_PREPARATION, Preparation, Start
 from holdfast.model.session_state import Kind, State
 from holdfast.service.run_options import RunOptions
 from holdfast.service.waitable import Waitable
@@ -97,8 +97,10 @@ class Session(Waitable, ABC):
 
     # -- start and end ----------------------------------------------------------------------
 
-    async def start(self, request: Launch | Attach, options: RunOptions) -> StatusAnswer:
-        """Launch a program, or attach to one."""
+    async def start(
+        self, request: Start, options: RunOptions, preparation: Preparation = NO_PREPARATION
+    ) -> StatusAnswer:
+        """Launch a program, or attach to one, with breakpoints that are set before."""
         raise self.not_a_program()
 
     async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> StatusAnswer:

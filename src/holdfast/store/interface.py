@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from holdfast.model.call import CallBreakpoint, CallRecord, Function, Preview
@@ -277,6 +278,11 @@ class Store(Protocol):
 
     @property
     def directory(self) -> Directory: ...
+
+    @property
+    def file(self) -> Path | None:
+        """The file that everything is in; None for an engine that has none."""
+        ...
 
     @property
     def warnings(self) -> list[StoreWarning]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Hashable
 from typing import Any
 
 from holdfast.model.records import StoreWarning
+
+log = logging.getLogger(__name__)
 
 # More warnings than this help nobody.
 MAX_WARNINGS = 1000
@@ -25,6 +28,7 @@ class StoreWarnings:
             if (code, about) in self._listed or len(self._entries) >= MAX_WARNINGS:
                 return
             self._listed.add((code, about))
+            log.warning("%s", message)
             self._entries.append(StoreWarning(code, message, details))
 
     def entries(self) -> list[StoreWarning]:

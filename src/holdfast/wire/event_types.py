@@ -87,6 +87,10 @@ class ProgramTerminated(TypedDict):
         str, about("Why: target_exited, terminated, detached, deleted, timeout… or an error code.")
     ]
     exit_code: Annotated[int | None, about("Its exit code, if it is known.")]
+    signal: NotRequired[Annotated[str, about("The signal that ended it, such as SIGKILL.")]]
+    exception: NotRequired[
+        Annotated[str, about("The exception that ended it, such as `ValueError: no such key`.")]
+    ]
 
 
 class Expired(TypedDict):
@@ -97,6 +101,27 @@ class Expired(TypedDict):
 
 class DebuggerDisconnected(TypedDict):
     """The debugger in the program is gone, and the program runs on without it."""
+
+    reason: Annotated[
+        str, about("connection_lost; or exec: the program was replaced by another in its process.")
+    ]
+    message: Annotated[str, about("What that means, and what to do.")]
+    command: NotRequired[Annotated[list[str], about("Of exec: the command line that follows.")]]
+
+
+class TracingLost(TypedDict):
+    """The program, or a library such as coverage.py, took the debugger's tracing away."""
+
+    thread_id: Annotated[int | None, about("The thread that no longer stops; null for all.")]
+    how: Annotated[str, about("The function that was called, such as sys.settrace.")]
+    location: Annotated[Location | None, about("Where it was called.")]
+    message: Annotated[str, about("What that means, and what to do.")]
+
+
+class TracingRestored(TypedDict):
+    """The program gave the debugger's tracing back, after `tracing_lost`."""
+
+    thread_id: Annotated[int | None, about("The thread that stops again.")]
 
 
 class NotSaved(TypedDict):
@@ -206,10 +231,15 @@ class BreakpointVerified(TypedDict):
 
 
 class BreakpointError(TypedDict):
-    """The condition of a breakpoint raised an exception. The program did not stop there."""
+    """An expression of a breakpoint raised an exception, for the first time in this run.
+
+    If it was the condition, the program did not stop there.
+    """
 
     breakpoint_id: Annotated[str, about("The id of the breakpoint.")]
-    error: Annotated[str, about("What its condition raised.")]
+    error: Annotated[str, about("What the expression raised.")]
+    expression: Annotated[str, about("The expression.")]
+    field: Annotated[str, about("Where it stands: condition or log_message.")]
 
 
 class ExceptionBreakpointsSet(TypedDict):
@@ -319,6 +349,8 @@ PROGRAM_EVENTS: Mapping[str, Fields] = {
     "breakpoint_error": BreakpointError,
     "exception_breakpoints_set": ExceptionBreakpointsSet,
     "debugger_disconnected": DebuggerDisconnected,
+    "tracing_lost": TracingLost,
+    "tracing_restored": TracingRestored,
     "not_saved": NotSaved,
     "saved": Saved,
     "expired": Expired,

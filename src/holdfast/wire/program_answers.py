@@ -29,7 +29,9 @@ class Variable(TypedDict, total=False):
     value: Annotated[str, Meta(description="The value as text; of bytes, in base64.")]
     result: Annotated[str, Meta(description="Of an expression: its value as text.")]
     type: Annotated[str, Meta(description="The name of its class.")]
-    length: Annotated[int, Meta(description="How many items it has.")]
+    length: Annotated[int, Meta(description="How many items, characters or bytes it has.")]
+    start: Annotated[int, Meta(description="Of a part of a string or of bytes: where it begins.")]
+    has_more: Annotated[bool, Meta(description="Of such a part: whether more follows it.")]
     shape: Annotated[list[int], Meta(description="Of an array or a table: its dimensions.")]
     dtype: Annotated[str, Meta(description="Of an array: the type of its elements.")]
     columns: Annotated[list[str], Meta(description="Of a table: the names of its columns.")]
@@ -38,9 +40,22 @@ class Variable(TypedDict, total=False):
     repr_error: Annotated[str, Meta(description="What the value's own repr raised.")]
     expandable: Annotated[bool, Meta(description="Whether it can be unfolded.")]
     variable_reference: Annotated[
-        int, Meta(description="The number to unfold it with, until its thread runs; 0: none.")
+        int,
+        Meta(
+            description="The number to unfold it with, or to read a long string with, until its "
+            "thread runs; 0: none."
+        ),
     ]
     reference: Annotated[int, Meta(description="The same number.")]
+
+
+class Watch(Variable, total=False):
+    """A watched expression, with its value while the program is paused."""
+
+    id: Annotated[str, Meta(description="The watch's id.")]
+    watch_id: Annotated[str, Meta(description="The same id.")]
+    expression: Annotated[str, Meta(description="The expression.")]
+    error: Annotated[str, Meta(description="Why it has no value now.")]
 
 
 class Frame(TypedDict, total=False):
@@ -62,6 +77,41 @@ class Frame(TypedDict, total=False):
     library: Annotated[bool, Meta(description="Whether it is code of a library.")]
 
 
+class TracebackFrame(Frame, total=False):
+    """One frame of the traceback of an exception that ended a program."""
+
+    depth: Annotated[int, Meta(description="0 where it was raised, counting outwards.")]
+    text: Annotated[str, Meta(description="The text of the line, if the file is there.")]
+    locals: Annotated[
+        list[Variable],
+        Meta(description="Of the nearest frame of the user's own code: its variables at the end."),
+    ]
+    locals_total: Annotated[int, Meta(description="How many variables it had.")]
+
+
+class Cause(TypedDict, total=False):
+    """An exception that led to another, or that is a member of an exception group."""
+
+    type: Annotated[str, Meta(description="The name of its class.")]
+    module: Annotated[str, Meta(description="The module of its class.")]
+    message: Annotated[str, Meta(description="Its message.")]
+    notes: Annotated[list[str], Meta(description="The notes that were added to it.")]
+    relation: Annotated[
+        str,
+        Meta(
+            description="`cause` (raised from it), `context` (raised while it was handled) or "
+            "`member` (of a group)."
+        ),
+    ]
+    of: Annotated[
+        int, Meta(description="What it led to: 0 the exception itself, n the nth of `causes`.")
+    ]
+    frames: Annotated[
+        list[TracebackFrame], Meta(description="Its traceback, ordered as the exception's.")
+    ]
+    frames_total: Annotated[int, Meta(description="How many frames its traceback has.")]
+
+
 class Thread(TypedDict, total=False):
     """One thread of the program."""
 
@@ -79,6 +129,10 @@ class Thread(TypedDict, total=False):
     ]
     location: Annotated[Location | None, Meta(description="Where it is.")]
     breakpoint_id: Annotated[str, Meta(description="The breakpoint that it stands at.")]
+    outside: Annotated[bool, Meta(description="Read from outside the interpreter.")]
+    holds_gil: Annotated[
+        bool, Meta(description="Seen from outside: it holds the interpreter's lock.")
+    ]
 
 
 class Task(TypedDict, total=False):
@@ -91,6 +145,61 @@ class Task(TypedDict, total=False):
     location: Annotated[Location, Meta(description="Where it is.")]
     stack: Annotated[list[Location], Meta(description="Where it is, innermost first.")]
     waiting_for: Annotated[dict[str, object], Meta(description="What it awaits.")]
+
+
+class WaitedFor(TypedDict, total=False):
+    """Something that a thread or a task waits for."""
+
+    kind: Annotated[
+        str,
+        Meta(
+            description="lock, condition, event, semaphore, barrier, queue, future, thread, "
+            "task, process lock, or exit."
+        ),
+    ]
+    name: Annotated[
+        str | None,
+        Meta(description="What the waiting code calls it, such as `self.lock`, if that is known."),
+    ]
+    global_name: Annotated[
+        str, Meta(description="A variable of the module that holds it under another name.")
+    ]
+    type: Annotated[str, Meta(description="The name of its class.")]
+    id: Annotated[str, Meta(description="Its address: the same for the same object.")]
+
+
+class WaitingThread(TypedDict, total=False):
+    """A thread, and what it waits for."""
+
+    thread_id: Annotated[int, Meta(description="The thread's id.")]
+    name: Annotated[str, Meta(description="The thread's name.")]
+    status: Annotated[str, Meta(description="paused (held by the debugger) or running.")]
+    waits_for: Annotated[
+        WaitedFor | None, Meta(description="What it waits for; null: for nothing that is known.")
+    ]
+    held_by: Annotated[
+        int | None, Meta(description="The thread that holds it, if there is one and it is known.")
+    ]
+    note: Annotated[str, Meta(description="How the holder is known, or why it is not.")]
+    location: Annotated[Location, Meta(description="Where it waits, or is.")]
+
+
+class WaitingTask(TypedDict, total=False):
+    """An asyncio task that waits."""
+
+    task: Annotated[str, Meta(description="The task's name.")]
+    waits_for: Annotated[WaitedFor, Meta(description="What it waits for.")]
+    held_by: Annotated[list[str], Meta(description="The tasks that must go on first, by name.")]
+    note: Annotated[str, Meta(description="How they are known, or why they are not.")]
+    location: Annotated[Location, Meta(description="Where it waits.")]
+
+
+class DeadlockCycle(TypedDict):
+    """Threads or tasks that wait for one another in a circle: none of them can go on."""
+
+    threads: Annotated[list[int], Meta(description="The ids of the threads.")]
+    tasks: Annotated[list[str], Meta(description="The names of the asyncio tasks.")]
+    message: Annotated[str, Meta(description="Who waits for what, and who holds it.")]
 
 
 class Subprocess(TypedDict):
@@ -110,21 +219,89 @@ class OutputEntry(TypedDict, total=False):
     text: Annotated[str, Meta(description="What was written.")]
     timestamp: Annotated[str, Meta(description="When, as an ISO 8601 time in UTC.")]
     seq: Annotated[int, Meta(description="Its number: a cursor.")]
+    run: Annotated[int, Meta(description="The run of the program that wrote it, from 1 on.")]
+    omitted_bytes: Annotated[
+        int, Meta(description="Only its end is shown: so many bytes before it are left out.")
+    ]
     file: Annotated[str, Meta(description="Of a logpoint: the file that it is in.")]
     line: Annotated[int, Meta(description="Of a logpoint: its line.")]
     breakpoint_id: Annotated[str, Meta(description="Of a logpoint: its id.")]
+
+
+class OutputCounts(msgspec.Struct):
+    """How much output there was after a cursor, and how much of it an answer leaves out."""
+
+    since: Annotated[str, Meta(description="The cursor after which it is counted.")]
+    entries: Annotated[int, Meta(description="How many entries there are, shown or not.")]
+    bytes: Annotated[int, Meta(description="How many bytes they have.")]
+    omitted: Annotated[int, Meta(description="How many entries are not shown: the first ones.")]
+    omitted_bytes: Annotated[int, Meta(description="How many bytes are not shown.")]
+    dropped: Annotated[int, Meta(description="How many entries were gone: more than are kept.")]
 
 
 # -- how a program is -----------------------------------------------------------------------------
 
 
 class ThrownException(msgspec.Struct):
-    """The exception that a program stopped at."""
+    """The exception that a program stopped at, or that ended it."""
 
     type: Annotated[str, Meta(description="The name of its class.")]
     module: Annotated[str, Meta(description="The module of its class.")]
     message: Annotated[str, Meta(description="Its message.")]
-    location: Annotated[Location | None, Meta(description="Where it was raised.")]
+    location: Annotated[
+        Location | None,
+        Meta(description="Where it was raised; of an end, the nearest line of the user's own."),
+    ]
+    notes: Annotated[
+        list[str] | UnsetType, Meta(description="The notes that were added to it.")
+    ] = UNSET
+    causes: Annotated[
+        list[Cause] | UnsetType, Meta(description="At an end: what led to it, nearest first.")
+    ] = UNSET
+    frames: Annotated[
+        list[TracebackFrame] | UnsetType,
+        Meta(
+            description="At an end: its traceback. The nearest frame of the user's own code is "
+            "first, then the others, innermost first."
+        ),
+    ] = UNSET
+    frames_total: Annotated[
+        int | UnsetType, Meta(description="How many frames its traceback has.")
+    ] = UNSET
+
+
+class BreakpointPlace(msgspec.Struct, kw_only=True):
+    """Which breakpoint is meant."""
+
+    breakpoint_id: Annotated[str, Meta(description="The breakpoint's id within its session.")]
+    file: Annotated[str | UnsetType, Meta(description="The path of its file.")] = UNSET
+    line: Annotated[int | UnsetType, Meta(description="Its line.")] = UNSET
+    function: Annotated[
+        str | UnsetType, Meta(description="The function that it stops in, if it names one.")
+    ] = UNSET
+
+
+class UnhitBreakpoint(BreakpointPlace, kw_only=True):
+    """A breakpoint that was never hit in the run that ended."""
+
+    verified: Annotated[bool, Meta(description="Whether it could have been hit.")]
+    condition: Annotated[str | UnsetType, Meta(description="Its condition.")] = UNSET
+    passes: Annotated[
+        int | UnsetType, Meta(description="How often its line ran while the condition was false.")
+    ] = UNSET
+    message: Annotated[str, Meta(description="Why it was not hit, as far as that is known.")]
+
+
+class ConditionError(BreakpointPlace, kw_only=True):
+    """An expression of a breakpoint that raised."""
+
+    field: Annotated[str, Meta(description="Where it stands: condition or log_message.")]
+    expression: Annotated[str, Meta(description="The expression.")]
+    error: Annotated[str, Meta(description="What it raised first.")]
+    count: Annotated[
+        int | UnsetType,
+        Meta(description="How often it raised; left out if the program could not say it."),
+    ] = UNSET
 
 
 class SourceLine(msgspec.Struct):
@@ -180,7 +357,8 @@ class ProgramStatus(SessionStatus, kw_only=True):
         list[str] | UnsetType, Meta(description="All breakpoints at that place.")
     ] = UNSET
     exception: Annotated[
-        ThrownException | UnsetType, Meta(description="The exception that it stopped at.")
+        ThrownException | UnsetType,
+        Meta(description="The exception that it stopped at, or that ended it."),
     ] = UNSET
     returned: Annotated[
         list[Variable] | UnsetType, Meta(description="What the function just left returned.")
@@ -189,13 +367,29 @@ class ProgramStatus(SessionStatus, kw_only=True):
         str | UnsetType | None, Meta(description="The hold that waits for a decision.")
     ] = UNSET
     warnings: Annotated[
-        list[str] | UnsetType, Meta(description="What may mislead: a source that has changed.")
+        list[str] | UnsetType,
+        Meta(description="What may mislead: a changed source, lost tracing, a lost debugger."),
     ] = UNSET
     prompt: Annotated[
         str | UnsetType, Meta(description="While it reads its stdin: the line that it asks with.")
     ] = UNSET
     exit_code: Annotated[
         int | UnsetType | None, Meta(description="How the process ended, if that is known.")
+    ] = UNSET
+    signal: Annotated[
+        str | UnsetType, Meta(description="The signal that ended it, such as SIGKILL.")
+    ] = UNSET
+    stderr_tail: Annotated[
+        str | UnsetType,
+        Meta(description="After a bad end: the last lines that it wrote to stderr."),
+    ] = UNSET
+    never_hit: Annotated[
+        list[UnhitBreakpoint] | UnsetType,
+        Meta(description="At the end: the breakpoints that were never hit in this run."),
+    ] = UNSET
+    condition_errors: Annotated[
+        list[ConditionError] | UnsetType,
+        Meta(description="At the end: the expressions of breakpoints that raised in this run."),
     ] = UNSET
     error_details: Annotated[
         ErrorDetails | UnsetType, Meta(description="Why it could not be started.")
@@ -206,9 +400,25 @@ class ProgramStatus(SessionStatus, kw_only=True):
     all_threads: Annotated[
         list[Thread] | UnsetType, Meta(description="Every thread, with its status.")
     ] = UNSET
+    watches: Annotated[
+        list[Watch] | UnsetType,
+        Meta(description="While paused, if there are watches: each with its value at this stop."),
+    ] = UNSET
+    breakpoints_set: Annotated[
+        list[BreakpointAnswer] | UnsetType,
+        Meta(description="The breakpoints that came with the start, as they are now."),
+    ] = UNSET
     output: Annotated[
         list[OutputEntry] | UnsetType,
-        Meta(description="With `include`: what was written since it last ran on."),
+        Meta(description="With `include`: what this run wrote and no answer has shown; its end."),
+    ] = UNSET
+    output_counts: Annotated[
+        OutputCounts | UnsetType,
+        Meta(description="With `output`: how much there was, and how much of it is left out."),
+    ] = UNSET
+    output_cursor: Annotated[
+        str | UnsetType,
+        Meta(description="With `output`: its end, from which `GET /output?since=` goes on."),
     ] = UNSET
     source: Annotated[
         SourceContext | UnsetType | None,
@@ -233,6 +443,13 @@ class ProgramStatus(SessionStatus, kw_only=True):
     ] = UNSET
     pause_pending: Annotated[
         bool | UnsetType, Meta(description="It has not stopped yet: it is busy outside Python.")
+    ] = UNSET
+    busy_at: Annotated[
+        Location | UnsetType, Meta(description="Of a pending pause: where the thread is busy.")
+    ] = UNSET
+    deadlocks: Annotated[
+        list[str] | UnsetType,
+        Meta(description="After a pause: who waits for whom in a circle, a sentence each."),
     ] = UNSET
     message: Annotated[
         str | UnsetType,
@@ -291,13 +508,16 @@ class ProgramDetail(ProgramSummary, kw_only=True):
     exception_breakpoints: Annotated[
         ExceptionBreakpoints, Meta(description="Which exceptions stop it.")
     ]
-    watches: Annotated[list[str], Meta(description="The expressions that it watches.")]
+    watches: Annotated[
+        list[Watch], Meta(description="What it watches; while paused, with the values.")
+    ]
     children: Annotated[list[str], Meta(description="The sessions of its child processes.")]
     subprocesses: Annotated[list[Subprocess], Meta(description="The processes that it started.")]
     pid: Annotated[int | None, Meta(description="The program's process.")]
     python_version: Annotated[str | None, Meta(description="The version of its Python.")]
     route: Annotated[str | None, Meta(description="How it is reached: direct, child, pid…")]
     output_cursor: Annotated[str, Meta(description="The cursor of what it wrote last.")]
+    run: Annotated[int, Meta(description="The number of its last run; 0 before the first.")]
     last_event: Annotated[int, Meta(description="The number of its newest event.")]
 
 
@@ -464,12 +684,42 @@ class StackPage(msgspec.Struct):
     start: Annotated[int, Meta(description="The depth of the first one shown.")]
     has_more: Annotated[bool, Meta(description="Whether there are frames below these.")]
     thread_id: Annotated[int, Meta(description="The thread whose stack it is.")]
+    outside: Annotated[
+        bool | UnsetType,
+        Meta(
+            description="The program could not answer: the stack was read from outside its "
+            "interpreter. Its frames have no ids and no locals."
+        ),
+    ] = UNSET
+    message: Annotated[
+        str | UnsetType, Meta(description="Of a stack read from outside: why that was needed.")
+    ] = UNSET
 
 
 class ThreadList(msgspec.Struct):
     """Every thread of the program."""
 
     threads: Annotated[list[Thread], Meta(description="The threads, held or running.")]
+    outside: Annotated[
+        bool | UnsetType,
+        Meta(description="The program could not answer: read from outside its interpreter."),
+    ] = UNSET
+    message: Annotated[
+        str | UnsetType, Meta(description="Of threads read from outside: why that was needed.")
+    ] = UNSET
+
+
+class DeadlockReport(msgspec.Struct):
+    """What every thread waits for, and who can never go on."""
+
+    threads: Annotated[list[WaitingThread], Meta(description="Every thread.")]
+    tasks: Annotated[list[WaitingTask], Meta(description="The asyncio tasks that wait.")]
+    cycles: Annotated[list[DeadlockCycle], Meta(description="The deadlocks; none if empty.")]
+    message: Annotated[str, Meta(description="The result in a sentence or two.")]
+    outside: Annotated[
+        bool | UnsetType,
+        Meta(description="The program could not answer, so that its locks cannot be read."),
+    ] = UNSET
 
 
 class TaskList(msgspec.Struct):
@@ -518,15 +768,6 @@ class Hover(Variable, total=False):
     """The value of what stands at a place in the source."""
 
     expression: Annotated[str, Meta(description="The expression that was evaluated.")]
-
-
-class Watch(Variable, total=False):
-    """A watched expression, with its value while the program is paused."""
-
-    id: Annotated[str, Meta(description="The watch's id.")]
-    watch_id: Annotated[str, Meta(description="The same id.")]
-    expression: Annotated[str, Meta(description="The expression.")]
-    error: Annotated[str, Meta(description="Why it has no value now.")]
 
 
 class WatchList(msgspec.Struct):
@@ -591,9 +832,8 @@ class OutputCleared(msgspec.Struct):
     cleared: Annotated[bool, Meta(description="Always true.")] = True
 
 
-class InputAccepted(msgspec.Struct):
-    """That input was written to the program's stdin."""
+class InputAccepted(ProgramStatus, kw_only=True):
+    """That input was written to the program's stdin; with `wait`, what came of it."""
 
     bytes: Annotated[int, Meta(description="How many bytes.")]
-    status: Annotated[str, Meta(description="Where the session is now.")]
     accepted: Annotated[bool, Meta(description="Always true.")] = True

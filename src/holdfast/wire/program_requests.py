@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.model.launch import Attach, Launch
-from holdfast.wire.described import SystemText, VariableName, about
+from holdfast.model.launch import Attach, Launch, LaunchChanges, Preparation
+from holdfast.wire.described import Label, SystemText, VariableName, about
 from holdfast.wire.session_requests import (
     Body,
     By,
     CwdSetting,
     EvaluateSetting,
     Include,
+    MaxChars,
     NameSetting,
+    OutputBytes,
     OutputSetting,
+    OutputSince,
     Query,
     Seconds,
     SessionSettings,
@@ -24,184 +28,11 @@ from holdfast.wire.session_requests import (
     Wait,
 )
 
+OUTPUT_TYPES = ("stdout", "stderr", "log")
 Environment = dict[VariableName, SystemText | None]
 StopOnException = bool | Literal["uncaught"]
 
-# -- start ----------------------------------------------------------------------------------------
-
-
-class AttachOptions(Body):
-    """Which running program to attach to, and how."""
-
-    pid: Annotated[Annotated[int, Meta(gt=0)] | None, about("The process to attach to.")] = None
-    host: Annotated[str | None, about("Where a debugpy listens; null: 127.0.0.1.")] = None
-    port: Annotated[
-        Annotated[int, Meta(gt=0, lt=65536)] | None, about("The port on which a debugpy listens.")
-    ] = None
-    just_my_code: Annotated[bool, about("Whether `raised` and step-into skip libraries.")] = False
-    debug_subprocesses: Annotated[
-        bool, about("Whether each child process becomes a session of its own.")
-    ] = False
-    stop_all_threads: Annotated[bool, about("Whether a stop holds every thread.")] = True
-    path_mappings: Annotated[
-        list[tuple[str, str]], about("Pairs of a directory here and the same one there.")
-    ] = []
-
-    def to_attach(self) -> Attach:
-        return Attach(
-            pid=self.pid,
-            host=(self.host or "127.0.0.1") if self.port else None,
-            port=self.port,
-            just_my_code=self.just_my_code,
-            debug_subprocesses=self.debug_subprocesses,
-            stop_all_threads=self.stop_all_threads,
-            path_mappings=tuple((here, there) for here, there in self.path_mappings),
-        )
-
-
-class AttachRequest(AttachOptions):
-    """A program that runs already: a process of this machine, or a debugpy that listens."""
-
-    wait: Wait = None
-
-    def __post_init__(self) -> None:
-        if (self.pid is None) == (self.port is None):
-            raise ValueError("give either pid, or port (with host, 127.0.0.1 if left out)")
-
-
-class CreateSession(AttachOptions):
-    """A new session; with `mode: attach`, of a program that runs already."""
-
-    name: NameSetting = UNSET
-    cwd: CwdSetting = UNSET
-    timeout_minutes: TimeoutSetting = UNSET
-    output_limit_bytes: OutputSetting = UNSET
-    evaluate_timeout: EvaluateSetting = UNSET
-    mode: Annotated[
-        Literal["launch", "attach"], about("`attach`: attach at once, to `pid` or `port`.")
-    ] = "launch"
-    wait: Wait = None
-    breakpoint_profile: Annotated[
-        str | None, about("The profile whose breakpoints the session begins with.")
-    ] = None
-
-
-class LaunchOptions(Body):
-    """What to start, and how."""
-
-    script: Annotated[
-        SystemText | None,
-        about("The path of a script, or of a directory or zip file with a `__main__.py`."),
-    ] = None
-    module: Annotated[SystemText | None, about("A module to run, as `python -m` does.")] = None
-    code: Annotated[str | None, about("A piece of code to run, as `python -c` does.")] = None
-    args: Annotated[list[SystemText], about("The program's command line arguments.")] = []
-    env: Annotated[Environment, about("Environment variables to set; null removes one.")] = {}
-    cwd: Annotated[
-        SystemText | None,
-        about("The working directory; null: the session's, else the script's directory."),
-    ] = None
-    pythonpath: Annotated[
-        list[SystemText] | SystemText, about("Directories that are put first in the import path.")
-    ] = []
-    python_path: Annotated[SystemText | None, about("The Python interpreter to use.")] = None
-    python_args: Annotated[
-        list[SystemText],
-        about("Flags of the interpreter, such as `-O`, `-X dev` or `-W error`, one item a word."),
-    ] = []
-    venv: Annotated[SystemText | None, about("The virtual environment whose Python is used.")] = (
-        None
-    )
-    stdin_inputs: Annotated[list[str], about("What the program reads from its stdin first.")] = []
-    stop_on_exception: Annotated[
-        StopOnException,
-        about("Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones."),
-    ] = False
-    stop_on_entry: Annotated[bool, about("Whether it stops at its first line.")] = False
-    just_my_code: Annotated[bool, about("Whether `raised` and step-into skip libraries.")] = False
-    debug_subprocesses: Annotated[
-        bool, about("Whether each child process becomes a session of its own.")
-    ] = False
-    stop_all_threads: Annotated[bool, about("Whether a stop holds every thread.")] = True
-    route: Annotated[
-        Literal["auto", "direct", "adapter"],
-        about("How to reach the program; `adapter` goes through debugpy's own adapter."),
-    ] = "auto"
-
-
-class LaunchRequest(LaunchOptions):
-    """A program to start: exactly one of `script`, `module` and `code`."""
-
-    program: Annotated[SystemText | None, about("Another name for `script`.")] = None
-    python: Annotated[SystemText | None, about("Another name for `python_path`.")] = None
-    wait: Wait = None
-    include: Include = None
-
-    def __post_init__(self) -> None:
-        names = ("script", "program", "module", "code")
-        given = [name for name in names if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError("give exactly one of script, module and code")
-        if not getattr(self, given[0]).strip():
-            raise ValueError(f"{given[0]} is empty")
-
-    def to_launch(self) -> Launch:
-        path = self.pythonpath
-        return Launch(
-            script=self.script if self.script is not None else self.program,
-            module=self.module,
-            code=self.code,
-            args=tuple(self.args),
-            env=self.env,
-            cwd=self.cwd,
-            pythonpath=tuple(path.split(os.pathsep) if isinstance(path, str) else path),
-            python_path=self.python_path or self.python,
-            python_args=tuple(self.python_args),
-            venv=self.venv,
-            stdin_inputs=tuple(self.stdin_inputs),
-            stop_on_exception=self.stop_on_exception,
-            stop_on_entry=self.stop_on_entry,
-            just_my_code=self.just_my_code,
-            debug_subprocesses=self.debug_subprocesses,
-            stop_all_threads=self.stop_all_threads,
-            route=self.route,
-        )
-
-
-# -- run ------------------------------------------------------------------------------------------
-
-
-class RunRequest(Body):
-    """Options of every request that makes a program run."""
-
-    wait: Wait = None
-    include: Include = None
-    thread_id: Annotated[int | None, about("The thread to run; null: the one that stopped.")] = None
-    by: By = None
-
-
-class RestartRequest(RunRequest):
-    """What to change before a program is run over; what is left out stays."""
-
-    args: Annotated[list[SystemText] | None, about("Other command line arguments.")] = None
-    env: Annotated[Environment | None, about("Other environment variables.")] = None
-    stop_on_entry: Annotated[bool | None, about("Whether it stops at its first line.")] = None
-    stop_on_exception: Annotated[
-        StopOnException | None, about("Whether exceptions of the user's code stop it.")
-    ] = None
-
-    def changes(self) -> dict[str, Any]:
-        """Fields of the launch that are to be replaced."""
-        changes = {
-            "args": None if self.args is None else tuple(self.args),
-            "env": self.env,
-            "stop_on_entry": self.stop_on_entry,
-            "stop_on_exception": self.stop_on_exception,
-        }
-        return {name: value for name, value in changes.items() if value is not None}
-
-
-# -- breakpoints ----------------------------------------------------------------------------------
+# -- what is set before a start -------------------------------------------------------------------
 
 
 class BreakpointSource(Body):
@@ -269,6 +100,285 @@ class BreakpointSpec(Body):
         return {name: value for name, value in values.items() if value is not None}
 
 
+ExceptionFilter = Literal["raised", "uncaught", "userUnhandled"]
+FirstBreakpoints = Annotated[
+    BreakpointSpec | list[BreakpointSpec] | None,
+    about("Breakpoints to set before the program starts: one, or a list; those it has stay."),
+]
+FirstFilters = Annotated[
+    list[ExceptionFilter] | None,
+    about("Which exceptions stop the program; null: as they are set."),
+]
+
+
+def _prepare(
+    breakpoints: BreakpointSpec | list[BreakpointSpec] | None,
+    filters: list[ExceptionFilter] | None,
+) -> Preparation:
+    points = breakpoints if isinstance(breakpoints, list) else [breakpoints] if breakpoints else []
+    return Preparation(
+        [point.fields() for point in points], [point.strict for point in points], filters
+    )
+
+
+# -- start ----------------------------------------------------------------------------------------
+
+
+class AttachOptions(Body):
+    """Which running program to attach to, and how."""
+
+    pid: Annotated[Annotated[int, Meta(gt=0)] | None, about("The process to attach to.")] = None
+    host: Annotated[str | None, about("Where a debugpy listens; null: 127.0.0.1.")] = None
+    port: Annotated[
+        Annotated[int, Meta(gt=0, lt=65536)] | None, about("The port on which a debugpy listens.")
+    ] = None
+    just_my_code: Annotated[bool, about("Whether `raised` and step-into skip libraries.")] = False
+    debug_subprocesses: Annotated[
+        bool, about("Whether each child process becomes a session of its own.")
+    ] = False
+    stop_all_threads: Annotated[bool, about("Whether a stop holds every thread.")] = True
+    path_mappings: Annotated[
+        list[tuple[str, str]],
+        about(
+            "Pairs of a directory here and the same one there: breakpoints are set, and places"
+            " are answered, with paths here."
+        ),
+    ] = []
+
+    def to_attach(self) -> Attach:
+        return Attach(
+            pid=self.pid,
+            host=(self.host or "127.0.0.1") if self.port else None,
+            port=self.port,
+            just_my_code=self.just_my_code,
+            debug_subprocesses=self.debug_subprocesses,
+            stop_all_threads=self.stop_all_threads,
+            path_mappings=tuple((here, there) for here, there in self.path_mappings),
+        )
+
+
+class AttachRequest(AttachOptions):
+    """A program that runs already: a process of this machine, or a debugpy that listens."""
+
+    breakpoints: FirstBreakpoints = None
+    exception_filters: FirstFilters = None
+    wait: Wait = None
+    include: Include = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
+
+    def __post_init__(self) -> None:
+        if (self.pid is None) == (self.port is None):
+            raise ValueError("give either pid, or port (with host, 127.0.0.1 if left out)")
+
+    def to_preparation(self) -> Preparation:
+        return _prepare(self.breakpoints, self.exception_filters)
+
+
+class LaunchOptions(Body):
+    """What to start, and how."""
+
+    script: Annotated[
+        SystemText | None,
+        about("The path of a script, or of a directory or zip file with a `__main__.py`."),
+    ] = None
+    module: Annotated[SystemText | None, about("A module to run, as `python -m` does.")] = None
+    code: Annotated[str | None, about("A piece of code to run, as `python -c` does.")] = None
+    args: Annotated[list[SystemText], about("The program's command line arguments.")] = []
+    env: Annotated[Environment, about("Environment variables to set; null removes one.")] = {}
+    cwd: Annotated[
+        SystemText | None,
+        about("The working directory; null: the session's, else the script's directory."),
+    ] = None
+    pythonpath: Annotated[
+        list[SystemText] | SystemText, about("Directories that are put first in the import path.")
+    ] = []
+    python_path: Annotated[SystemText | None, about("The Python interpreter to use.")] = None
+    python_args: Annotated[
+        list[SystemText],
+        about("Flags of the interpreter, such as `-O`, `-X dev` or `-W error`, one item a word."),
+    ] = []
+    venv: Annotated[SystemText | None, about("The virtual environment whose Python is used.")] = (
+        None
+    )
+    stdin_inputs: Annotated[list[str], about("What the program reads from its stdin first.")] = []
+    stop_on_exception: Annotated[
+        StopOnException,
+        about("Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones."),
+    ] = False
+    stop_on_entry: Annotated[bool, about("Whether it stops at its first line.")] = False
+    just_my_code: Annotated[bool, about("Whether `raised` and step-into skip libraries.")] = False
+    debug_subprocesses: Annotated[
+        bool, about("Whether each child process becomes a session of its own.")
+    ] = False
+    stop_all_threads: Annotated[bool, about("Whether a stop holds every thread.")] = True
+    route: Annotated[
+        Literal["auto", "direct", "adapter"],
+        about("How to reach the program; `adapter` goes through debugpy's own adapter."),
+    ] = "auto"
+
+
+_ONE_TARGET = "give exactly one of script, module and code"
+
+
+class LaunchRequest(LaunchOptions, dict=True):
+    """A program to start: one of `script`, `module` and `code`.
+
+    Without any of them, it is what the session launched before, or what its original launched: a
+    clone or an import may be launched with `{}`. Other fields that are given replace those of it.
+    """
+
+    program: Annotated[SystemText | None, about("Another name for `script`.")] = None
+    python: Annotated[SystemText | None, about("Another name for `python_path`.")] = None
+    breakpoints: FirstBreakpoints = None
+    exception_filters: FirstFilters = None
+    wait: Wait = None
+    include: Include = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
+
+    def __post_init__(self) -> None:
+        given = self._list_targets()
+        if len(given) > 1:
+            raise ValueError(_ONE_TARGET)
+        if given and not getattr(self, given[0]).strip():
+            raise ValueError(f"{given[0]} is empty")
+
+    def _list_targets(self) -> list[str]:
+        names = ("script", "program", "module", "code")
+        return [name for name in names if getattr(self, name) is not None]
+
+    def require_target(self) -> None:
+        if not self._list_targets():
+            raise ValueError(_ONE_TARGET)
+
+    def note_given(self, names: Iterable[str]) -> None:
+        """Note which fields the request has, because their defaults may be given, too."""
+        self.__dict__["given"] = frozenset(names)
+
+    def to_start(self) -> Launch | LaunchChanges:
+        """The launch, or what to change of the session's own if no target is named."""
+        launch = self.to_launch()
+        if self._list_targets():
+            return launch
+        given = {"python_path" if name == "python" else name for name in self.__dict__["given"]}
+        names = [name for name in LaunchOptions.__struct_fields__ if name in given]
+        return LaunchChanges({name: getattr(launch, name) for name in names})
+
+    def to_preparation(self) -> Preparation:
+        return _prepare(self.breakpoints, self.exception_filters)
+
+    def to_launch(self) -> Launch:
+        path = self.pythonpath
+        return Launch(
+            script=self.script if self.script is not None else self.program,
+            module=self.module,
+            code=self.code,
+            args=tuple(self.args),
+            env=self.env,
+            cwd=self.cwd,
+            pythonpath=tuple(path.split(os.pathsep) if isinstance(path, str) else path),
+            python_path=self.python_path or self.python,
+            python_args=tuple(self.python_args),
+            venv=self.venv,
+            stdin_inputs=tuple(self.stdin_inputs),
+            stop_on_exception=self.stop_on_exception,
+            stop_on_entry=self.stop_on_entry,
+            just_my_code=self.just_my_code,
+            debug_subprocesses=self.debug_subprocesses,
+            stop_all_threads=self.stop_all_threads,
+            route=self.route,
+        )
+
+
+class CreateSession(AttachOptions):
+    """A new session: empty, or with `launch` or `mode: attach` of a program, from its start on."""
+
+    name: NameSetting = UNSET
+    cwd: CwdSetting = UNSET
+    timeout_minutes: TimeoutSetting = UNSET
+    output_limit_bytes: OutputSetting = UNSET
+    evaluate_timeout: EvaluateSetting = UNSET
+    mode: Annotated[
+        Literal["launch", "attach"], about("`attach`: attach at once, to `pid` or `port`.")
+    ] = "launch"
+    launch: Annotated[
+        LaunchRequest | None, about("Launch this at once; if that is refused, there is no session.")
+    ] = None
+    breakpoints: FirstBreakpoints = None
+    exception_filters: FirstFilters = None
+    breakpoint_profile: Annotated[
+        str | None, about("The profile whose breakpoints the session begins with.")
+    ] = None
+    wait: Wait = None
+    include: Include = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
+
+    def __post_init__(self) -> None:
+        if self.launch is not None:
+            if self.mode == "attach":
+                raise ValueError('launch goes with mode "launch"')
+            self.launch.require_target()
+
+    def to_start(self) -> Launch | Attach | None:
+        """What the session begins with; None: nothing runs in it yet."""
+        if self.mode == "attach":
+            return self.to_attach()
+        return None if self.launch is None else self.launch.to_launch()
+
+    def to_preparation(self) -> Preparation:
+        """The breakpoints of both places; the filters of the launch, if it has some."""
+        own = _prepare(self.breakpoints, self.exception_filters)
+        if self.launch is None:
+            return own
+        more = self.launch.to_preparation()
+        filters = more.exception_filters
+        return Preparation(
+            [*own.breakpoints, *more.breakpoints],
+            [*own.strict, *more.strict],
+            own.exception_filters if filters is None else filters,
+        )
+
+
+# -- run ------------------------------------------------------------------------------------------
+
+
+class RunRequest(Body):
+    """Options of every request that makes a program run."""
+
+    wait: Wait = None
+    include: Include = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
+    thread_id: Annotated[int | None, about("The thread to run; null: the one that stopped.")] = None
+    by: By = None
+
+
+class RestartRequest(RunRequest):
+    """What to change before a program is run over; what is left out stays."""
+
+    args: Annotated[list[SystemText] | None, about("Other command line arguments.")] = None
+    env: Annotated[Environment | None, about("Other environment variables.")] = None
+    stop_on_entry: Annotated[bool | None, about("Whether it stops at its first line.")] = None
+    stop_on_exception: Annotated[
+        StopOnException | None, about("Whether exceptions of the user's code stop it.")
+    ] = None
+
+    def changes(self) -> dict[str, Any]:
+        """Fields of the launch that are to be replaced."""
+        changes = {
+            "args": None if self.args is None else tuple(self.args),
+            "env": self.env,
+            "stop_on_entry": self.stop_on_entry,
+            "stop_on_exception": self.stop_on_exception,
+        }
+        return {name: value for name, value in changes.items() if value is not None}
+
+
+# -- breakpoints ----------------------------------------------------------------------------------
+
+
 class SetBreakpoints(BreakpointSpec):
     """One breakpoint; or `breakpoints`, or the `profile` that has them: all are set or none is."""
 
@@ -309,16 +419,14 @@ class BreakpointChanges(Body):
 class SetExceptionBreakpoints(Body):
     """Which exceptions stop a program."""
 
-    filters: Annotated[
-        list[Literal["raised", "uncaught", "userUnhandled"]], about("Which moments stop it.")
-    ] = []
+    filters: Annotated[list[ExceptionFilter], about("Which moments stop it.")] = []
     types: Annotated[list[str], about("Class names that these are narrowed to.")] = []
 
 
 class SaveProfile(Body):
     """A named set of breakpoints."""
 
-    name: Annotated[str, about("The name of the profile.", min_length=1, max_length=200)]
+    name: Annotated[Label, about("The name of the profile, of at most 200 characters.")]
     breakpoints: Annotated[list[BreakpointSpec], about("Its breakpoints.")]
 
 
@@ -352,9 +460,20 @@ class StackQuery(PageQuery):
     thread_id: Annotated[int | None, about("The thread; null: the one that stopped.")] = None
 
 
+class ItemsQuery(PageQuery):
+    """Which parts of a value; of a string or bytes, which characters."""
+
+    count: Annotated[
+        Annotated[int, Meta(ge=0, le=1_000_000)] | None,
+        about("How many at most; null: 100, or 10,000 characters of a string."),
+    ] = None
+    max_chars: MaxChars = None
+
+
 class VariablesQuery(PageQuery):
     """Which variables."""
 
+    max_chars: MaxChars = None
     summary: Annotated[bool, about("Types and sizes only, without values.")] = False
 
 
@@ -415,7 +534,9 @@ class OutputQuery(Query):
 
     since: Annotated[str | None, about("Only what came after this cursor.")] = None
     limit: Annotated[int, about("How many entries at most.", ge=1, le=100_000)] = 1000
-    type: Annotated[str | None, about("Only `stdout`, `stderr` or `log`, with commas.")] = None
+    type: Annotated[
+        str | None, about(f"Only {', '.join(OUTPUT_TYPES)}: one of them, or some with commas.")
+    ] = None
     wait: Annotated[str | None, about("Wait for new output: seconds, or `true`.")] = None
 
 
@@ -431,6 +552,10 @@ class SendInput(Body):
     input: Annotated[str | None, about("The text, with its line ends.")] = None
     text: Annotated[str | None, about("Another name for `input`.")] = None
     close: Annotated[bool, about("Whether stdin ends after this.")] = False
+    wait: Wait = None
+    include: Include = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
 
     def __post_init__(self) -> None:
         if self.input is None and self.text is None and not self.close:
@@ -479,3 +604,7 @@ class ImportSession(Body):
         ExportedExceptions | None, about("Which exceptions stop it.")
     ] = None
     watches: Annotated[list[str], about("The expressions that it watches.")] = []
+
+    def __post_init__(self) -> None:
+        if self.launch is not None:
+            self.launch.require_target()

@@ -67,6 +67,14 @@ class ShuttingDown(Struct):
     status: Annotated[str, about("Always `shutting_down`.")] = "shutting_down"
 
 
+class ServerProof(Struct):
+    """That the server knows the secret in `server.json`."""
+
+    proof: Annotated[
+        str, about("The HMAC-SHA256 of `holdfast server IP PORT NONCE` with the secret, in hex.")
+    ]
+
+
 class PythonProcess(TypedDict):
     """A Python process of this machine."""
 

@@ -23,8 +23,23 @@ Include = Annotated[
         "list, or names with commas; null: `source` and `locals`."
     ),
 ]
+OutputSince = Annotated[
+    str | int | None,
+    about(
+        "With `output`: only what came after this cursor; null: what no answer of this run has "
+        "shown yet."
+    ),
+]
+OutputBytes = Annotated[
+    Annotated[int, Meta(ge=0, le=2 * 1024 * 1024)] | None,
+    about("With `output`: how many bytes of it at most, the newest; null: 65,536."),
+]
 By = Annotated[str | None, about("Who decides; whoever comes second is told.")]
 Seconds = Annotated[float, Meta(gt=0, le=3600)]
+MaxChars = Annotated[
+    Annotated[int, Meta(ge=1, le=1_000_000)] | None,
+    about("How many characters of a value are shown at most; null: 1000, and 400 of a container."),
+]
 EventLimit = Annotated[int, about("How many events the answer may carry.", ge=1, le=10_000)]
 EventTypes = Annotated[str | None, about("The types of events that are wanted, with commas.")]
 
@@ -35,6 +50,15 @@ class Body(Struct, kw_only=True, forbid_unknown_fields=True):
 
 class Query(Struct, kw_only=True):
     """The parameters of a query string."""
+
+
+class ProofQuery(Query):
+    """What a client sends that asks for a proof: it knows the secret in `server.json` too."""
+
+    nonce: Annotated[str, about("A text that the client has never sent before.")]
+    proof: Annotated[
+        str, about("The HMAC-SHA256 of `holdfast client IP PORT NONCE` with the secret, in hex.")
+    ]
 
 
 # -- settings of a session ------------------------------------------------------------------------
@@ -78,7 +102,9 @@ def get_settings(body: Struct) -> dict[str, Any]:
 class SessionListQuery(Query):
     """Which sessions to list."""
 
-    status: Annotated[str | None, about("Only sessions with this status.")] = None
+    status: Annotated[
+        str | None, about("Only sessions with this status: one, or some with commas.")
+    ] = None
 
 
 class StatusQuery(Query):
@@ -88,6 +114,8 @@ class StatusQuery(Query):
     include: Annotated[
         str | None, about("What to add at a stop: `source,locals,stack,output`.")
     ] = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
 
 
 class EvaluateHold(Body):
@@ -100,6 +128,15 @@ class EvaluateHold(Body):
         about("What the value is for; in a `repl`, statements are run too."),
     ] = None
     timeout: Annotated[Seconds | None, about("How many seconds it may take.")] = None
+    max_chars: MaxChars = None
+    start: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        about("In a program, of a value that is a string or bytes: where the part begins."),
+    ] = None
+    count: Annotated[
+        Annotated[int, Meta(ge=0, le=1_000_000)] | None,
+        about("In a program, of a value that is a string or bytes: how long the part is."),
+    ] = None
 
 
 class Evaluate(EvaluateHold):
@@ -146,6 +183,8 @@ class DecisionHead(Struct, kw_only=True):
     by: By = None
     wait: Wait = None
     include: Include = None
+    output_since: OutputSince = None
+    output_bytes: OutputBytes = None
 
 
 class DecidedValue(TypedDict, total=False):

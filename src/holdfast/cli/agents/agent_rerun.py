@@ -20,7 +20,13 @@ from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 if TYPE_CHECKING:
     from typing_extensions import NotRequired  # in `typing` from Python 3.11 on
 
-_OWN_VARIABLES = ("HOLDFAST_FORK_AT", "HOLDFAST_FORK_EDITS", "HOLDFAST_AGENT_PARENT")
+# What the agent does not inherit: the orders to an earlier one, and what is ours alone.
+_OWN_VARIABLES = (
+    "HOLDFAST_FORK_AT",
+    "HOLDFAST_FORK_EDITS",
+    "HOLDFAST_AGENT_PARENT",
+    "HOLDFAST_TOKEN",
+)
 
 
 class Message(TypedDict):

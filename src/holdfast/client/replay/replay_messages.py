@@ -57,6 +57,7 @@ class ReplayOrder(TypedDict, total=False):
     call: CallRecord
     session: ProgramRecord
     url: str
+    token: str | None  # not in the environment, which the program can read
     shift: bool  # make the call at another time
     test: bool  # describe a test of it
 

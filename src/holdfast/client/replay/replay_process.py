@@ -50,7 +50,7 @@ def _replay(order: ReplayOrder) -> ReplayAnswer:
     if order.get("shift"):
         nondeterminism.shift_clock()
     program = Program(session.get("script"), session.get("module"))
-    restorer = Restorer(_build_fetch(order["url"]), program)
+    restorer = Restorer(_build_fetch(order["url"], order.get("token")), program)
     values = recorded_call.CallValues(call, restorer)
     form = recorded_call.CallForm(call, values.target)
     recorded_call.require_current(form, restorer)
@@ -95,8 +95,8 @@ def _adopt_program(session: ProgramRecord) -> None:
     sys.path[:0] = [folder for folder in path if folder not in known]
 
 
-def _build_fetch(url: str) -> Callable[[str], bytes]:
-    client = HttpClient(url, token=os.environ.get("HOLDFAST_TOKEN"))
+def _build_fetch(url: str, token: str | None) -> Callable[[str], bytes]:
+    client = HttpClient(url, token=token)
 
     def fetch(cid: str) -> bytes:
         try:

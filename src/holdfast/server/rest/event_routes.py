@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast import errors
-from holdfast.server.rest.shared import parse_cursor, parse_seconds, parse_types
+from holdfast.server.rest.shared import parse_seconds, parse_since, parse_types
 from holdfast.server.route_table import RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.wire.session_answers import EventList, LatestEvents
@@ -27,7 +27,7 @@ async def list_events(debugger: Debugger, query: EventsQuery) -> EventList | Lat
     if query.session is not None:
         if query.cursor is not None:
             raise errors.InvalidInput("cursor goes without session", field="cursor")
-        since = parse_cursor(query.since)
+        since = parse_since(query.since)
         return await debugger.events.read_session(query.session, since, query.limit, types, seconds)
     if query.since is not None:
         raise errors.InvalidInput(

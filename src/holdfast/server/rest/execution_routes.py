@@ -17,8 +17,10 @@ _UNCHANGED = RestartRequest()
 
 @routes.post("/sessions/{session_id}/launch")
 async def launch(session: Session, query: StatusQuery, body: LaunchRequest) -> StatusAnswer:
-    """Start a script, a module (`pytest` with its node ids, say) or a piece of code."""
-    return await session.start(body.to_launch(), build_options(body, query))
+    """Start a script, a module (`pytest` with its node ids, say) or a piece of code.
+
+    In a clone or an import, or after the end: `{}` starts what was launched before."""
+    return await session.start(body.to_start(), build_options(body, query), body.to_preparation())
 
 
 @routes.post("/sessions/{session_id}/restart")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from starlette.requests import Request
+
+from holdfast import errors
 from holdfast.server.route_table import Documented, RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.service.settings import Settings
-from holdfast.wire.server_answers import Health, ProcessList, ServerInfo, ShuttingDown
+from holdfast.trust import proofs
+from holdfast.wire.server_answers import Health, ProcessList, ServerInfo, ServerProof, ShuttingDown
+from holdfast.wire.session_requests import ProofQuery
 
 routes = RouteList()
 # An unknown setting changes nothing. The operation lists the known ones.
@@ -24,6 +29,19 @@ async def health(debugger: Debugger) -> Health:
 async def info(debugger: Debugger) -> ServerInfo:
     """Version, capabilities, and the ways in which programs are reached."""
     return debugger.describe()
+
+
+@routes.get("/proof")
+async def prove(debugger: Debugger, request: Request, query: ProofQuery) -> ServerProof:
+    """Prove that this is the server of `server.json`, to a client that knows the secret there.
+
+    `IP` and `PORT` are those that the client connected to. This is asked without a token."""
+    here = request.scope["server"]
+    if not proofs.is_client(query.proof, debugger.secret, here, query.nonce):
+        raise errors.Refused(
+            "The proof is wrong.", hint="Read the secret in server.json again, and use a new nonce."
+        )
+    return ServerProof(proofs.prove_server(debugger.secret, here, query.nonce))
 
 
 @routes.get("/config")

@@ -9,11 +9,11 @@ import msgspec
 
 from holdfast import errors
 from holdfast.model.config import SessionConfig
-from holdfast.server.rest.shared import build_options
+from holdfast.server.rest.shared import build_options, parse_names
 from holdfast.server.route_table import PeekedSession, ProgramTarget, RouteList
 from holdfast.service.debugger import Debugger
-from holdfast.service.run_options import RunOptions
 from holdfast.service.session import Session
+from holdfast.service.session_registry import STATUSES
 from holdfast.wire.program_answers import ExportedSession, PingAnswer, ProgramDetail
 from holdfast.wire.program_requests import (
     AttachRequest,
@@ -36,27 +36,36 @@ _NO_NAME = CloneSession()
 
 
 @routes.post("/sessions", status=201)
-async def create_session(debugger: Debugger, body: CreateSession = _DEFAULTS) -> ProgramDetail:
-    """Create a session; with `mode: attach`, attach it at once."""
-    config, profile = SessionConfig(**get_settings(body)), body.breakpoint_profile
+async def create_session(
+    debugger: Debugger, query: StatusQuery, body: CreateSession = _DEFAULTS
+) -> ProgramDetail:
+    """Create a session; with `launch` or `mode: attach`, and its breakpoints, start it at once.
+
+    With `wait`, the answer is the first stop, with its locals and its source, or the end. If any of
+    it is refused, the answer is that error, and there is no session.
+    """
     if body.mode == "attach":
         if (body.pid is None) == (body.port is None):
             raise errors.InvalidInput("give pid, or port (with host)", field="pid")
-        attach = body.to_attach()
-        return await debugger.programs.open_attached(config, attach, body.wait, profile)
-    if body.pid or body.port:
+    elif body.pid is not None or body.port is not None:
         raise errors.InvalidInput('pid and port go with mode "attach"', field="mode")
-    session = await debugger.programs.open(config, profile)
-    return await session.detail()
+    return await debugger.programs.create(
+        SessionConfig(**get_settings(body)),
+        body.to_start(),
+        body.to_preparation(),
+        build_options(body, query, launch=body.launch),
+        body.breakpoint_profile,
+    )
 
 
 @routes.get("/sessions")
 async def list_sessions(debugger: Debugger, query: SessionListQuery) -> SessionList:
     """Every session with its status; those of a server that is gone can be restarted."""
+    wanted = parse_names(query.status, STATUSES, "status")
     sessions = [
         session.summary()
         for session in debugger.sessions.all()
-        if query.status is None or session.state.value == query.status
+        if wanted is None or session.state.value in wanted
     ]
     return SessionList(sessions, len(sessions))
 
@@ -72,7 +81,7 @@ async def get_status(session: PeekedSession, query: StatusQuery) -> StatusAnswer
     """Where the program is. With `wait`, the next stop or the end, or `running` when time is up.
 
     Of an agent: whether it is held, and what holds it."""
-    return await session.status(RunOptions(wait=query.wait, include=query.include))
+    return await session.status(build_options(query))
 
 
 @routes.patch("/sessions/{session_id}")
@@ -139,4 +148,4 @@ def _build_document(body: ImportSession) -> dict[str, Any]:
 @routes.post("/sessions/{session_id}/attach")
 async def attach_session(session: Session, query: StatusQuery, body: AttachRequest) -> StatusAnswer:
     """Attach to a process by pid, or to a debugpy that listens at host and port."""
-    return await session.start(body.to_attach(), build_options(body, query))
+    return await session.start(body.to_attach(), build_options(body, query), body.to_preparation())

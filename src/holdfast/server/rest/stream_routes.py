@@ -8,15 +8,21 @@ from typing import Annotated
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from holdfast.server.rest.shared import parse_cursor, parse_seconds, parse_types
+from holdfast.server.rest.shared import (
+    build_options,
+    parse_names,
+    parse_seconds,
+    parse_since,
+    parse_types,
+)
 from holdfast.server.route_table import Media, PeekedProgram, ProgramTarget, RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.service.waitable import client_disconnected
 from holdfast.wire import rest
 from holdfast.wire.program_answers import InputAccepted, OutputCleared, OutputPage
-from holdfast.wire.program_requests import OutputQuery, SendInput, StreamQuery
+from holdfast.wire.program_requests import OUTPUT_TYPES, OutputQuery, SendInput, StreamQuery
 from holdfast.wire.session_answers import EventList
-from holdfast.wire.session_requests import SessionEventsQuery
+from holdfast.wire.session_requests import SessionEventsQuery, StatusQuery
 
 routes = RouteList()
 _HEARTBEAT = 15.0
@@ -33,8 +39,8 @@ async def get_output(session: PeekedProgram, query: OutputQuery) -> OutputPage:
 
     One answer carries at most about 2 MB: while it says `has_more`, ask again from its cursor.
     """
-    kinds = frozenset(query.type.split(",")) if query.type else None
-    since = parse_cursor(query.since)
+    kinds = parse_names(query.type, OUTPUT_TYPES, "type")
+    since = parse_since(query.since)
     return await session.program.read_output(since, query.limit, kinds, query.wait)
 
 
@@ -49,7 +55,7 @@ async def stream_output(
     session: PeekedProgram, query: StreamQuery, request: Request
 ) -> OutputStream:
     """Output as server-sent events, from a cursor on, until the program ends."""
-    start = parse_cursor(query.since or request.headers.get("last-event-id"))
+    start = parse_since(query.since or request.headers.get("last-event-id"))
     return StreamingResponse(_stream(session, start), media_type="text/event-stream")
 
 
@@ -77,10 +83,13 @@ async def _stream(session: PeekedProgram, start: int) -> AsyncIterator[bytes]:
 
 @routes.post("/sessions/{session_id}/input")
 @routes.post("/sessions/{session_id}/stdin")
-async def send_input(session: ProgramTarget, body: SendInput) -> InputAccepted:
-    """Write to the program's stdin."""
+async def send_input(session: ProgramTarget, query: StatusQuery, body: SendInput) -> InputAccepted:
+    """Write to the program's stdin; with `wait`, the answer is what comes of it.
+
+    That is the next stop, the next question, the end, or `running` when time is up."""
     text = body.input if body.input is not None else body.text
-    return session.program.send_input(text, close=body.close)
+    options = build_options(body, query)
+    return await session.program.send_input(text, close=body.close, options=options)
 
 
 @routes.get("/sessions/{session_id}/events")
@@ -92,5 +101,5 @@ async def get_events(debugger: Debugger, session_id: str, query: SessionEventsQu
     `has_more`, ask again from its `last_seq`.
     """
     seconds, types = parse_seconds(query.wait, debugger), parse_types(query.types)
-    since = parse_cursor(query.since)
+    since = parse_since(query.since)
     return await debugger.events.read_session(session_id, since, query.limit, types, seconds)

@@ -14,6 +14,10 @@ from holdfast.model.breakpoint import Breakpoint
 from holdfast.service.programs.source_files import SourceFiles
 
 PENDING = "Source file not found. Breakpoint pending."
+GENERATED = (
+    "No file has this name. The breakpoint stops in code that the program compiles under it, "
+    "as in compile(text, '<name>', 'exec')."
+)
 _STORED = ("id", "file", "line", "function", "condition", "hit_condition", "log_message", "enabled")
 
 
@@ -46,6 +50,9 @@ class BreakpointSet:
                 known=list(self._all),
             ) from None
 
+    def find(self, breakpoint_id: str) -> Breakpoint | None:
+        return self._all.get(breakpoint_id)
+
     # -- changes ----------------------------------------------------------------------------
 
     def add(
@@ -71,6 +78,21 @@ class BreakpointSet:
         self._last += len(points)
         self._all.update((point.id, point) for point in points)
         return points
+
+    def add_missing(
+        self, specs: Sequence[Mapping[str, Any]], strict: Iterable[bool] = ()
+    ) -> tuple[list[Breakpoint], list[Breakpoint]]:
+        """The same, but one that is there already is not set twice. All of them, and the new."""
+        before = {point.id for point in self}
+        known = {_build_key(point): point for point in self}
+        points = self.add(specs, strict)
+        wanted: dict[str, Breakpoint] = {}
+        for point in points:
+            kept = known.setdefault(_build_key(point), point)
+            if kept is not point:
+                self.remove(point.id)
+            wanted[kept.id] = kept
+        return list(wanted.values()), [each for each in wanted.values() if each.id not in before]
 
     def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> Breakpoint:
         before = self.get(breakpoint_id)
@@ -108,7 +130,7 @@ class BreakpointSet:
     def _resolve_path(self, wanted: Breakpoint) -> Breakpoint:
         """The breakpoint with an absolute path; what can never work is refused."""
         check(wanted)
-        if wanted.file is not None and not wanted.is_function:
+        if wanted.file is not None and not wanted.is_function and not _is_generated(wanted.file):
             given = os.path.expanduser(wanted.file)
             if not os.path.isabs(given):
                 self._relative[wanted.id] = given
@@ -125,6 +147,7 @@ class BreakpointSet:
         if wanted.line < 1:
             raise errors.InvalidLine(
                 f"no line {wanted.line}: lines count from 1",
+                hint=None if source else "Choose a line from 1 on.",
                 file=wanted.file,
                 line=wanted.line,
                 max_line=source.analysis.max_line if source else None,
@@ -133,7 +156,8 @@ class BreakpointSet:
             if strict:
                 raise errors.FileMissing(f"no such file: {wanted.file}", file=wanted.file)
             self._waiting.add(wanted.id)
-            return dataclasses.replace(wanted, verified=False, message=PENDING, suggestion=None)
+            message = GENERATED if _is_generated(wanted.file) else PENDING
+            return dataclasses.replace(wanted, verified=False, message=message, suggestion=None)
         placed = executable_lines.place(source.analysis, wanted.line)
         if placed.verified:
             self._waiting.discard(wanted.id)
@@ -281,6 +305,16 @@ def _build_document(point: Breakpoint) -> dict[str, Any]:
     if point.is_function:
         del kept["file"], kept["line"]
     return {name: value for name, value in kept.items() if value is not None}
+
+
+def _build_key(point: Breakpoint) -> frozenset[tuple[str, Any]]:
+    """What two breakpoints have in common that are the same but for their ids."""
+    return frozenset(item for item in _build_document(point).items() if item[0] != "id")
+
+
+def _is_generated(file: str) -> bool:
+    """Whether this is a name such as `<string>`, which stands for no file."""
+    return file.startswith("<") and file.endswith(">")
 
 
 def _stem(path: str) -> str:

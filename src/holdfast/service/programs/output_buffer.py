@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from holdfast.wire import rest
-from holdfast.wire.program_answers import OutputEntry
+from holdfast.wire.program_answers import OutputCounts, OutputEntry
 
 _MAX_ENTRY = 64 * 1024
 _ENTRY_COST = 100
+_TAIL_ENTRIES = 1000
 MAX_PAGE_BYTES = 2 * 1024 * 1024
 """How much one answer carries. It is in memory until its last byte is sent."""
 
@@ -23,11 +24,16 @@ class Entry:
     type: str
     text: str
     at: float
+    run: int
     place: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def to_json(self) -> OutputEntry:
         entry = OutputEntry(
-            type=self.type, text=self.text, timestamp=rest.timestamp(self.at), seq=self.seq
+            type=self.type,
+            text=self.text,
+            timestamp=rest.timestamp(self.at),
+            seq=self.seq,
+            run=self.run,
         )
         entry.update(cast(OutputEntry, self.place))
         return entry
@@ -42,6 +48,15 @@ class Page:
     """How many entries after the requested cursor were dropped before."""
 
 
+@dataclass(frozen=True)
+class Tail:
+    """The end of what was written after a cursor."""
+
+    entries: list[OutputEntry]
+    cursor: int
+    counts: OutputCounts
+
+
 class OutputBuffer:
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
@@ -49,7 +64,10 @@ class OutputBuffer:
         self._bytes = 0
         self._seq = 0
         self._last_line: dict[str, str] = {}
-        self._mark = 0
+        self._cleared = 0
+        self._shown = 0
+        self.run = 0
+        """The number of the program's run, from 1 on."""
 
     @property
     def cursor(self) -> int:
@@ -62,7 +80,7 @@ class OutputBuffer:
         for start in range(0, len(text), longest):
             part = text[start : start + longest]
             self._seq += 1
-            self._entries.append(Entry(self._seq, kind, part, now, place))
+            self._entries.append(Entry(self._seq, kind, part, now, self.run, place))
             self._bytes += _size(part)
         self._last_line[kind] = _unfinished_line(self._last_line.get(kind, ""), text)
         while self._is_too_large() and len(self._entries) > 1:
@@ -82,8 +100,7 @@ class OutputBuffer:
     ) -> Page:
         """The first entries after `since`: at most `limit`, and of about that size together."""
         since = min(since, self._seq)  # a cursor of another run of the server means: from now on
-        first = self._entries[0].seq if self._entries else self._seq + 1
-        dropped = max(0, first - 1 - since)
+        dropped = self._count_dropped(since)
         entries: list[Entry] = []
         cursor = since
         for entry in self._iterate_after(since):
@@ -94,6 +111,11 @@ class OutputBuffer:
                 entries.append(entry)
                 max_bytes -= len(entry.text)
         return Page(entries, max(cursor, since, self._seq), False, dropped)
+
+    def _count_dropped(self, since: int) -> int:
+        """How many entries after a cursor made room for others. Cleared ones do not count."""
+        first = self._entries[0].seq if self._entries else self._seq + 1
+        return max(0, first - 1 - max(since, self._cleared))
 
     def _iterate_after(self, since: int) -> Iterator[Entry]:
         if not self._entries:
@@ -109,18 +131,60 @@ class OutputBuffer:
             if index >= skip:
                 yield entry
 
-    def mark(self) -> None:
-        """The program runs on: what it writes from now on is new."""
-        self._mark = self._seq
+    # -- what answers at a stop show --------------------------------------------------------
 
-    def new_entries(self, limit: int) -> list[Entry]:
-        """What was written since the program last ran on."""
-        return self.page(self._mark, limit).entries
+    def begin_run(self) -> None:
+        """Begin a run: what it writes is new, what earlier ones wrote is not."""
+        self.run += 1
+        self._shown = self._seq
+
+    def cancel_run(self) -> None:
+        """Do not count a run that did not begin."""
+        self.run -= 1
+
+    def read_tail(self, since: int | None, max_bytes: int) -> Tail:
+        """The end of what came after `since`, or of what no answer of this run has shown."""
+        start = self._shown if since is None else min(since, self._seq)
+        new = list(self._iterate_after(start))
+        max_entries = max(_TAIL_ENTRIES, max_bytes // _ENTRY_COST)
+        shown: list[OutputEntry] = []
+        room = max_bytes
+        for entry in reversed(new):
+            if room <= 0 or len(shown) == max_entries:
+                break
+            shown.append(_cut(entry, room))
+            room -= _size(shown[-1]["text"])
+        size = sum(_size(entry.text) for entry in new)
+        counts = OutputCounts(
+            since=str(start),
+            entries=len(new),
+            bytes=size,
+            omitted=len(new) - len(shown),
+            omitted_bytes=size - (max_bytes - room),
+            dropped=self._count_dropped(start),
+        )
+        return Tail(shown[::-1], self._seq, counts)
+
+    def note_shown(self, cursor: int) -> None:
+        """Note that an answer has shown what was written up to here."""
+        self._shown = max(self._shown, cursor)
+
+    def tail(self, since: int, kind: str, max_characters: int) -> str:
+        """The end of what was written after `since`."""
+        parts: list[str] = []
+        for entry in reversed(self._entries):
+            if entry.seq <= since or max_characters <= 0:
+                break
+            if entry.type == kind:
+                parts.append(entry.text[-max_characters:])
+                max_characters -= len(entry.text)
+        return "".join(reversed(parts))
 
     def clear(self) -> None:
         """Forget all; cursors given out before stay valid."""
         self._entries.clear()
         self._bytes = 0
+        self._cleared = self._seq
 
     def new_line(self) -> None:
         """Begin a new line: somebody gave input, or another program begins."""
@@ -130,6 +194,18 @@ class OutputBuffer:
     def prompt(self) -> str:
         """The last line without its end: the prompt of a program that waits for input."""
         return self._last_line.get("stdout", "") or self._last_line.get("stderr", "")
+
+
+def _cut(entry: Entry, max_bytes: int) -> OutputEntry:
+    """The entry, or as much of its end as there is room for."""
+    shown, size = entry.to_json(), _size(entry.text)
+    if size > max_bytes:
+        data = entry.text.encode("utf-8", "surrogatepass")[size - max_bytes :]
+        while data and data[0] & 0xC0 == 0x80:  # not the first byte of a character
+            data = data[1:]
+        shown["text"] = data.decode("utf-8", "surrogatepass")
+        shown["omitted_bytes"] = size - len(data)
+    return shown
 
 
 def _size(text: str) -> int:

@@ -17,7 +17,7 @@ from holdfast import errors
 from holdfast.core.ledger import Ledger
 from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
-from holdfast.model.launch import Attach
+from holdfast.model.launch import Preparation, Start
 from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import State
 from holdfast.service.event_stream import EventStream
@@ -27,12 +27,13 @@ from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
 from holdfast.service.programs.project_directory import resolve_directory, resolve_settings
 from holdfast.service.programs.session_document import apply_document, export_document, parse_config
 from holdfast.service.programs.source_files import SourceFiles
-from holdfast.service.run_options import DEFAULT_INCLUDE, Wait, parse_wait
+from holdfast.service.run_options import NOTHING, RunOptions, parse_include, parse_wait
 from holdfast.service.settings import Settings
 from holdfast.store import Store
 from holdfast.targets.program import launcher
 from holdfast.targets.program.attachment import Trusted
 from holdfast.targets.program.interpreter_pool import Pool
+from holdfast.targets.program.join_tickets import remove_left_tickets
 from holdfast.targets.program.process_spawner import Warden
 from holdfast.targets.program.process_tags import Tags
 from holdfast.targets.program.python_processes import python_processes
@@ -42,6 +43,7 @@ from holdfast.wire.server_answers import ProcessList, ServerWarning
 
 log = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
+_SHOWN_BYTES = 4096
 _MAX_EXPIRED = 1000
 
 
@@ -53,17 +55,21 @@ class Programs:
         stream: EventStream,
         settings: Callable[[], Settings],
         trusted: Trusted,
+        tickets: Path,
         pool_size: int | None = None,
+        signals: int | None = None,
     ) -> None:
         self.store = store
         self.ledger = ledger
         self.stream = stream
         self.trusted = trusted
+        self.tickets = tickets
+        """The directory of the tickets with which processes join a session."""
         self.projects = ProjectBreakpoints(store.directory)
         self.profiles = BreakpointProfiles(store.directory)
         self.sources = SourceFiles()
         self.tags = Tags()
-        self.warden = Warden(self.tags.nonce)
+        self.warden = Warden(self.tags.nonce, signals)
         self.pool = Pool(self._start_warm_interpreter, self._unwatch, 0)
         self.fallback_reason: str | None = None
         """Why a program was last started through the stock adapter."""
@@ -71,6 +77,7 @@ class Programs:
         self._pool_size = pool_size
         self._sessions: dict[str, ProgramSession] = {}
         self._undeleted: set[str] = set()
+        self._is_unsaved_logged = False
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
@@ -80,6 +87,7 @@ class Programs:
     # -- its own life -----------------------------------------------------------------------
 
     async def start(self) -> None:
+        remove_left_tickets(self.tickets)
         await self.warden.start()
         size = self.settings.pool_size if self._pool_size is None else self._pool_size
         self.pool = Pool(self._start_warm_interpreter, self._unwatch, size)
@@ -139,6 +147,21 @@ class Programs:
         }
         return ServerWarning(code="STORE_BEHIND", message=message.rstrip(), details=details)
 
+    def tell_unsaved(self, message: str | None) -> None:
+        """Tell every session that it is not saved any more, or with None, that it is again."""
+        for session in self._sessions.values():
+            if message is None:
+                session.event("saved")
+            else:
+                session.event("not_saved", message=message)
+
+    def _log_unsaved(self) -> None:
+        """Write to the log when something cannot be saved, and when all of it is."""
+        warning = self.unsaved_warning()
+        if (warning is not None) != self._is_unsaved_logged:
+            self._is_unsaved_logged = warning is not None
+            log.warning("%s", "Everything is written again." if not warning else warning["message"])
+
     async def restore(self, record: SessionRecord) -> None:
         """Restore a session of an earlier server, ready to be restarted."""
         last_seq = await self.store.feed.last_seq(record.id)
@@ -163,6 +186,7 @@ class Programs:
                 if isinstance(ended, BaseException):
                     log.error("an idle session could not be ended", exc_info=ended)
             self._drop_oldest_expired()
+            self._log_unsaved()
             await self._retry_writes()
 
     async def _retry_writes(self) -> None:
@@ -246,20 +270,36 @@ class Programs:
             await session.storage.save()
         return session
 
-    async def open_attached(
-        self, config: SessionConfig, attach: Attach, wait: Wait = None, profile: str | None = None
+    async def create(
+        self,
+        config: SessionConfig,
+        start: Start | None,
+        preparation: Preparation,
+        options: RunOptions,
+        profile: str | None = None,
     ) -> ProgramDetail:
-        """Open a session and attach it. If it cannot be attached, there is no session."""
+        """Open a session, set breakpoints, start its program: all of it, or there is no session."""
+        seconds, include = parse_wait(options.wait, self.settings.max_wait), parse_include(options)
         session = await self.open(config, profile)
         try:
-            await session.attach(attach)
-            seconds = parse_wait(wait, self.settings.max_wait)
-            if seconds:
-                await session.wait_until_settled(seconds)
-        except BaseException:  # cancellation included: delete the session that is not attached
+            if start is None:
+                session.breakpoints.set_before_start(preparation)
+                await session.storage.save()
+            else:
+                await session.begin(start, preparation)
+        except BaseException as problem:  # cancellation included: delete what has not begun
+            if isinstance(problem, (errors.LaunchFailed, errors.ProgramSyntaxError)):
+                _explain_without_session(problem, session)
+            session.breakpoints.undo_set_before_start()
+            await session.storage.save()
             await self.delete(session)
             raise
-        return await session.detail(() if wait is None else DEFAULT_INCLUDE)
+        if seconds and start is not None:
+            await session.wait_until_settled(seconds)
+        asked = options.wait is not None or options.include is not None
+        answer = await session.detail(include if asked else NOTHING)
+        session.show_prepared(answer)
+        return answer
 
     async def _save_new(self, session: ProgramSession) -> None:
         """Save a new session. If it cannot be saved, there is no session."""
@@ -379,6 +419,14 @@ class Programs:
     def stop_waiting(self) -> None:
         for session in self._sessions.values():
             session.stop_waiting()
+
+
+def _explain_without_session(problem: errors.HoldfastError, session: ProgramSession) -> None:
+    """Say what to do without the session, which is deleted with its output."""
+    problem.hint = "Nothing is left of the session. Correct it, and send the request again."
+    if isinstance(problem, errors.LaunchFailed):
+        tail = session.output.read_tail(None, _SHOWN_BYTES)
+        problem.details["output"] = "".join(entry["text"] for entry in tail.entries)
 
 
 def _new_id() -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
@@ -12,12 +13,21 @@ from holdfast.core import call_lines, lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.model.config import SessionConfig
 from holdfast.model.hold import Hold
-from holdfast.model.launch import Attach, Launch
+from holdfast.model.launch import (
+    NO_PREPARATION,
+    Attach,
+    Launch,
+    LaunchChanges,
+    Preparation,
+    Start,
+)
 from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
-from holdfast.service.programs import status_builder
+from holdfast.service.programs import hang_report, status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
+from holdfast.service.programs.debugger_losses import DebuggerLosses
+from holdfast.service.programs.end_report import EndReport
 from holdfast.service.programs.idle_timer import IdleTimer
 from holdfast.service.programs.inspection import Inspection
 from holdfast.service.programs.output_buffer import OutputBuffer
@@ -31,7 +41,14 @@ from holdfast.service.programs.session_document import export_session
 from holdfast.service.programs.session_storage import SessionStorage
 from holdfast.service.programs.stop_tracker import StopTracker
 from holdfast.service.programs.watch_list import WatchList
-from holdfast.service.run_options import RunOptions, Wait, parse_include, parse_wait
+from holdfast.service.run_options import (
+    NOTHING,
+    Included,
+    RunOptions,
+    Wait,
+    parse_include,
+    parse_wait,
+)
 from holdfast.service.session import DecisionRequest
 from holdfast.service.settings import Settings
 from holdfast.service.stored_session import StoredSession
@@ -102,9 +119,11 @@ class ProgramSession(StoredSession):
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
+        self.end_report = EndReport(self)
         self.inspection = Inspection(self)
         self.watches = WatchList(self)
         self.children = ChildSessions(self)
+        self.losses = DebuggerLosses(self)
         self.storage = SessionStorage(self)
         self.idle = IdleTimer(self)
 
@@ -161,7 +180,7 @@ class ProgramSession(StoredSession):
     def summary(self) -> ProgramSummary:
         return status_builder.build_summary(self)
 
-    async def detail(self, include: tuple[str, ...] = ()) -> ProgramDetail:
+    async def detail(self, include: Included = NOTHING) -> ProgramDetail:
         answer = await status_builder.build_detail(self, include)
         self.programs.drop_expired(self)
         return answer
@@ -170,7 +189,7 @@ class ProgramSession(StoredSession):
         """Where the program is. With `wait`, the next stop or the end, or `running`."""
         seconds = self._seconds(options, 0.0)
         wants_stop = options.include is not None or seconds
-        include = parse_include(options.include) if wants_stop else ()
+        include = parse_include(options) if wants_stop else NOTHING
         if seconds:
             await self.wait_until_settled(seconds)
         answer = await status_builder.build_status(self, include)
@@ -206,14 +225,32 @@ class ProgramSession(StoredSession):
         self.output.clear()
         return OutputCleared(str(self.output.cursor))
 
-    def send_input(self, text: str | None, *, close: bool = False) -> InputAccepted:
-        """Write to the program's stdin; what it does not read yet waits in the pipe."""
-        lifecycle.require(self.state, "input")
+    async def send_input(
+        self, text: str | None, *, close: bool, options: RunOptions
+    ) -> InputAccepted:
+        """Write to the program's stdin. With `wait`, say what came of it."""
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
+        size = self._write_input(text, close=close)
+        if seconds:
+            await self.wait_until_settled(seconds)
+            status = await status_builder.build_status(self, include)
+        else:
+            status = ProgramStatus(session_id=self.id, status=self.state.value)
+        fields = {name: getattr(status, name) for name in status.__struct_fields__}
+        return InputAccepted(**fields, bytes=size)
+
+    def _write_input(self, text: str | None, *, close: bool) -> int:
+        """Write to stdin; how many bytes. What the program does not read yet stays in the pipe."""
+        self.require("input")
         stdin = self.current_target().input
-        if stdin is None or not stdin.open:
+        if stdin is None:
             raise self._no_input(
-                "the program's stdin is closed, or was never ours",
-                "Only a launched program reads our input, until it is closed.",
+                "the program does not read our input: its stdin is its own",
+                "Write to its terminal, or launch it here, without the adapter.",
+            )
+        if not stdin.open:
+            raise self._no_input(
+                "the program's stdin is closed", "It has read all that it will. POST /restart."
             )
         data = (text or "").encode("utf-8", "surrogateescape")
         if stdin.waiting and stdin.waiting + len(data) > _MAX_INPUT:
@@ -229,22 +266,34 @@ class ProgramSession(StoredSession):
             stdin.end()
         self.event("input_given", bytes=len(data), closed=close)
         self.move(Signal.INPUT_GIVEN)
-        return InputAccepted(len(data), self.state.value)
+        return len(data)
 
     def _no_input(self, message: str, hint: str, **details: int) -> errors.WrongState:
         return errors.WrongState(
             message,
             hint=hint,
             state=self.state.value,
-            possible=[name for name in lifecycle.list_operations(self.state) if name != "input"],
+            possible=[name for name in self.list_operations() if name != "input"],
             **details,
         )
 
     # -- waiting ----------------------------------------------------------------------------
 
     async def wait_until_settled(self, seconds: float) -> bool:
-        """Wait until the program stops, waits for input, or ends, or a child of it is held."""
-        return await self.children.wait_for_held(lambda: lifecycle.is_settled(self.state), seconds)
+        """Wait until the program stops, waits for input, or ends, or a child of it is held.
+
+        The loss of the debugger ends one wait, too: what is waited for may never come.
+        """
+        losses = self.losses
+        is_reported = losses.is_reported
+
+        def is_settled() -> bool:
+            is_lost = losses.is_disconnected and not is_reported
+            return is_lost or lifecycle.is_settled(self.state)
+
+        reached = await self.children.wait_for_held(is_settled, seconds)
+        losses.is_reported = losses.is_disconnected
+        return reached
 
     async def wait_for_output(self, since: int, seconds: float) -> bool:
         return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)
@@ -254,23 +303,51 @@ class ProgramSession(StoredSession):
 
     # -- start and end ----------------------------------------------------------------------
 
-    async def start(self, request: Launch | Attach, options: RunOptions) -> ProgramStatus:
-        seconds = self._seconds(options, 0.0)
-        if isinstance(request, Launch):
-            include = parse_include(options.include)
-            await self._start_run("launch", launch_program(self, request, Signal.LAUNCH))
-            return await status_builder.build_answer_after_run(self, seconds, include)
-        await self.attach(request)
-        if seconds:
-            await self.wait_until_settled(seconds)
-        include = parse_include(None) if options.wait is not None else ()
-        return await status_builder.build_status(self, include)
+    async def start(
+        self, request: Start, options: RunOptions, preparation: Preparation = NO_PREPARATION
+    ) -> ProgramStatus:
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
+        await self.begin(request, preparation)
+        if not isinstance(request, Attach):
+            answer = await status_builder.build_answer_after_run(self, seconds, include)
+        else:
+            if seconds:
+                await self.wait_until_settled(seconds)
+            asked = options.wait is not None or options.include is not None
+            answer = await status_builder.build_status(self, include if asked else NOTHING)
+        self.show_prepared(answer)
+        return answer
 
-    async def attach(self, request: Attach) -> None:
-        await self._start_run("attach", attach_program(self, request))
+    async def begin(self, request: Start, preparation: Preparation) -> None:
+        """Start its program, or attach to it, and do not wait for what comes of it."""
+        if isinstance(request, Attach):
+            await self._start_run("attach", attach_program(self, request, preparation))
+        else:
+            launch = self._find_launch(request)
+            work = launch_program(self, launch, Signal.LAUNCH, preparation)
+            is_repeated = isinstance(request, LaunchChanges)
+            with _saying_that_it_is_gone() if is_repeated else contextlib.nullcontext():
+                await self._start_run("launch", work)
+
+    def _find_launch(self, request: Launch | LaunchChanges) -> Launch:
+        if isinstance(request, Launch):
+            return request
+        if self.launch is None:
+            raise errors.InvalidInput(
+                "give exactly one of script, module and code",
+                hint="Only a session that was launched, a copy of one, or an import of one can be "
+                "launched without them.",
+                field="body",
+            )
+        return dataclasses.replace(self.launch, **request.fields)
+
+    def show_prepared(self, answer: ProgramStatus) -> None:
+        """Show the breakpoints that came with the start in its answer."""
+        if self.breakpoints.prepared:
+            answer.breakpoints_set = self.breakpoints.describe(self.breakpoints.prepared)
 
     async def restart(self, changes: Mapping[str, Any], options: RunOptions) -> ProgramStatus:
-        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
         await self._start_run("restart", self._restart(changes))
         return await status_builder.build_answer_after_run(self, seconds, include)
 
@@ -280,18 +357,17 @@ class ProgramSession(StoredSession):
                 "nothing to restart: the session was not launched",
                 hint="An attached program cannot be started over; attach again.",
                 state=self.state.value,
-                possible=[
-                    name for name in lifecycle.list_operations(self.state) if name != "restart"
-                ],
+                possible=[name for name in self.list_operations() if name != "restart"],
             )
         launch = dataclasses.replace(self.launch, **changes)
-        await launch_program(self, launch, Signal.RESTART)
+        with _saying_that_it_is_gone():
+            await launch_program(self, launch, Signal.RESTART)
 
     async def _start_run(self, operation: str, work: Coroutine[Any, Any, None]) -> None:
         """Start a program in a task that the end of the session can cancel."""
         async with self.busy:
             try:
-                lifecycle.require(self.state, operation)
+                self.require(operation)
                 if self.is_closed:
                     raise errors.SessionNotFound(
                         f"session {self.id} is being ended", id=self.id, session_id=self.id
@@ -308,7 +384,7 @@ class ProgramSession(StoredSession):
                 raise errors.WrongState(
                     "the session was ended before its program began",
                     state=self.state.value,
-                    possible=lifecycle.list_operations(self.state),
+                    possible=self.list_operations(),
                     reason=self.reason,
                 ) from None
             finally:
@@ -316,7 +392,7 @@ class ProgramSession(StoredSession):
 
     async def terminate(self) -> ProgramStatus:
         target = self.live_target("terminate") if self.target else None
-        lifecycle.require(self.state, "terminate")
+        self.require("terminate")
         self.event("terminating")
         if target is None:
             self.cut_start_short("terminated")
@@ -350,13 +426,13 @@ class ProgramSession(StoredSession):
     # -- decide -----------------------------------------------------------------------------
 
     async def resume(self, options: RunOptions) -> ProgramStatus:
-        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
         await self._act("continue", options.by)
         return await status_builder.build_answer_after_run(self, seconds, include)
 
     async def step(self, action: str, options: RunOptions) -> ProgramStatus:
         seconds = self._seconds(options, self.settings.step_wait)
-        include = parse_include(options.include)
+        include = parse_include(options)
         before = await self._act(action, options.by, thread=options.thread_id)
         answer = await status_builder.build_answer_after_run(self, seconds, include)
         if action == "step-into" and self._stepped_over_native(before):
@@ -366,7 +442,7 @@ class ProgramSession(StoredSession):
 
     async def decide(self, hold: Hold, request: DecisionRequest) -> ProgramStatus:
         options = request.options
-        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
         await self._act(request.action, options.by, hold_id=hold.id)
         answer = await status_builder.build_answer_after_run(self, seconds, include)
         answer.action = request.action
@@ -384,7 +460,7 @@ class ProgramSession(StoredSession):
     ) -> Stop:
         """Continue or step. The decision is taken at once; the next stop is waited for later."""
         if hold_id is None:
-            lifecycle.require(self.state, action)
+            self.require(action)
         target = self.current_target()
         stop = self.stops.current
         if thread is not None and stop is not None and thread != stop.thread_id:
@@ -410,7 +486,7 @@ class ProgramSession(StoredSession):
         if options.thread_id is not None and self.state is State.PAUSED:
             return await self._pause_thread(options.thread_id, options)
         seconds = self._seconds(options, self.settings.step_wait)
-        include = parse_include(options.include)
+        include = parse_include(options)
         target = self.live_target("pause")
         if options.thread_id is not None:
             await self.inspection.require_thread(options.thread_id)
@@ -418,18 +494,22 @@ class ProgramSession(StoredSession):
         self.event("pause_requested", thread_id=options.thread_id)
         if seconds:
             await self.wait_until(lambda: self.state is State.PAUSED or self.over, seconds)
+            self.stops.show_held()
             answer = await status_builder.build_status(self, include)
         else:
             answer = await status_builder.build_answer_after_run(self, 0.0, include)
-        if answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value):
+        is_pending = answer.status in (State.RUNNING.value, State.WAITING_FOR_INPUT.value)
+        if is_pending:
             answer.pause_pending = True
             answer.message = _PAUSE_PENDING
+        if seconds and not self.over:
+            await hang_report.add_to_pause(answer, self, options.thread_id, is_pending=is_pending)
         return answer
 
     async def _pause_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
         """Stop one thread that runs while others are held."""
         seconds = self._seconds(options, self.settings.step_wait)
-        include = parse_include(options.include)
+        include = parse_include(options)
         await self.inspection.require_running_thread(thread)
         target = self.current_target()
         await target.operate("pause_thread", thread=thread)
@@ -437,17 +517,20 @@ class ProgramSession(StoredSession):
         if seconds:
             await self.stops.wait_for_thread(thread, seconds)
         answer = await status_builder.build_status(self, include)
-        if seconds and answer.thread_id != thread and not self.over:
+        is_pending = bool(seconds) and answer.thread_id != thread and not self.over
+        if is_pending:
             answer.pause_pending = True
             answer.message = _PAUSE_PENDING
+            await hang_report.add_to_pause(answer, self, thread, is_pending=True)
         return answer
 
     async def resume_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
         """Let one thread run on; the others stay held."""
-        seconds, include = self._seconds(options, 0.0), parse_include(options.include)
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
+        self.stops.show_held(thread)
         target = self.live_target("continue")
         threads = await self.inspection.require_thread(thread)
-        lifecycle.require(self.state, "continue")  # it may have been continued meanwhile
+        self.require("continue")  # it may have been continued meanwhile
         held = [t for t in threads if t["status"] == "paused" and t["id"] != thread]
         # Before it runs, because it may stop again before the debugger confirms.
         self.stops.release_thread(thread, held, options.by)
@@ -464,8 +547,36 @@ class ProgramSession(StoredSession):
     async def evaluate(self, request: EvaluateHold, hold_id: str | None = None) -> Variable:
         """The value of an expression in a frame; in a REPL, a statement may be run."""
         return await self.inspection.evaluate(
-            request.expression, request.frame_id, request.context, request.timeout
+            request.expression,
+            request.frame_id,
+            request.context,
+            request.timeout,
+            max_chars=request.max_chars,
+            start=request.start,
+            count=request.count,
         )
+
+    # -- what is possible -------------------------------------------------------------------
+
+    @property
+    def origin(self) -> lifecycle.Origin:
+        """How it got its program."""
+        if self.reason == "detached" and self.launch is not None:
+            return lifecycle.Origin.DETACHED
+        if self.parent_id is not None:
+            return lifecycle.Origin.CHILD
+        return lifecycle.Origin.LAUNCH if self.attached is None else lifecycle.Origin.ATTACH
+
+    def require(self, operation: str) -> None:
+        """Raise WrongState unless its state allows this."""
+        lifecycle.require(self.state, operation, self.origin)
+
+    def wrong_state(self, message: str) -> errors.WrongState:
+        return lifecycle.wrong_state(self.state, message, self.origin)
+
+    def list_operations(self) -> list[str]:
+        """What its state allows."""
+        return lifecycle.list_operations(self.state, self.origin)
 
     # -- its target -------------------------------------------------------------------------
 
@@ -479,12 +590,12 @@ class ProgramSession(StoredSession):
 
     def live_target(self, operation: str) -> Target:
         """The target, which must be in a state that allows this."""
-        lifecycle.require(self.state, operation)
+        self.require(operation)
         return self.current_target()
 
     def current_target(self) -> Target:
         if self.target is None or self.over:
-            raise lifecycle.wrong_state(self.state, "no program runs")
+            raise self.wrong_state("no program runs")
         return self.target
 
     def move(self, signal: Signal) -> bool:
@@ -502,12 +613,16 @@ class ProgramSession(StoredSession):
     def begin_run(self) -> RunListener:
         """Begin a new run of a program: forget what belongs to the last run, and its listener."""
         self._run += 1
+        self.output.begin_run()
         self.reason = self.exit_code = self.error = None
         self.target = None
         self.children.subprocesses = []
         self.stops.threads.clear()
         self.stops.frame_ids.clear()
         self.output.new_line()
+        self.breakpoints.forget_hits()
+        self.end_report.clear()
+        self.losses.clear()
         self.stops.withdraw("restarted")
         return RunListener(self, self._run)
 
@@ -525,16 +640,17 @@ class ProgramSession(StoredSession):
 
     def note_resumed(self, action: str, by: str) -> None:
         """Note that the program runs on, and who decided that."""
-        self.output.mark()
         self.event("continued", action=action, by=by)
         self.move(Signal.RESUMED)
 
     def refuse_start(self, before: State, error: errors.HoldfastError) -> None:
         """Note that the program could not begin, by a mistake that can be corrected."""
         self.target = None
+        self.output.cancel_run()
         if before is State.CREATED:
             self.move(Signal.LAUNCH_REFUSED)
         else:
+            self.end_report.note_refusal(error)
             self.note_end(error.short, None)
 
     def fail_start(self, error: errors.HoldfastError) -> None:
@@ -549,7 +665,7 @@ class ProgramSession(StoredSession):
         self.stops.withdraw(reason)
         reason, self.end_reason = self.end_reason or reason, None
         self.reason, self.exit_code = reason, code
-        self.event("terminated", reason=reason, exit_code=code)
+        self.event("terminated", reason=reason, exit_code=code, **self.end_report.describe_end())
         self.move(signal)
         self.storage.save_soon()
 
@@ -574,3 +690,13 @@ class ProgramSession(StoredSession):
         if target is not None and target.process is not None:
             await target.wait_until_ended()
         self.children.close_door()
+
+
+@contextlib.contextmanager
+def _saying_that_it_is_gone() -> Iterator[None]:
+    """If the script of an earlier start is gone: the request does not name it."""
+    try:
+        yield
+    except errors.FileMissing as problem:
+        problem.hint = "It was there when it was launched. POST /launch with another script."
+        raise

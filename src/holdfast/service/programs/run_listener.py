@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from holdfast.core.lifecycle import Signal
 from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
-from holdfast.targets.program.target import TargetListener
+from holdfast.targets.program.target import (
+    Counts,
+    FailedExpression,
+    Replacement,
+    TargetListener,
+    TracingChange,
+)
 from holdfast.wire.program_answers import Subprocess
 
 if TYPE_CHECKING:
@@ -63,6 +69,8 @@ class RunListener(TargetListener):
     def on_output(self, kind: str, text: str, **place: Any) -> None:
         if self._is_current():
             self._session.output.add(kind, text, **place)
+            if kind == "log":
+                self._session.breakpoints.count_hit(place["breakpoint_id"])
             self._session.wake()
 
     def on_input_wanted(self) -> None:
@@ -92,24 +100,45 @@ class RunListener(TargetListener):
         session.children.note_subprocess(child)
         session.event("subprocess_spawned", **child)
 
-    def on_breakpoint_error(self, number: int, error: str) -> None:
-        self._pass_on(lambda: self._note_breakpoint_error(f"bp_{number}", error))
+    def on_breakpoint_error(self, failure: FailedExpression) -> None:
+        self._pass_on(lambda: self._note_failure(failure))
 
-    def _note_breakpoint_error(self, breakpoint_id: str, error: str) -> None:
-        message = f"The condition raised {error}; it did not stop there."
-        self._session.breakpoints.points.note(breakpoint_id, message=message)
-        self._session.event("breakpoint_error", breakpoint_id=breakpoint_id, error=error)
+    def _note_failure(self, failure: FailedExpression) -> None:
+        session, breakpoint_id, error = self._session, f"bp_{failure['id']}", failure["error"]
+        if failure["field"] == "condition":
+            message = f"The condition raised {error}; it did not stop there."
+        else:
+            message = f"{failure['expression']} in the log message raised {error}."
+        session.breakpoints.points.note(breakpoint_id, message=message)
+        session.end_report.note_failure(failure)
+        session.event(
+            "breakpoint_error",
+            breakpoint_id=breakpoint_id,
+            error=error,
+            expression=failure["expression"],
+            field=failure["field"],
+        )
 
-    def on_hits(self, hits: dict[str, int]) -> None:
-        self._pass_on(lambda: self._session.breakpoints.note_hits(hits))
+    def on_exception(self, exception: dict[str, Any]) -> None:
+        self._pass_on(lambda: self._session.end_report.note_exception(exception))
 
-    def on_debugger_lost(self) -> None:
-        self._pass_on(self._lose_debugger)
+    def on_counts(self, counts: Counts) -> None:
+        self._pass_on(lambda: self._note_counts(counts))
 
-    def _lose_debugger(self) -> None:
+    def _note_counts(self, counts: Counts) -> None:
+        self._session.breakpoints.note_hits(counts["hits"])
+        self._session.end_report.note_counts(counts)
+
+    def on_tracing(self, change: TracingChange) -> None:
+        self._pass_on(lambda: self._session.losses.note_tracing(change))
+
+    def on_debugger_lost(self, replacement: Replacement | None) -> None:
+        self._pass_on(lambda: self._lose_debugger(replacement))
+
+    def _lose_debugger(self, replacement: Replacement | None) -> None:
         """The debugger is gone and the process runs on. It can no longer be inspected."""
         self._session.stops.withdraw("the debugger is gone")
-        self._session.event("debugger_disconnected")
+        self._session.losses.note_debugger(replacement)
         self._session.move(Signal.RESUMED)
 
     def on_exit(self, code: int | None) -> None:

@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
+from holdfast.model.launch import Preparation
 from holdfast.service.programs.breakpoint_set import BreakpointSet
 from holdfast.service.programs.source_files import SourceFiles, Stamp, stamp_of
 from holdfast.targets.program.launcher import Place, Setup
@@ -29,6 +30,10 @@ from holdfast.wire.program_answers import (
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
+_Undo = tuple[list[str], ExceptionFilters, ExceptionFilters]
+"""The ids of new breakpoints, and the exception filters before and after a change."""
+_NO_FILTERS = ExceptionFilters()
+_NOTHING_TO_UNDO: _Undo = ([], _NO_FILTERS, _NO_FILTERS)
 _CHANGED = "The file has changed since it was loaded; the line is of the old text."
 
 
@@ -39,6 +44,9 @@ class SessionBreakpoints:
         self._session = session
         self.points = BreakpointSet(sources)
         self.exceptions = ExceptionFilters()
+        self.prepared: list[str] = []
+        """The ids of those that the last start named."""
+        self._undo = _NOTHING_TO_UNDO
         self._loaded: dict[str, Stamp] = {}
 
     # -- what clients ask for ---------------------------------------------------------------
@@ -52,6 +60,11 @@ class SessionBreakpoints:
             self._append_event("breakpoint_set", point)
         await self._apply(points)
         return BreakpointsSet([self._build_answer(point) for point in points], len(points))
+
+    def describe(self, ids: Iterable[str]) -> list[BreakpointAnswer]:
+        """Those of these breakpoints that are still there."""
+        wanted = frozenset(ids)
+        return [self._build_answer(point) for point in self.points if point.id in wanted]
 
     async def all(self) -> BreakpointList:
         """Every breakpoint. One whose file was missing is checked again."""
@@ -92,9 +105,8 @@ class SessionBreakpoints:
                     hint="Give names such as ValueError, MyError or package.module.MyError.",
                     field="types",
                 )
-        self.exceptions = ExceptionFilters(tuple(filters), tuple(types))
         session = self._session
-        session.event("exception_breakpoints_set", filters=list(filters), types=list(types))
+        self._choose_exceptions(ExceptionFilters(tuple(filters), tuple(types)))
         if session.target is not None and not session.over:
             posted = session.target.post_exceptions(self.effective_exceptions)
             await session.target.wait_for_replies(posted)
@@ -103,6 +115,35 @@ class SessionBreakpoints:
 
     def exceptions_answer(self) -> ExceptionBreakpoints:
         return ExceptionBreakpoints(list(self.exceptions.filters), list(self.exceptions.types))
+
+    # -- what comes with a start ------------------------------------------------------------
+
+    def set_before_start(self, preparation: Preparation) -> None:
+        """Set what a request wants set before its program starts. All of it or nothing."""
+        points, added = self.points.add_missing(preparation.breakpoints, preparation.strict)
+        self.prepared = [point.id for point in points]
+        for point in added:
+            self._append_event("breakpoint_set", point)
+        before = self.exceptions
+        if preparation.exception_filters is not None:
+            self._choose_exceptions(ExceptionFilters(tuple(preparation.exception_filters)))
+        self._undo = ([point.id for point in added], before, self.exceptions)
+
+    def undo_set_before_start(self) -> None:
+        """Take it back, because the start was refused. What was changed since then stays."""
+        (added, before, after), self._undo = self._undo, _NOTHING_TO_UNDO
+        self.prepared = []
+        for point in [point for point in self.points if point.id in added]:
+            self.points.remove(point.id)
+            self._session.event("breakpoint_removed", breakpoint_id=point.id)
+        if before is not after and self.exceptions is after:
+            self._choose_exceptions(before)
+
+    def _choose_exceptions(self, chosen: ExceptionFilters) -> None:
+        self.exceptions = chosen
+        self._session.event(
+            "exception_breakpoints_set", filters=list(chosen.filters), types=list(chosen.types)
+        )
 
     def _append_event(self, kind: str, point: Breakpoint) -> None:
         self._session.event(kind, **msgspec.to_builtins(build_breakpoint(point)))
@@ -148,6 +189,18 @@ class SessionBreakpoints:
     def note_hits(self, hits: Mapping[str, int]) -> None:
         for number, count in hits.items():
             self.points.note(f"bp_{number}", hits=count)
+
+    def count_hit(self, breakpoint_id: str) -> None:
+        """A logpoint has written. The debugger's own count replaces this one later."""
+        point = self.points.find(breakpoint_id)
+        if point is not None:
+            self.points.note(breakpoint_id, hits=point.hits + 1)
+
+    def forget_hits(self) -> None:
+        """Another run begins, and counts from 0."""
+        for point in list(self.points):
+            if point.hits:
+                self.points.note(point.id, hits=0)
 
     @property
     def effective_exceptions(self) -> ExceptionFilters:

@@ -54,9 +54,20 @@ class SourceFiles:
             return known
         return self._read(path, stamp)
 
+    def line(self, path: str, number: int) -> str | None:
+        """One line of a file. A file that nobody asked for yet is not analysed for that."""
+        stamp = stamp_of(path)
+        known = self._known.get(path)
+        if known is not None and known.stamp == stamp:
+            return known.line(number)
+        data = _read_source(path) if stamp is not None else None
+        if data is None:
+            return None
+        lines = data.decode("utf-8", "replace").splitlines()
+        return lines[number - 1] if 1 <= number <= len(lines) else None
+
     def _read(self, path: str, stamp: Stamp) -> SourceFile | None:
-        archive = _find_archive(path)
-        data = _read_file(path) if archive is None else _read_member(archive, path)
+        data = _read_source(path)
         if data is None:
             self._known.pop(path, None)
             return None
@@ -120,6 +131,11 @@ def _find_archive(path: str) -> str | None:
     except (OSError, ValueError):
         pass
     return None
+
+
+def _read_source(path: str) -> bytes | None:
+    archive = _find_archive(path)
+    return _read_file(path) if archive is None else _read_member(archive, path)
 
 
 def _read_file(path: str) -> bytes | None:

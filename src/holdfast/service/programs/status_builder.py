@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from msgspec import UNSET
+
 from holdfast import errors
 from holdfast.model.location import Location
 from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
 from holdfast.service.programs.session_document import build_attach, build_launch
+from holdfast.service.run_options import NOTHING, Included
+from holdfast.service.waitable import client_disconnected
 from holdfast.wire import program_answers as answers
 from holdfast.wire import rest, session_answers
 from holdfast.wire.program_answers import (
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
 _CONTEXT_LINES = 3
 _MAX_FRAMES = 20
 _MAX_LOCALS = 200
-_MAX_OUTPUT = 1000
 _END_SECONDS = 5.0
 _CHILD_HELD = (
     "A child process is held, see `held_children`: look into it and continue it in its own session."
@@ -33,7 +36,7 @@ _CHILD_HELD = (
 
 
 async def build_answer_after_run(
-    session: ProgramSession, seconds: float, include: tuple[str, ...]
+    session: ProgramSession, seconds: float, include: Included
 ) -> ProgramStatus:
     """The answer to a request that made a program run: its next stop, or that it runs."""
     if seconds > 0:
@@ -49,24 +52,29 @@ def build_state(session: ProgramSession) -> ProgramStatus:
     """Where the program is, as far as the session knows."""
     status = ProgramStatus(session_id=session.id, status=session.state.value)
     fill_state(status, session)
+    if session.over:
+        session.end_report.fill(status)
     return status
 
 
 def fill_state(status: ProgramStatus, session: ProgramSession) -> None:
     """Fill in the fields that belong to the session's state."""
     stop = session.stops.current
+    warnings = [] if session.over else session.losses.warnings
     if session.state is State.PAUSED and stop is not None:
         _fill_stop(status, stop)
         status.hold_id = session.stops.hold.id if session.stops.hold else None
         warning = _changed_source(session, stop.location.file if stop.location else None)
         if warning:
-            status.warnings = [warning]
+            warnings.append(warning)
     elif session.state is State.WAITING_FOR_INPUT:
         status.prompt = session.output.prompt
     elif session.over:
         status.reason, status.exit_code = session.reason, session.exit_code
         if session.error is not None:
             status.error_details = session.error
+    if warnings:
+        status.warnings = warnings
     held = session.children.list_held()
     if held:
         status.held_children = [_build_held_child(child) for child in held]
@@ -115,20 +123,24 @@ def _changed_source(session: ProgramSession, file: str | None) -> str | None:
     return f"{file} has changed since it was loaded; lines refer to the code that runs."
 
 
-async def build_status(session: ProgramSession, include: tuple[str, ...] = ()) -> ProgramStatus:
+async def build_status(session: ProgramSession, include: Included = NOTHING) -> ProgramStatus:
     """Where the program is, with the threads at a stop, and whatever more is asked for."""
     status = build_state(session)
     try:
         await fill_threads(status, session)
         await fill_extras(status, session, include)
+        await _fill_watches(status, session)
     except errors.SessionCrashed:
         # The program ended during the inspection. Its end will be reported soon.
         await session.wait_until(lambda: session.over, _END_SECONDS)
     except (errors.WrongState, errors.NotFound):
         pass  # the program was continued meanwhile
     else:
+        _fill_output(status, session, include)
         return status
-    return build_state(session)
+    status = build_state(session)
+    _fill_output(status, session, include)
+    return status
 
 
 async def fill_threads(status: ProgramStatus, session: ProgramSession) -> None:
@@ -169,11 +181,7 @@ def _fill_threads_at_stop(status: ProgramStatus, stop: Stop) -> None:
     ]
 
 
-async def fill_extras(
-    status: ProgramStatus, session: ProgramSession, include: tuple[str, ...]
-) -> None:
-    if "output" in include:
-        status.output = [entry.to_json() for entry in session.output.new_entries(_MAX_OUTPUT)]
+async def fill_extras(status: ProgramStatus, session: ProgramSession, include: Included) -> None:
     if session.state is not State.PAUSED or session.stops.current is None:
         return
     if "source" in include:
@@ -187,6 +195,22 @@ async def fill_extras(
         stack = await session.inspection.stack(count=_MAX_FRAMES)
         status.stack = stack.frames
         status.stack_total = stack.total
+
+
+async def _fill_watches(status: ProgramStatus, session: ProgramSession) -> None:
+    if session.watches and session.state is State.PAUSED and session.stops.current is not None:
+        status.watches = await session.watches.at_stop()
+
+
+def _fill_output(status: ProgramStatus, session: ProgramSession, include: Included) -> None:
+    """What the program wrote. It counts as shown only if somebody is there to see it."""
+    if "output" not in include:
+        return
+    tail = session.output.read_tail(include.output_since, include.output_bytes)
+    status.output, status.output_counts = tail.entries, tail.counts
+    status.output_cursor = str(tail.cursor)
+    if not client_disconnected():
+        session.output.note_shown(tail.cursor)
 
 
 def _build_source(session: ProgramSession) -> answers.SourceContext | None:
@@ -231,12 +255,15 @@ def _fill_summary(summary: ProgramSummary, session: ProgramSession) -> None:
         summary.warning = warning
 
 
-async def build_detail(session: ProgramSession, include: tuple[str, ...] = ()) -> ProgramDetail:
+async def build_detail(session: ProgramSession, include: Included = NOTHING) -> ProgramDetail:
     """All that is known of a session."""
     status = await build_status(session, include)
     target = session.target
+    shown = {name: getattr(status, name) for name in status.__struct_fields__}
+    shown["watches"] = session.watches.describe() if status.watches is UNSET else status.watches
+    shown["output_cursor"] = str(session.output.cursor)
     detail = ProgramDetail(
-        **{name: getattr(status, name) for name in status.__struct_fields__},
+        **shown,
         name=session.config.name,
         created_at=rest.timestamp(session.created_at),
         cwd=session.config.cwd,
@@ -247,13 +274,12 @@ async def build_detail(session: ProgramSession, include: tuple[str, ...] = ()) -
         attach=build_attach(session.attached),
         breakpoints=len(session.breakpoints.points),
         exception_breakpoints=session.breakpoints.exceptions_answer(),
-        watches=session.watches.expressions,
         children=list(session.children.ids),
         subprocesses=list(session.children.subprocesses),
         pid=target.pid if target else None,
         python_version=".".join(map(str, target.version)) if target and target.version else None,
         route=target.route if target else None,
-        output_cursor=str(session.output.cursor),
+        run=session.output.run,
         last_event=session.last_seq,
     )
     _fill_summary(detail, session)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from holdfast.store.pending_write import PendingWrite
+from holdfast.store.sqlite.database_check import warn_of_damage
 from holdfast.store.sqlite.document_tables import Table, describe, quarantine
 from holdfast.store.sqlite.reader_pool import MAX_IDLE, ReaderPool, Row
 from holdfast.store.sqlite.writer_thread import WriterThread
@@ -38,12 +39,16 @@ class Database:
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Committed rows. Blocks, so it runs on a thread that reads."""
-        return self._readers.rows(sql, parameters)
+        try:
+            return self._readers.rows(sql, parameters)
+        except StoreProblem as problem:
+            warn_of_damage(problem.__cause__, self.warnings)
+            raise
 
     def latest_rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """The same, after every write that was submitted before. Blocks."""
         self.writer.catch_up()
-        return self._readers.rows(sql, parameters)
+        return self.rows(sql, parameters)
 
     def build(self, table: Table, rows: Iterable[Row], build: Callable[[Row], T]) -> list[T]:
         """What `build` makes of each row. A damaged row is moved out of the way."""

@@ -63,17 +63,34 @@ def find_damage(path: Path) -> str | None:
         raise
 
 
+def warn_of_damage(error: BaseException | None, warnings: StoreWarnings) -> None:
+    """Warn if an error of SQLite says that the database was damaged while it is in use."""
+    if type(error) is sqlite3.DatabaseError:  # its subclasses are problems that may pass
+        warnings.add(
+            "STORE_DAMAGED",
+            f"The database was damaged while the server runs ({error}). Export the sessions that "
+            "you need, then restart the server: it keeps the damaged file and starts a new one.",
+            reason=str(error),
+        )
+
+
 def set_aside(path: Path) -> Path:
     """Rename the database and its companions to a name nobody has yet."""
+    kept = name_aside(path)
+    # The database first: companions without a database are noticed at the next start.
+    for suffix in ("", *COMPANIONS):
+        if companion(path, suffix).exists():
+            os.rename(companion(path, suffix), companion(kept, suffix))
+    return kept
+
+
+def name_aside(path: Path) -> Path:
+    """A name for a bad file that nobody has yet."""
     stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     base = f"{path.name}.bad-{stamp}"
     kept, count = path.with_name(base), 1
     while any(companion(kept, suffix).exists() for suffix in ("", *COMPANIONS)):
         kept, count = path.with_name(f"{base}-{count}"), count + 1
-    # The database first: companions without a database are noticed at the next start.
-    for suffix in ("", *COMPANIONS):
-        if companion(path, suffix).exists():
-            os.rename(companion(path, suffix), companion(kept, suffix))
     return kept
 
 

@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 
 from holdfast.store.store_errors import StoreInUse
+from holdfast.trust.private_files import open_private_file
 
 LOCK_NAME = "holdfast.lock"
 
@@ -47,7 +48,7 @@ def lock_directory(directory: Path) -> DirectoryLock:
 
 
 def _lock_file(directory: Path) -> int:
-    descriptor = os.open(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = open_private_file(directory / LOCK_NAME, os.O_RDWR | os.O_CREAT)
     with contextlib.ExitStack() as undo:
         undo.callback(os.close, descriptor)
         try:

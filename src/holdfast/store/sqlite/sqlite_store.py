@@ -16,6 +16,7 @@ from holdfast.store.sqlite.call_row_reader import CallRowReader
 from holdfast.store.sqlite.database import Database
 from holdfast.store.sqlite.database_check import COMPANIONS, companion, ensure_usable
 from holdfast.store.sqlite.directory_lock import DirectoryLock, lock_directory
+from holdfast.store.sqlite.log_check import check_log
 from holdfast.store.sqlite.migrations import migrate
 from holdfast.store.sqlite.reader_pool import connect
 from holdfast.store.sqlite.sqlite_calls import SqliteCallLog
@@ -24,6 +25,12 @@ from holdfast.store.sqlite.sqlite_directory import SqliteDirectory
 from holdfast.store.sqlite.sqlite_feed import SqliteFeed
 from holdfast.store.store_errors import StoreProblem
 from holdfast.store.store_warnings import StoreWarnings
+from holdfast.trust.private_files import (
+    NotPrivate,
+    check_parents,
+    make_private_directory,
+    open_private_file,
+)
 
 DATABASE_NAME = "holdfast.db"
 
@@ -32,6 +39,12 @@ def open_sqlite_store(directory: Path) -> SqliteStore:
     """Open the store in `directory`, creating both if needed. Blocks."""
     try:
         return _open(directory)
+    except NotPrivate as error:
+        raise StoreProblem(
+            f"The data directory {directory} is refused: {error}.",
+            hint="Choose a directory of your own with --data-dir or HOLDFAST_HOME.",
+            directory=str(directory),
+        ) from error
     except (OSError, sqlite3.Error) as error:
         raise StoreProblem(
             f"The data directory {directory} cannot be used: {error}.",
@@ -42,36 +55,43 @@ def open_sqlite_store(directory: Path) -> SqliteStore:
 
 def _open(directory: Path) -> SqliteStore:
     warnings = StoreWarnings()
-    _make_private_directory(directory)
+    _make_private(directory, warnings)
     with contextlib.ExitStack() as undo:
         lock = lock_directory(directory)
         undo.callback(lock.release)
         path = directory / DATABASE_NAME
+        _refuse_links(path)
         ensure_usable(path, warnings)
         _make_private_files(path)
         connection = connect(path)
         undo.callback(connection.close)
+        check_log(connection, path, warnings)
         _prepare(connection)
         store = SqliteStore(path, connection, lock, warnings)
         undo.pop_all()
     return store
 
 
-def _make_private_directory(directory: Path) -> None:
-    """Create what is missing for the owner alone; a directory that exists keeps its mode."""
-    missing = [path for path in (directory, *directory.parents) if not path.exists()]
-    for path in reversed(missing):
-        with contextlib.suppress(FileExistsError):
-            path.mkdir(mode=0o700)
-            path.chmod(0o700)
+def _make_private(directory: Path, warnings: StoreWarnings) -> None:
+    for text in make_private_directory(directory):
+        warnings.add("DATA_DIRECTORY_OPEN", text, directory=str(directory))
+    for number, text in enumerate(check_parents(directory)):
+        warnings.add("DATA_DIRECTORY_UNSAFE", text, about=number, directory=str(directory))
+
+
+def _refuse_links(path: Path) -> None:
+    """SQLite would follow them."""
+    for suffix in ("", *COMPANIONS):
+        if companion(path, suffix).is_symlink():
+            raise NotPrivate(f"{companion(path, suffix)} is a symbolic link, which is not followed")
 
 
 def _make_private_files(path: Path) -> None:
     """SQLite gives its companion files the mode of the database, whatever the umask."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    for suffix in ("", *COMPANIONS):
+    os.close(open_private_file(path, os.O_RDWR | os.O_CREAT))
+    for suffix in COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
-            companion(path, suffix).chmod(0o600)
+            os.close(open_private_file(companion(path, suffix), os.O_RDWR))
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -98,6 +118,7 @@ class SqliteStore:
         lock: DirectoryLock,
         warnings: StoreWarnings,
     ) -> None:
+        self.file: Path | None = path
         self._warnings = warnings
         self._lock = lock
         self._closing = threading.Lock()

@@ -18,6 +18,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 
 from holdfast.store.pending_write import PendingWrite
+from holdfast.store.sqlite.database_check import warn_of_damage
 from holdfast.store.sqlite.write_queue import EventRow, Item, Write, WriteQueue
 from holdfast.store.store_errors import StoreProblem
 from holdfast.store.store_warnings import StoreWarnings
@@ -185,6 +186,7 @@ class WriterThread:
         """Take each unit out of the queue, or keep it. Then answer whoever waits."""
         self._kept, self._trouble = [], None
         for unit, outcome in zip(units, outcomes, strict=True):
+            warn_of_damage(outcome.error, self._warnings)
             if isinstance(unit, list):
                 self._settle_events(unit, outcome)
             elif unit.forgets is not None and outcome.error is None:

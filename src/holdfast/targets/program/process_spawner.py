@@ -168,11 +168,15 @@ class Warden:
     """Keeps a warden process running for as long as the server lives.
 
     Only the server holds the other end of its pipe. When that closes, the warden kills every tagged
-    process.
+    process. It also kills the server if that leaves a signal unread in the pipe `signals`.
     """
 
-    def __init__(self, nonce: int) -> None:
+    patience = 5.0
+    """How many seconds a signal may be unread."""
+
+    def __init__(self, nonce: int, signals: int | None = None) -> None:
         self._nonce = nonce
+        self._signals = signals
         self._groups: set[int] = set()
         self._process: Spawned | None = None
         self._pipe: int | None = None
@@ -224,7 +228,10 @@ class Warden:
             on_failure.callback(os.close, ours)
             always.callback(os.close, its)
             argv = [sys.executable, "-I", "-S", SCRIPT, str(self._nonce)]
-            process = await spawn(argv, cwd="/", stdin=its)
+            signals = [] if self._signals is None else [self._signals]
+            for descriptor in signals:
+                argv += [str(os.getpid()), str(descriptor), str(self.patience)]
+            process = await spawn(argv, cwd="/", stdin=its, pass_fds=signals)
             on_failure.pop_all()
         os.set_blocking(ours, False)
         self.drop_pipe()

@@ -1,8 +1,12 @@
 """The warden: a small process that kills every target once the server is gone.
 
-It is run as `python -I -S warden.py <nonce>`, with a pipe as standard input that only the server
-writes to. When the server dies, in whatever way, the kernel closes the pipe. The warden then kills
-every process with the server's tags and in the groups that it was told of (`+<pgid>`, `-<pgid>`).
+It is run as `python -I -S warden.py <nonce> [<pid> <descriptor> <seconds>]`, with a pipe as
+standard input that only the server writes to. When the server dies, in whatever way, the kernel
+closes the pipe. The warden then kills every process with the server's tags and in the groups that
+it was told of (`+<pgid>`, `-<pgid>`).
+
+The descriptor is a pipe to which the server's signals are written, and which the server reads. If
+a signal is unread for so many seconds, the server `<pid>` is stuck, and the warden kills it.
 
 It runs for as long as the server does, so it imports as little as possible. The server imports the
 functions that read /proc from here, so that both find the same processes.
@@ -23,6 +27,7 @@ from _signal import (  # type: ignore[import-not-found]
     SIGTERM,
     signal,
 )
+from select import POLLIN, poll
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,11 +114,63 @@ def _read(path: str) -> bytes:
         os.close(fd)
 
 
-def follow(fd: int) -> set[int]:
+class Signals:
+    """The pipe to which the server's signals are written."""
+
+    def __init__(self, server: int, fd: int, patience: float) -> None:
+        self.server = server
+        self.patience = patience
+        self.fd = fd
+        self._is_open = True
+        self._deadline: float | None = None  # to react to the signal that is in the pipe
+
+    def wait(self, fd: int) -> None:
+        """Wait until there is something to read at `fd`. Kill the server if it is stuck."""
+        while True:
+            both = poll()
+            both.register(fd, POLLIN)
+            timeout = None
+            if self._deadline is not None:
+                timeout = max(0.0, self._deadline - time.monotonic()) * 1000
+            elif self._is_open:
+                both.register(self.fd, POLLIN)
+            ready = dict(both.poll(timeout))
+            if fd in ready:
+                return
+            if self.fd in ready and not ready[self.fd] & POLLIN:
+                self._is_open = False  # the server is about to go
+            elif self.fd in ready:
+                self._deadline = time.monotonic() + self.patience
+            elif self._deadline is not None and time.monotonic() >= self._deadline:
+                self._deadline = None
+                if self._is_unread() and os.getppid() == self.server:
+                    self._say(b"ERROR holdfast: the server did not react to a signal; killed\n")
+                    _kill(os.kill, self.server)
+
+    def _is_unread(self) -> bool:
+        pipe = poll()
+        pipe.register(self.fd, POLLIN)
+        return any(events & POLLIN for _, events in pipe.poll(0))
+
+    def _say(self, line: bytes) -> None:
+        """Write a line to the server's log, unless nobody reads that."""
+        try:
+            log = os.open(f"/proc/{self.server}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
+            os.write(log, line)
+        except OSError:
+            pass
+
+
+def follow(fd: int, signals: Signals | None = None) -> set[int]:
     """Read the server's lines until it is gone. Return the groups that are left to kill."""
     groups: set[int] = set()
     rest = b""
-    while chunk := os.read(fd, 4096):
+    while True:
+        if signals is not None:
+            signals.wait(fd)
+        chunk = os.read(fd, 4096)
+        if not chunk:
+            break
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             (groups.add if line[:1] == b"+" else groups.discard)(int(line[1:]))
@@ -148,7 +205,9 @@ def _kill(kill: Callable[[int, int], None], victim: int) -> None:
 def main() -> None:
     for number in (SIGINT, SIGTERM, SIGHUP):
         signal(number, SIG_IGN)
-    end_all(int(sys.argv[1]), follow(0))
+    nonce, *rest = sys.argv[1:]
+    signals = Signals(int(rest[0]), int(rest[1]), float(rest[2])) if rest else None
+    end_all(int(nonce), follow(0, signals))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Asks the Linux kernel about one TCP socket, over netlink.
 
 The tables under `/proc/net` say the same, but reading one walks the kernel's whole hash of
-connections: some 5 ms on an ordinary machine, for every connection we accept. This request names
-the socket and takes 50 µs. See sock_diag(7) for the messages.
+connections: some 5 ms on an ordinary machine, for every connection. This request names the socket
+and takes 50 µs. See sock_diag(7) for the messages.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import socket
 import struct
 import sys
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import NamedTuple
 
 IP = IPv4Address | IPv6Address
 
 SOCK_DIAG = 4
 SOCK_DIAG_BY_FAMILY = 20
 NLM_F_REQUEST = 1
-LOOPBACK_INTERFACE = 1  # so that a client bound to `lo` is found too
+LOOPBACK_INTERFACE = 1  # so that a socket bound to `lo` is found too
 ALL_STATES = 0xFFFFFFFF
+ESTABLISHED, LISTENING = 1, 10
 
 HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port id
 REQUEST = struct.Struct("=BBBxI")  # family, protocol, extensions, states
@@ -28,14 +29,14 @@ PLACE = struct.Struct("=III")  # interface, cookie (all ones: any)
 ANSWER = struct.Struct("=BBBB 2s2s16s16s12x 3I II")  # …, ports, addresses, …, uid, inode
 
 
-@dataclass(frozen=True)
-class Row:
-    """One socket, from its owner's side. `inode` is 0 once its process has closed it."""
+class Row(NamedTuple):
+    """One socket, from its owner's side. `inode` is 0 if no process has it: closed, or waiting."""
 
     local: tuple[IP, int]
     remote: tuple[IP, int]
     uid: int
     inode: int
+    state: int
 
 
 def unmap(ip: IP) -> IP:
@@ -45,17 +46,27 @@ def unmap(ip: IP) -> IP:
 
 def find_socket(local: tuple[IP, int], remote: tuple[IP, int]) -> Row | None:
     """The socket at `local` connected to `remote`; None when the kernel cannot say."""
+    row = _ask(local, remote)
+    # Without such a connection the kernel returns the socket that listens at `local`.
+    return row if row is not None and (row.local, row.remote) == (local, remote) else None
+
+
+def find_listener(local: tuple[IP, int]) -> Row | None:
+    """The socket that gets connections to `local`; None when the kernel cannot say."""
+    row = _ask(local, (local[0], 0))
+    return row if row is not None and row.state == LISTENING else None
+
+
+def _ask(local: tuple[IP, int], remote: tuple[IP, int]) -> Row | None:
     if sys.platform != "linux":
         return None
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, SOCK_DIAG) as netlink:
             netlink.settimeout(1)
             netlink.sendto(_build_request(local, remote), (0, 0))
-            row = _parse_row(netlink.recv(8192))
+            return _parse_row(netlink.recv(8192))
     except OSError:  # netlink is not available, as in some sandboxes
         return None
-    # Without such a connection the kernel returns the socket that listens at `local`.
-    return row if row is not None and (row.local, row.remote) == (local, remote) else None
 
 
 def _build_request(local: tuple[IP, int], remote: tuple[IP, int]) -> bytes:
@@ -76,12 +87,13 @@ def _parse_row(message: bytes) -> Row | None:
     if kind != SOCK_DIAG_BY_FAMILY:  # an error: no such socket
         return None
     fields = ANSWER.unpack_from(message, HEADER.size)
-    family, _, _, _, local_port, remote_port, local, remote, _, _, _, uid, inode = fields
+    family, state, _, _, local_port, remote_port, local, remote, _, _, _, uid, inode = fields
     return Row(
         local=(_parse_ip(family, local), int.from_bytes(local_port, "big")),
         remote=(_parse_ip(family, remote), int.from_bytes(remote_port, "big")),
         uid=uid,
         inode=inode,
+        state=state,
     )
 
 

@@ -1,0 +1,321 @@
+"""What the server is told when the program ends: the exception that ended it, and what was hit.
+
+An uncaught exception is described before it is printed, while its frames still hold their
+variables. The description is plain text, bounded in size and time: nothing of the program is kept
+alive, and the program prints and exits as it would without us.
+"""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import itertools
+import sys
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
+
+from . import bounded_calls, breakpoint_table, introspection, variables
+from .exception_filters import silenced
+from .frames import describe_frame, read_locals
+from .pydevd_access import current, is_detached, is_ours
+from .server_messages import flush, report
+
+_MAX_CAUSES = 10
+_MAX_MEMBERS = 5  # of one exception group
+_MAX_FRAMES = 20  # of the exception itself
+_MAX_CAUSE_FRAMES = 5
+_MAX_OUTERMOST = 3  # of these, so that the place where it all began is shown
+_MAX_LOCALS = 50
+_MAX_NOTES = 10
+_MAX_CHARACTERS = 4000
+_FLUSH_SECONDS = 2.0
+
+# Read as the interpreter does: a class may override these names.
+_READ: Dict[str, Callable[[Any], Any]] = {
+    name: BaseException.__dict__[name].__get__
+    for name in ("__traceback__", "__cause__", "__context__", "__suppress_context__")
+}
+
+Entry = Tuple[Any, int, int]  # a frame, its line, and its distance from the outermost frame
+Described = Dict[str, Any]
+
+
+# -- sending --------------------------------------------------------------------------------------
+
+
+def report_exception(error: BaseException) -> None:
+    """Send what ended the program. Whatever goes wrong here must not change how it ends."""
+    try:
+        db = current()
+        if db is None or is_detached(db) or _is_good_exit(error):
+            return
+        with silenced():
+            report("exception", exception=_describe_as_possible(error, db))
+            flush(_FLUSH_SECONDS)  # the program's own hook may end the process at once
+    except BaseException:  # memory may be short, or a Ctrl-C comes late
+        pass
+
+
+def report_counts() -> None:
+    """Send how often each breakpoint was hit, and which expressions raised."""
+    report("counts", **breakpoint_table.describe_counts())
+
+
+def _is_good_exit(error: BaseException) -> bool:
+    if not issubclass(type(error), SystemExit):
+        return False
+    code = vars(SystemExit)["code"].__get__(error)
+    return code is None or (issubclass(type(code), int) and int.__and__(code, 0xFF) == 0)
+
+
+# -- a process that we attached to ----------------------------------------------------------------
+
+
+class _AttachedEnd:
+    """The hooks in a program that was started without us, to be told of its end."""
+
+    hook: Any = None
+    original: Any = None
+
+
+def watch_end() -> None:
+    """Report the end of a program that does not run beneath `program_runner`."""
+    if _AttachedEnd.hook is not None and sys.excepthook is _AttachedEnd.hook:
+        return
+    original = sys.excepthook
+
+    def excepthook(kind: Any, error: Any, trace: Any) -> Any:
+        # Only the interpreter itself, at the very end, calls it without a caller.
+        if sys._getframe().f_back is None and not hasattr(sys, "ps1"):
+            report_exception(error)
+        return original(kind, error, trace)
+
+    _AttachedEnd.hook, _AttachedEnd.original = excepthook, original
+    sys.excepthook = excepthook
+    atexit.register(_report_counts_at_exit)
+
+
+def stop_watching_end() -> None:
+    """Leave the program as it was."""
+    hook, _AttachedEnd.hook = _AttachedEnd.hook, None
+    if hook is None:
+        return
+    atexit.unregister(_report_counts_at_exit)
+    if sys.excepthook is hook:  # else the program has put its own around it
+        sys.excepthook = _AttachedEnd.original
+
+
+def _report_counts_at_exit() -> None:
+    try:
+        if current() is not None:
+            report_counts()
+            flush(_FLUSH_SECONDS)
+    except Exception:  # an exiting program has no use for it
+        pass
+
+
+# -- describing -----------------------------------------------------------------------------------
+
+
+def _describe_as_possible(error: BaseException, db: Any) -> Described:
+    """All there is to say; less of it where memory or the stack is too short for that."""
+    for max_frames in (_MAX_FRAMES, 1):
+        try:
+            return _describe(error, db, max_frames)
+        except Exception:
+            continue
+    return {"type": introspection.type_name(type(error)), "module": "builtins", "message": ""}
+
+
+def _describe(error: BaseException, db: Any, max_frames: int) -> Described:
+    budget = bounded_calls.Budget()
+    described = _describe_one(error, db, budget, max_frames)
+    described["causes"] = _describe_causes(error, db, budget)
+    return described
+
+
+def _describe_causes(
+    error: BaseException, db: Any, budget: bounded_calls.Budget
+) -> List[Described]:
+    """What led to it, nearest first; an exception that leads to itself is described once."""
+    causes: List[Described] = []
+    seen = {id(error)}
+    waiting: Deque[Tuple[BaseException, int]] = collections.deque([(error, 0)])
+    while waiting:
+        current_error, number = waiting.popleft()
+        for relation, other in _iter_related(current_error):
+            if id(other) in seen:
+                continue
+            if len(causes) == _MAX_CAUSES:
+                return causes
+            seen.add(id(other))
+            cause = _describe_one(other, db, budget, _MAX_CAUSE_FRAMES)
+            causes.append(dict(cause, relation=relation, of=number))
+            waiting.append((other, len(causes)))
+    return causes
+
+
+def _iter_related(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
+    cause = _READ["__cause__"](error)
+    if cause is not None:
+        yield "cause", cause
+    elif not _READ["__suppress_context__"](error):
+        context = _READ["__context__"](error)
+        if context is not None:
+            yield "context", context
+    for member in _read_members(error):
+        yield "member", member
+
+
+def _read_members(error: BaseException) -> List[BaseException]:
+    """The first exceptions of a group: Python's own, or the one of the package `exceptiongroup`."""
+    members = introspection.read_slot(error, "exceptions")[1]
+    if introspection.is_instance_of(error, "exceptiongroup", "BaseExceptionGroup"):
+        members = members or (introspection.instance_dict(error) or {}).get("_exceptions")
+    if type(members) is not tuple:
+        return []
+    return [member for member in members[:_MAX_MEMBERS] if issubclass(type(member), BaseException)]
+
+
+def _describe_one(
+    error: BaseException, db: Any, budget: bounded_calls.Budget, max_frames: int
+) -> Described:
+    cls = type(error)
+    module = introspection.find_in_mro(cls, "__module__")[1]
+    described: Described = {
+        "type": introspection.type_name(cls),
+        "module": module if type(module) is str else "builtins",
+        "message": _read_message(error, budget),
+    }
+    notes = _read_notes(error)
+    if notes:
+        described["notes"] = notes
+    described.update(_describe_trace(_READ["__traceback__"](error), db, budget, max_frames))
+    return described
+
+
+def _read_message(error: BaseException, budget: bounded_calls.Budget) -> str:
+    args = introspection.exception_args(error)
+    writer = introspection.find_in_mro(type(error), "__str__")[0]
+    if writer is BaseException and (not args or (len(args) == 1 and type(args[0]) is str)):
+        return _shorten(args[0] if args else "")
+    try:
+        return _shorten(budget.call(lambda: str(error), type(error)))
+    except bounded_calls.CallFailed as failure:
+        return _shorten("<str raised %s>" % failure.error)
+    except (bounded_calls.CallTimedOut, bounded_calls.BudgetSpent):
+        return "<str took too long>"
+
+
+def _read_notes(error: BaseException) -> List[str]:
+    notes = (introspection.instance_dict(error) or {}).get("__notes__")
+    if type(notes) is not list:
+        return []
+    return [_shorten(note) for note in notes[:_MAX_NOTES] if type(note) is str]
+
+
+def _shorten(text: str) -> str:
+    shortened = str.__getitem__(text, slice(0, _MAX_CHARACTERS))
+    if str.__len__(text) > _MAX_CHARACTERS:
+        shortened += "..."
+    return introspection.escape_surrogates(shortened)
+
+
+# -- frames ---------------------------------------------------------------------------------------
+
+
+def _describe_trace(
+    trace: Any, db: Any, budget: bounded_calls.Budget, max_frames: int
+) -> Described:
+    """The frames: the nearest one of the user's own with its locals, then the others."""
+    is_users = _UserCode(db)
+    outermost: List[Entry] = []
+    innermost: Deque[Entry] = collections.deque(maxlen=max_frames)
+    nearest: Optional[Entry] = None
+    total = 0
+    for frame, line in _iter_trace(trace, is_users):
+        entry = (frame, line, total)
+        innermost.append(entry)
+        if total < _MAX_OUTERMOST:
+            outermost.append(entry)
+        if is_users(frame):
+            nearest = entry
+        total += 1
+    frames = []
+    for entry in _choose_frames(nearest, list(innermost), outermost, max_frames):
+        frame, line, place = entry
+        described = describe_frame(frame, line or frame.f_code.co_firstlineno, db)
+        if is_users(frame):
+            described.pop("library", None)
+        described["depth"] = total - 1 - place
+        if entry is nearest:
+            described.update(_describe_locals(frame, budget))
+        frames.append(described)
+    return {"frames": frames, "frames_total": total}
+
+
+def _iter_trace(trace: Any, is_users: _UserCode) -> Iterator[Tuple[Any, int]]:
+    """The program's frames, outermost first. There may be a million, if a recursion ended it.
+
+    What the debugger calls in a library is not the program's: a recursion may end in there.
+    """
+    has_begun = is_debugger = False
+    while trace is not None:
+        frame = trace.tb_frame
+        if is_ours(frame.f_code.co_filename):
+            is_debugger = has_begun
+        elif not is_debugger or is_users(frame):
+            has_begun, is_debugger = True, False
+            yield frame, trace.tb_lineno
+        trace = trace.tb_next
+
+
+def _choose_frames(
+    nearest: Optional[Entry], innermost: List[Entry], outermost: List[Entry], max_frames: int
+) -> List[Entry]:
+    chosen = [] if nearest is None else [nearest]
+    places = {entry[2] for entry in chosen}
+    ends = [entry for entry in outermost if entry[2] < innermost[0][2]] if innermost else []
+    inner = innermost[len(ends) + (nearest is not None and nearest[2] < innermost[0][2]) :]
+    for entry in itertools.chain(reversed(inner), reversed(ends)):
+        if entry[2] not in places:
+            places.add(entry[2])
+            chosen.append(entry)
+    return chosen[:max_frames]
+
+
+class _UserCode:
+    """Which frames are of the user's own code; asked once for each file."""
+
+    def __init__(self, db: Any) -> None:
+        self._db = db
+        self._known: Dict[Tuple[str, bool], bool] = {}
+
+    def __call__(self, frame: Any) -> bool:
+        file = frame.f_code.co_filename
+        is_main = frame.f_globals.get("__name__") == "__main__"
+        key = (file, is_main)
+        if key not in self._known:
+            # The code of `python -c` has no file, and is the user's all the same.
+            is_typed = is_main and file[:1] == "<" and not file.startswith("<frozen")
+            self._known[key] = is_typed or bool(self._db.in_project_scope(frame))
+        return self._known[key]
+
+
+def _describe_locals(frame: Any, budget: bounded_calls.Budget) -> Described:
+    try:
+        names = read_locals(frame)
+        handles = variables.Handles()
+        described = [
+            _drop_references(variables.describe(value, name, handles, "", budget=budget))
+            for name, value in itertools.islice(names.items(), _MAX_LOCALS)
+        ]
+    except Exception:  # memory is short; where it happened can still be told
+        return {}
+    return {"locals": described, "locals_total": len(names)}
+
+
+def _drop_references(described: Described) -> Described:
+    """Nothing can be unfolded any more: the program is about to end."""
+    for name in ("variable_reference", "reference", "expandable"):
+        described.pop(name, None)
+    return described
