@@ -21,6 +21,7 @@ import contextlib
 import dis
 import sys
 import threading
+from _thread import get_ident  # this one, where gevent replaces the other by that of greenlets
 from types import FrameType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -222,7 +223,7 @@ def _make_dispatch(ident: int) -> Callable[[Any, str, Any], Any]:
 
     def near_limit(frame: Any, event: str, arg: Any, count: int) -> Any:
         nonlocal gauge, counter
-        if threading.get_ident() != ident:
+        if get_ident() != ident:
             return _return_trace(ident, dispatch)
         if gauge is None:
             gauge = _gauge_of(ident)
@@ -283,7 +284,7 @@ def _make_line_trace(files: Dict[str, Any], lines: Dict[int, Any]) -> Callable[.
         stops = breakpoint_table.should_stop(current(), None, point, frame)
         if not stops and TRACING.files is files:
             return trace_line
-        ident = threading.get_ident()
+        ident = get_ident()
         _DECISIONS[ident] = stops
         try:
             return _ask_pydevd(frame, event, arg)
@@ -332,7 +333,7 @@ def _ask_pydevd(frame: Any, event: str, arg: Any) -> Trace:
     dispatch = getattr(db, "_holdfast_dispatch", None)
     if dispatch is None:
         return None
-    info = getattr(db.threading_active.get(threading.get_ident()), "additional_info", None)
+    info = getattr(db.threading_active.get(get_ident()), "additional_info", None)
     tracer = getattr(info, "thread_tracer", None)
     if tracer is not None and tracer._args[0] is db:
         dispatch = tracer  # the other one first goes down the whole stack
@@ -423,14 +424,14 @@ def _trace_all_threads() -> None:
 def _trace_own_thread() -> None:
     from pydevd_tracing import SetTrace
 
-    SetTrace(_make_dispatch(threading.get_ident()))
+    SetTrace(_make_dispatch(get_ident()))
 
 
 def _can_trace_other_threads() -> bool:
     """pydevd has a compiled function for that, but not for every machine."""
     from pydevd_tracing import set_trace_to_threads
 
-    before, ident = sys.gettrace(), threading.get_ident()
+    before, ident = sys.gettrace(), get_ident()
     failed = set_trace_to_threads(resume, thread_idents=[ident], create_dummy_thread=False)
     sys.settrace(before)
     return not failed
@@ -478,13 +479,16 @@ def _must_trace(db: Any, frame: Any) -> bool:
 def trace_little(pydevd: Any) -> None:
     """Let pydevd's own tracing begin and end here."""
     from _pydevd_bundle.pydevd_additional_thread_info import PyDBAdditionalThreadInfo
-    from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
+    from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, SUPPORT_GEVENT
 
     if PYDEVD_USE_SYS_MONITORING:
         return
-    TRACING.can_begin_late = _can_trace_other_threads()
+    # A greenlet that waits has its own flag for being traced, which nobody else can set.
+    TRACING.can_begin_late = not SUPPORT_GEVENT and _can_trace_other_threads()
 
     def enable_tracing(_db: Any, *_args: Any, **_options: Any) -> None:
+        if pydevd.pydevd_gevent_integration is not None:
+            pydevd.pydevd_gevent_integration.enable_gevent_integration()
         if TRACING.is_active and not _is_ours(sys.gettrace()):
             _trace_own_thread()
 
@@ -508,7 +512,7 @@ def trace_little(pydevd: Any) -> None:
 
     def handle_breakpoint_condition(db: Any, info: Any, point: Any, frame: Any) -> bool:
         """Evaluating a rule counts a hit, so it is evaluated once."""
-        stops = _DECISIONS.pop(threading.get_ident(), None) if _DECISIONS else None
+        stops = _DECISIONS.pop(get_ident(), None) if _DECISIONS else None
         return bool(decide(db, info, point, frame) if stops is None else stops)
 
     pydevd.PyDB.enable_tracing = enable_tracing

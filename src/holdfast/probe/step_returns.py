@@ -7,7 +7,7 @@ calls. From 3.12 on it makes a "step out" of it, as is done here.
 from __future__ import annotations
 
 import opcode
-import threading
+from _thread import get_ident
 from typing import Any
 
 _RETURN_VALUE = opcode.opmap["RETURN_VALUE"]
@@ -18,7 +18,7 @@ _OVER_MY_CODE = 159
 
 def step_to_caller(db: Any, frame: Any) -> None:
     """Called at the "return" of a frame; changes a step over it into a step out of it."""
-    thread = db.threading_active.get(threading.get_ident())
+    thread = db.threading_active.get(get_ident())
     info = getattr(thread, "additional_info", None)
     if info is None or info.pydev_step_stop is not frame or info.pydev_use_scoped_step_frame:
         return
