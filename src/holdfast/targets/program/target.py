@@ -263,6 +263,12 @@ class Target:
             await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
         self.finish(code)
 
+    def finish_soon(self) -> None:
+        """Finish a process that has ended, once what it sent last is read."""
+        loop = asyncio.get_running_loop()
+        # At the end of its connection it is finished at once; a descendant may keep that open.
+        loop.call_later(_DRAIN_SECONDS, self.finish, None)
+
     def finish(self, code: int | None) -> None:
         if self.ended.is_set():
             return
