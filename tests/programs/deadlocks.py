@@ -1,6 +1,7 @@
 """Deadlocks of several kinds at once, beside threads and tasks that only wait."""
 
 import asyncio
+import concurrent.futures
 import queue
 import threading
 
@@ -99,12 +100,18 @@ async def await_each_other():
     async def gather_all(others):
         await asyncio.gather(*others)
 
+    async def shield(name):
+        await asyncio.sleep(0)
+        await asyncio.shield(tasks[name])
+
     red, blue = asyncio.Lock(), asyncio.Lock()
     for name, coroutine in (
         ("ping", await_task("pong")),
         ("pong", await_task("ping")),
         ("red", hold(red, blue)),
         ("blue", hold(blue, red)),
+        ("sword", shield("board")),
+        ("board", shield("sword")),
         ("idle", asyncio.sleep(10_000)),
     ):
         tasks[name] = asyncio.ensure_future(coroutine)
@@ -114,6 +121,16 @@ async def await_each_other():
     await asyncio.Event().wait()
 
 
+def await_result(name):
+    ready.wait()
+    return futures[name].result()  # @result
+
+
+pool = concurrent.futures.ThreadPoolExecutor(2, "pool")
+ready, futures = threading.Event(), {}
+futures["a"] = pool.submit(await_result, "b")
+futures["b"] = pool.submit(await_result, "a")
+ready.set()
 first_of_two = threading.Lock()
 hidden = threading.Lock()
 guarded = threading.Event()

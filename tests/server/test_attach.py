@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -252,14 +255,6 @@ def test_a_process_that_is_not_there_cannot_be_attached_to(session: Session) -> 
     assert session.get("/status")["status"] == "created"
 
 
-def test_what_is_no_python_process_cannot_be_attached_to(session: Session) -> None:
-    with subprocess.Popen(["sleep", "60"]) as sleeping:
-        answer = session.post("/attach", {"pid": sleeping.pid}, expect=400)
-        sleeping.kill()
-
-    assert "not a Python process" in answer["error"]["message"]
-
-
 def test_the_server_does_not_attach_to_itself(session: Session) -> None:
     pid = session.server.process.pid
     assert "itself" in session.post("/attach", {"pid": pid}, expect=400)["error"]["message"]
@@ -438,3 +433,88 @@ def test_where_nothing_listens_the_error_says_so(session: Session) -> None:
     assert answer["error"]["code"] == "ATTACH_FAILED"
     assert "--listen" in answer["error"]["hint"]
     assert session.get("/status")["status"] == "created"
+
+
+@contextlib.contextmanager
+def serving(answer: bytes) -> Iterator[int]:
+    """A port where somebody says this to everybody, or nothing, and is no debugger."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                peer, _address = listener.accept()
+                with peer:
+                    peer.sendall(answer)
+                    while peer.recv(4096):
+                        pass
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 400 Bad Request\r\nContent-Length: 5\r\n\r\nsorry",
+        b"HTTP/1.0 400 Bad Request\r\n\r\n",
+        b"SSH-2.0-OpenSSH\r\n",
+        pytest.param(b"", marks=pytest.mark.slow),
+    ],
+)
+def test_a_port_that_is_no_debugpy_is_refused(session: Session, answer: bytes) -> None:
+    with serving(answer) as port:
+        refused = session.post("/attach", {"port": port}, expect=400)
+
+    assert refused["error"]["code"] == "ATTACH_FAILED"
+    assert "no debugpy" in refused["error"]["message"]
+    assert "--listen" in refused["error"]["hint"]
+    assert session.get("/status")["status"] == "created"
+
+
+def refuse(session: Session, pid: int) -> str:
+    """Why the process cannot be attached to, which nobody needed gdb for."""
+    answer = session.post("/attach", {"pid": pid}, expect=400)
+    assert answer["error"]["code"] == "REQUEST_INVALID"
+    assert "said" not in answer["error"]["details"]
+    assert session.get("/status")["status"] == "created"
+    return str(answer["error"]["message"])
+
+
+def test_what_is_no_python_process_cannot_be_attached_to(session: Session, tmp_path: Path) -> None:
+    pretender = tmp_path / "python3.11"  # only its name is Python's
+    shutil.copy("/bin/sleep", pretender)
+    with (
+        subprocess.Popen(["/bin/sleep", "60"]) as sleeping,
+        subprocess.Popen([str(pretender), "60"]) as pretending,
+    ):
+        try:
+            for pid in (sleeping.pid, pretending.pid):
+                assert "not a Python process" in refuse(session, pid)
+        finally:
+            sleeping.kill()
+            pretending.kill()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/1/exe"), reason="no Linux")
+def test_the_first_process_and_the_kernel_cannot_be_attached_to(session: Session) -> None:
+    kernel = [process.pid for process in psutil.process_iter() if not process.cmdline()]
+    first = [] if "python" in os.readlink("/proc/1/exe") else [1]
+    for pid in [*first, *kernel[:1]]:
+        if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            assert "not a Python process" in refuse(session, pid)
+
+
+def test_a_stopped_process_is_said_to_be_stopped(session: Session, running: Started) -> None:
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
+    program.process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: psutil.Process(program.pid).status() == psutil.STATUS_STOPPED, "the stop")
+
+    assert "kill -CONT" in refuse(session, program.pid)
+
+
+def test_a_process_that_has_ended_is_not_there(session: Session) -> None:
+    with subprocess.Popen(["true"]) as zombie:
+        os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
+        session.post("/attach", {"pid": zombie.pid}, expect=404)

@@ -191,7 +191,7 @@ def test_a_pause_in_a_blocked_main_thread_names_the_lock(session: Session) -> No
 
 CYCLES = [
     *(["first", "second"], ["one", "other"], ["twice"], ["joiner", "helper"]),
-    *(["red", "blue"], ["ping", "pong"]),
+    *(["red", "blue"], ["ping", "pong"], ["sword", "board"], ["pool_0", "pool_1"]),
 ]
 
 
@@ -224,6 +224,8 @@ def test_deadlocks_name_who_waits_for_what_and_who_holds_it(session: Session, py
     assert who_holds("twice") == "twice"
     waits = {name: thread["waits_for"] for name, thread in threads.items()}
     assert (waits["first"]["kind"], waits["first"]["name"]) == ("lock", "theirs")
+    assert (waits["first"]["global_name"], waits["second"]["global_name"]) == ("second", "first")
+    assert (who_holds("pool_0"), waits["pool_0"]["kind"]) == ("pool_1", "future")
     assert (waits["one"]["type"], waits["one"]["name"]) == ("RLock", "other.lock")
     assert waits["twice"]["name"] == "self.balances['lock']"
     assert (waits["joiner"]["kind"], waits["joiner"]["name"]) == ("thread", "helper")

@@ -122,6 +122,16 @@ def test_a_ticket_that_others_can_have_written_or_read_is_none(
         assert join_ticket.read_if_given(str(ticket.path)) is None
 
 
+def test_a_ticket_that_cannot_be_kept_with_the_data_is_kept_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    ticket = JoinTicket.create(tmp_path / "file" / "tickets", ("127.0.0.1", 1))
+    folder = ticket.path.parent
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert join_ticket.read_ticket(str(ticket.path)).secret == ticket.secret
+    ticket.remove()
+    assert not folder.exists()
+
+
 # -- whole processes ------------------------------------------------------------------------------
 
 REPORT = "import sys; print('plain', 'pydevd' in sys.modules)"

@@ -36,6 +36,10 @@ def test_the_threads_and_frames_of_the_debugger_are_left_out() -> None:
             ("main", "/x/boot.py"),
             gil=True,
         ),
+        make_thread(
+            *(16, None, ("Event.wait", "/lib/threading.py"), ("Thread.run", "/lib/threading.py")),
+            ("__call__", PYDEVD),
+        ),
         make_thread(14, "worker", ("f.<locals>.g", "/app.py"), ("run", "/lib/threading.py")),
         make_thread(*(15, "held", ("PyDB.do_wait_suspend", PYDEVD)), ("work", "/app.py")),
     ]
@@ -48,6 +52,7 @@ def test_the_threads_and_frames_of_the_debugger_are_left_out() -> None:
         1: ("MainThread", ["add", "<module>"], False),
         2: ("held", ["work"], True),
         14: ("worker", ["g", "run"], False),
+        16: ("", ["wait", "run"], False),
     }
     assert stacks.gil_holder is stacks.find(1)
     assert stacks.threads[0].frames[0].qualname == "Shop.add"

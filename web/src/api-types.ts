@@ -4682,6 +4682,8 @@ export interface WaitedFor {
   kind?: string;
   /** What the waiting code calls it, such as `self.lock`, if that is known. */
   name?: string | null;
+  /** A variable of the module that holds it under another name. */
+  global_name?: string;
   /** The name of its class. */
   type?: string;
   /** Its address: the same for the same object. */

@@ -9,13 +9,14 @@ from . import asyncio_tasks, task_waits, thread_waits
 from .frames import is_suspended
 from .pydevd_access import dap_id, is_ours, user_threads
 
+_LINKS = {"lock": "holds", "future": "runs"}
 _Node = Tuple[str, Any]  # "thread" and an ident, or "task" and its id
 
 
 class _Waiting(NamedTuple):
     subject: str
     phrase: str  # what it waits for, and where
-    is_lock: bool
+    link: str  # what the one that it waits for does with that
 
 
 def describe_deadlocks(db: Any) -> Dict[str, Any]:
@@ -73,10 +74,15 @@ class _Report:
             return described
         holder = thread_waits.find_holder(wait, self._stacks)
         described["waits_for"] = _describe_wait(wait.kind, wait.name, wait.target, wait.type)
+        known_as = _find_global(wait.target, wait.name, place)
+        if known_as is not None:
+            described["waits_for"]["global_name"] = known_as
         described["note"] = holder.how
         name = wait.target.name if wait.kind == "thread" else wait.name
+        if known_as is not None:
+            name = "%s (%s)" % (name, known_as)
         phrase = "%s at %s" % (_phrase(wait.kind, name), _place(place))
-        self._waits["thread", ident] = _Waiting(thread.name, phrase, wait.kind == "lock")
+        self._waits["thread", ident] = _Waiting(thread.name, phrase, _LINKS.get(wait.kind, ""))
         if holder.ident in self._idents:
             described["held_by"] = self._idents[holder.ident][0]
             self._edges["thread", ident] = [("thread", holder.ident)]
@@ -103,7 +109,7 @@ class _Report:
             self._edges["task", id(task)] = [("task", id(other)) for other in wait.tasks]
         phrase = "%s at %s" % (_phrase(wait.kind, wait.name), _place(own))
         subject = "task %s" % task.get_name()
-        self._waits["task", id(task)] = _Waiting(subject, phrase, wait.kind == "lock")
+        self._waits["task", id(task)] = _Waiting(subject, phrase, _LINKS.get(wait.kind, ""))
         return described
 
     # -- circles --------------------------------------------------------------------------------
@@ -113,11 +119,10 @@ class _Report:
         for node, following in zip(cycle, cycle[1:] + cycle[:1]):
             wait = self._waits[node]
             part = "%s waits for %s" % (wait.subject, wait.phrase)
-            if wait.is_lock:
+            if wait.link:
                 is_own = following == node
-                part += ", which %s" % (
-                    "it holds itself" if is_own else "%s holds" % self._waits[following].subject
-                )
+                subject = "it" if is_own else self._waits[following].subject
+                part += ", which %s %s" % (subject, wait.link) + (" itself" if is_own else "")
             parts.append(part)
         return {
             "threads": [self._idents[key][0] for kind, key in cycle if kind == "thread"],
@@ -143,6 +148,13 @@ def _describe_wait(kind: str, name: Optional[str], target: Any, type_name: str) 
     if kind == "thread":
         described["name"] = target.name
     return described
+
+
+def _find_global(target: Any, name: Optional[str], frame: Any) -> Optional[str]:
+    """The variable of the frame's module that has the same object, if `name` is another one."""
+    if target is None or name is None or name in frame.f_globals:
+        return None
+    return next((known for known, value in list(frame.f_globals.items()) if value is target), None)
 
 
 def _phrase(kind: str, name: Optional[str]) -> str:

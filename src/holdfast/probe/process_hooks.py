@@ -8,6 +8,7 @@ process is started through `boot.py --join` (see `child_startup`).
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import warnings
@@ -80,8 +81,13 @@ def _wrap_fork(original: Callable[..., Any]) -> Callable[..., Any]:
             _detach_fork()
         return answer
 
-    fork.__name__ = original.__name__
-    return fork
+    return _copy_names(fork, original)
+
+
+def _copy_names(wrapper: Any, original: Any) -> Callable[..., Any]:
+    """Have it look like the function of `os` that it stands for, its signature included."""
+    wrapper.__text_signature__ = getattr(original, "__text_signature__", None)
+    return functools.update_wrapper(wrapper, original)
 
 
 def _fork_without_warning(fork: Callable[[], Any]) -> Any:
@@ -119,16 +125,14 @@ def _wrap_spawn(original: Callable[..., Any]) -> Callable[..., Any]:
         _report_child(pid, "spawn", [os.fsdecode(part) for part in argv], followed)
         return pid
 
-    posix_spawn.__name__ = original.__name__
-    return posix_spawn
+    return _copy_names(posix_spawn, original)
 
 
 def _wrap_exec(original: Callable[..., Any]) -> Callable[..., Any]:
     def execv(path: Any, argv: Any, *env: Any) -> Any:
         return original(path, _rewrite_command(argv, path)[0], *env)
 
-    execv.__name__ = original.__name__
-    return execv
+    return _copy_names(execv, original)
 
 
 def _wrap_fork_exec() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import sys
 import time
 from types import FrameType, SimpleNamespace
@@ -29,6 +30,7 @@ def apply_all(pydevd: Any) -> None:
         skip_traced_parents,
         step_over_comprehensions,
         receive_lines_first,
+        forget_ended_threads,
         update_one_thread,
     ):
         apply_one(patch, pydevd)
@@ -145,6 +147,25 @@ def step_over_comprehensions(_pydevd: Any) -> None:
         return line
 
     monitoring.FuncCodeInfo.get_line_of_offset = get_line_of_offset
+
+
+def forget_ended_threads(_pydevd: Any) -> None:
+    """pydevd keeps every thread for ever, because it makes a thread's id of its address."""
+    from _pydevd_bundle import pydevd_constants as constants
+
+    original = constants._get_or_compute_thread_id_with_lock
+    original.__name__  # noqa: B018  (it must be there to be replaced)
+    numbers = itertools.count(1)
+
+    def get_or_compute(thread: Any, is_current_thread: bool) -> Any:
+        with constants._thread_id_lock:
+            known = getattr(thread, "__pydevd_id__", None)
+            if known is None:
+                known = "pid_%s_id_%s" % (constants.get_pid(), next(numbers))
+                thread.__pydevd_id__ = known
+        return known
+
+    constants._get_or_compute_thread_id_with_lock = get_or_compute
 
 
 def receive_lines_first(_pydevd: Any) -> None:

@@ -118,7 +118,7 @@ def _awaited(waiter: Any, frames: List[Any]) -> List[Any]:
     """The tasks behind what a task awaits: one, or those that it gathers."""
     if hasattr(type(waiter), "get_coro"):
         return [waiter]
-    children = getattr(waiter, "_children", None)
+    children = getattr(waiter, "_children", None) or _shielded(waiter)
     if children:
         return _only_tasks(children)
     for frame in frames:
@@ -135,10 +135,25 @@ def _awaited(waiter: Any, frames: List[Any]) -> List[Any]:
     return []
 
 
+def _shielded(waiter: Any) -> List[Any]:
+    """What `asyncio.shield` protects: only its callbacks know that."""
+    callbacks = [entry[0] for entry in getattr(waiter, "_callbacks", None) or ()]
+    return [
+        cell.cell_contents
+        for callback in callbacks
+        if getattr(callback, "__qualname__", "").startswith("shield.")
+        for name, cell in zip(callback.__code__.co_freevars, callback.__closure__ or ())
+        if name == "inner"
+    ]
+
+
 def _only_tasks(futures: Iterable[Any]) -> List[Any]:
     return [future for future in list(futures) if hasattr(type(future), "get_coro")]
 
 
 def _name_of(frame: Any) -> Optional[str]:
     site = frame_code.find_awaited(frame) if frame is not None else None
-    return site.text if site is not None else None
+    if site is None:
+        return None
+    is_function = type(site.owner) is type(sys)  # such as asyncio.sleep
+    return "%s.%s" % (site.text, site.method) if is_function else site.text

@@ -153,6 +153,10 @@ def find_holder(wait: Wait, stacks: Stacks) -> Holder:
     """Who holds what is waited for."""
     if wait.kind == "thread":
         return Holder(wait.target.ident, "it waits for the end of that thread")
+    if wait.kind == "future":
+        runner = _find_runner(wait.target, stacks)
+        if runner is not None:
+            return Holder(runner, "that thread runs the call whose result it is")
     if wait.kind != "lock":
         return Holder(None, _NOBODY.get(wait.kind, "nobody holds it"))
     owner = _owner_of(wait.target)
@@ -171,6 +175,17 @@ _NOBODY = {
     "process lock": "it may be held by another process, which cannot be seen from here",
     "exit": "the program has ended and waits for its other threads",
 }
+
+
+def _find_runner(future: Any, stacks: Stacks) -> Optional[int]:
+    """The thread of a pool that runs the call of a future."""
+    for ident, frames in stacks.threads.items():
+        for frame in frames:
+            if frame.f_globals.get("__name__") == "concurrent.futures.thread":
+                item = frame.f_locals.get("self", frame.f_locals.get("work_item"))
+                if introspection.read_attribute(item, "future")[1] is future:
+                    return ident
+    return None
 
 
 def _owner_of(lock: Any) -> Optional[int]:

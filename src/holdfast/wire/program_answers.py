@@ -161,6 +161,9 @@ class WaitedFor(TypedDict, total=False):
         str | None,
         Meta(description="What the waiting code calls it, such as `self.lock`, if that is known."),
     ]
+    global_name: Annotated[
+        str, Meta(description="A variable of the module that holds it under another name.")
+    ]
     type: Annotated[str, Meta(description="The name of its class.")]
     id: Annotated[str, Meta(description="Its address: the same for the same object.")]
 

@@ -474,6 +474,7 @@ class ProgramSession(StoredSession):
         self.event("pause_requested", thread_id=options.thread_id)
         if seconds:
             await self.wait_until(lambda: self.state is State.PAUSED or self.over, seconds)
+            self.stops.show_held()
             answer = await status_builder.build_status(self, include)
         else:
             answer = await status_builder.build_answer_after_run(self, 0.0, include)
@@ -506,6 +507,7 @@ class ProgramSession(StoredSession):
     async def resume_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
         """Let one thread run on; the others stay held."""
         seconds, include = self._seconds(options, 0.0), parse_include(options)
+        self.stops.show_held(thread)
         target = self.live_target("continue")
         threads = await self.inspection.require_thread(thread)
         lifecycle.require(self.state, "continue")  # it may have been continued meanwhile

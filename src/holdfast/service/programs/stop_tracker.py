@@ -140,6 +140,16 @@ class StopTracker:
             self.show(self.threads.get_first() or build_stop_of_held_thread(current, held))
             self.threads.release(thread)
 
+    def show_held(self, thread: int | None = None) -> None:
+        """While one thread's step gets nowhere, show a thread that is held: this one, or any.
+
+        The step may wait for what the other holds, so one must be able to let that go.
+        """
+        waiting = self.threads.waiting
+        stop = self.threads.get_first() if thread is None else waiting.get(thread)
+        if self._session.state is State.RUNNING and stop is not None:
+            self.show(stop)
+
     def end_thread(self, thread: int) -> None:
         """A thread ended. If it was stepping, the next waiting stop is shown."""
         self.threads.waiting.pop(thread, None)

@@ -13,6 +13,7 @@ import enum
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -33,6 +34,10 @@ from holdfast.targets.program.target import Target, TargetListener
 from holdfast.wire import dap
 
 log = logging.getLogger(__name__)
+
+_GREETING_SECONDS = 5.0
+_ARRIVAL_SECONDS = 2.0
+_LISTEN_HINT = "Start the program with `python -m debugpy --listen HOST:PORT program.py`."
 
 _HANDSHAKE_SECONDS = 5.0
 
@@ -57,6 +62,8 @@ class Door:
         self._checks: set[asyncio.Task[None]] = set()
         self.arrived: asyncio.Queue[Target] = asyncio.Queue()
         self.refusal: str | None = None
+        self.has_visitor = False
+        """Somebody has connected who may."""
 
     @property
     def ticket(self) -> JoinTicket:
@@ -85,6 +92,7 @@ class Door:
     def admit(self, connection: DebuggerConnection) -> bool:
         if self._server is None:
             return False
+        self.has_visitor = True
         target = self._create_target()
         connection.replace_connection_of(target)
         check = asyncio.create_task(self._check(target))
@@ -190,7 +198,10 @@ async def configure(
 ) -> None:
     """Configure a debugger that has just connected, and let its program run on."""
     wire, seconds = target.connection, target.request_timeout
-    await wire.request("initialize", INITIALIZE, timeout=seconds)
+    if target.route == "adapter":
+        await _greet_adapter(target)
+    else:
+        await wire.request("initialize", INITIALIZE, timeout=seconds)
     attached = wire.post("attach", options)
     await asyncio.wait_for(wait_until_initialized(target, attached), seconds)
     if probe is not ProbeSource.LOADED:
@@ -199,6 +210,24 @@ async def configure(
     await target.wait_for_replies(*post_setup(target, setup()))
     await wire.request("configurationDone", timeout=seconds)
     body_of(await asyncio.wait_for(attached, seconds), "attach")
+
+
+async def _greet_adapter(target: Target) -> None:
+    """Initialize what listens there, and find out whether it is a debugger at all."""
+    seconds = min(target.request_timeout, _GREETING_SECONDS)
+    try:
+        await target.connection.request("initialize", INITIALIZE, timeout=seconds)
+    except errors.TimedOut:
+        problem = f"it said nothing that a debugger would say for {seconds:g} s"
+    except errors.SessionCrashed:
+        problem = "it closed the connection, or does not speak a debugger's protocol"
+    except errors.HoldfastError as refusal:
+        problem = f"it refused: {refusal.message}"
+    else:
+        return
+    raise errors.AttachFailed(
+        f"what listens there is no debugpy, or is in use: {problem}", hint=_LISTEN_HINT
+    ) from None
 
 
 async def wait_until_initialized(target: Target, reply: Reply) -> None:
@@ -291,7 +320,7 @@ async def connect(
     except (OSError, asyncio.TimeoutError) as problem:
         raise errors.AttachFailed(
             f"nothing answers at {host}:{port}: {problem or 'timed out'}",
-            hint="Start the program with `python -m debugpy --listen HOST:PORT program.py`.",
+            hint=_LISTEN_HINT,
             host=host,
             port=port,
         ) from None
@@ -306,7 +335,8 @@ async def connect_to_process(pid: int, door: Door, child_ticket: str, timeout: f
 
     Every user can read gdb's command line. So the code has the path of a ticket, and no secret.
     """
-    _check_process(pid)
+    await asyncio.to_thread(_check_process, pid)
+    _check_injector()
     code = (
         "import sys\nhad_threading = 'threading' in sys.modules\n"
         f"{_local_code()}import _holdfast.injection\n"
@@ -320,10 +350,13 @@ async def connect_to_process(pid: int, door: Door, child_ticket: str, timeout: f
         # The helper releases the process before it ends. Killed, it might leave it stopped.
         await asyncio.wait([ended], timeout=timeout)
         if ended.done() and ended.result() == 0:
-            await asyncio.wait([arrived], timeout=timeout)
+            # Our code has run by now, so it has connected.
+            await asyncio.wait([arrived], timeout=_ARRIVAL_SECONDS)
+            if door.has_visitor:
+                await asyncio.wait([arrived], timeout=timeout)
         if not arrived.done():
-            _check_process(pid)
-            raise _build_failure(pid, door.refusal, output, timeout)
+            await asyncio.to_thread(_check_process, pid)
+            raise _build_failure(pid, door.refusal, output, timeout, has_run=ended.done())
         target = arrived.result()
     finally:
         arrived.cancel()
@@ -378,23 +411,36 @@ def _check_process(pid: int) -> None:
         )
 
 
+def _check_injector() -> None:
+    if not (shutil.which("gdb") or shutil.which("lldb") or hasattr(sys, "remote_exec")):
+        raise errors.AttachFailed(
+            "attaching to a process needs gdb (or lldb), which is not installed here",
+            hint="Install gdb, or start the program with `python -m debugpy --listen`.",
+        )
+
+
 def _build_failure(
-    pid: int, refusal: str | None, output: int, timeout: float
+    pid: int, refusal: str | None, output: int, timeout: float, *, has_run: bool
 ) -> errors.HoldfastError:
     if refusal is not None:
         return errors.AttachFailed(f"cannot attach to process {pid}: {refusal}", pid=pid)
+    if not has_run:
+        return errors.TimedOut(
+            f"process {pid} did not run our code within {timeout:g} s",
+            hint="It may be busy outside Python, or hold the interpreter's lock.",
+            operation="attach",
+            pid=pid,
+        )
     os.set_blocking(output, False)
+    text = ""
     with contextlib.suppress(OSError):
         text = os.read(output, 65536).decode("utf-8", "replace").strip()
-        if text:
-            return errors.AttachFailed(
-                f"cannot attach to process {pid}: {text.splitlines()[-1]}",
-                hint="Attaching needs gdb (or lldb) and the right to trace the process.",
-                pid=pid,
-                said=text[-2000:],
-            )
-    return errors.TimedOut(
-        f"process {pid} did not answer within {timeout:g} s", operation="attach", pid=pid
+    log.warning("no code could be run in process %d: %s", pid, text)
+    return errors.AttachFailed(
+        f"cannot attach to process {pid}: no code could be run in it",
+        hint="It may be traced by another debugger, or protected. `said` is what gdb printed.",
+        pid=pid,
+        said=text[-2000:],
     )
 
 

@@ -10,12 +10,14 @@ import contextlib
 import hmac
 import json
 import secrets
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.trust.private_files import make_private_directory, write_private_file
 
 NONCE_DIGITS, PROOF_DIGITS = 32, 64
+_OWN_FOLDER = "holdfast-ticket-"
 _HELLO = b"HOLDFAST "
 _HELLO_BYTES = len(_HELLO) + NONCE_DIGITS + 1
 _ANSWER_BYTES = PROOF_DIGITS + 1
@@ -32,6 +34,15 @@ class JoinTicket:
 
     @classmethod
     def create(cls, folder: Path, address: Address) -> JoinTicket:
+        """Make one in `folder`; or in a directory of its own, if the disk is full, for instance."""
+        try:
+            return cls._create(folder, address)
+        except OSError:
+            own = Path(tempfile.mkdtemp(prefix=_OWN_FOLDER))
+            return cls._create(own, address)
+
+    @classmethod
+    def _create(cls, folder: Path, address: Address) -> JoinTicket:
         make_private_directory(folder)
         ticket = cls(folder / f"{secrets.token_hex(8)}.ticket", secrets.token_hex(32))
         write_private_file(ticket.path, json.dumps({"address": address, "secret": ticket.secret}))
@@ -40,6 +51,8 @@ class JoinTicket:
     def remove(self) -> None:
         with contextlib.suppress(OSError):
             self.path.unlink()
+            if self.path.parent.name.startswith(_OWN_FOLDER):
+                self.path.parent.rmdir()
 
 
 def remove_left_tickets(folder: Path) -> None:

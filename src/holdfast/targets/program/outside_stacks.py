@@ -137,11 +137,14 @@ def parse_dump(dump: Sequence[Mapping[str, Any]], known: Mapping[int, int]) -> O
 
 
 def _is_of_program(thread: Mapping[str, Any]) -> bool:
+    """Whether it runs a function of the program, or a class of its own. The debugger's own threads
+    all have a `run` of theirs, and call nothing but the debugger and `threading`."""
     if (thread.get("thread_name") or "").startswith(_OUR_THREADS):
         return False
-    files = [frame["filename"] for frame in thread["frames"]]
-    return not any(_is_ours(file) for file in files) or any(
-        not _is_ours(file) and not file.endswith("/threading.py") for file in files
+    return any(
+        not frame["filename"].endswith("/threading.py") or _short_name(frame["name"]) == "run"
+        for frame in thread["frames"]
+        if not _is_ours(frame["filename"])
     )
 
 
