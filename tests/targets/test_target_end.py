@@ -24,6 +24,7 @@ def test_what_a_process_sent_last_is_read_before_its_end_is_reported() -> None:
     async def run() -> list[str]:
         listener = Listener()
         target = Target(listener, route="pid")
+        target.is_watched = True
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         loop = asyncio.get_running_loop()
@@ -42,6 +43,7 @@ def test_a_connection_that_a_descendant_keeps_open_does_not_hide_the_end() -> No
     async def run() -> list[str]:
         listener = Listener()
         target = Target(listener, route="pid")
+        target.is_watched = True
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         loop = asyncio.get_running_loop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 import os
-import socket
 import sys
 import threading
 from importlib.machinery import BuiltinImporter, SourceFileLoader
@@ -24,6 +23,7 @@ from . import (
 )
 from .program_order import ORDER
 from .pydevd_access import HERE, current, end_step, is_ours
+from .server_connection import ServerConnection
 from .server_messages import flush
 
 Runner = Callable[[], Any]
@@ -36,7 +36,7 @@ def run_program(socket_fd: int, debugpy_dir: str, child_ticket: str, with_gevent
 
     `with_gevent`: an interpreter that was armed before found that its program needs this.
     """
-    connection = socket.socket(fileno=_move_descriptor(socket_fd))
+    connection = ServerConnection(_move_descriptor(socket_fd))
     pydevd_control.load(debugpy_dir, with_gevent=with_gevent)
     db = pydevd_control.arm(connection)
     pydevd_control.on_connection_lost(db, ORDER.cancel)

@@ -25,6 +25,7 @@ from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
 from holdfast.service.programs import hang_report, status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
+from holdfast.service.programs.debugger_losses import DebuggerLosses
 from holdfast.service.programs.end_report import EndReport
 from holdfast.service.programs.idle_timer import IdleTimer
 from holdfast.service.programs.inspection import Inspection
@@ -121,6 +122,7 @@ class ProgramSession(StoredSession):
         self.inspection = Inspection(self)
         self.watches = WatchList(self)
         self.children = ChildSessions(self)
+        self.losses = DebuggerLosses(self)
         self.storage = SessionStorage(self)
         self.idle = IdleTimer(self)
 
@@ -273,8 +275,20 @@ class ProgramSession(StoredSession):
     # -- waiting ----------------------------------------------------------------------------
 
     async def wait_until_settled(self, seconds: float) -> bool:
-        """Wait until the program stops, waits for input, or ends, or a child of it is held."""
-        return await self.children.wait_for_held(lambda: lifecycle.is_settled(self.state), seconds)
+        """Wait until the program stops, waits for input, or ends, or a child of it is held.
+
+        The loss of the debugger ends one wait, too: what is waited for may never come.
+        """
+        losses = self.losses
+        is_reported = losses.is_reported
+
+        def is_settled() -> bool:
+            is_lost = losses.is_disconnected and not is_reported
+            return is_lost or lifecycle.is_settled(self.state)
+
+        reached = await self.children.wait_for_held(is_settled, seconds)
+        losses.is_reported = losses.is_disconnected
+        return reached
 
     async def wait_for_output(self, since: int, seconds: float) -> bool:
         return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)
@@ -580,6 +594,7 @@ class ProgramSession(StoredSession):
         self.output.new_line()
         self.breakpoints.forget_hits()
         self.end_report.clear()
+        self.losses.clear()
         self.stops.withdraw("restarted")
         return RunListener(self, self._run)
 

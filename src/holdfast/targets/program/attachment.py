@@ -459,6 +459,7 @@ def watch_foreign_process(target: Target, pid: int) -> None:
         loop.remove_reader(pidfd)
         target.finish_soon()
 
+    target.is_watched = True
     target.call_at_end(stop_watching)
     loop.add_reader(pidfd, note_end)
 
