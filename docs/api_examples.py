@@ -61,6 +61,24 @@ asyncio.run(main())
 '''
 _LOOP_LINE = 11
 _IDLE = "import time\nprint('ready')\nwhile True:\n    time.sleep(0.01)\n"
+_DEADLOCK = """\
+import threading
+
+tea, cake = threading.Lock(), threading.Lock()
+both = threading.Barrier(2)
+
+
+def serve(first, second):
+    with first:
+        both.wait()
+        with second:
+            pass
+
+
+waiter = threading.Thread(target=serve, args=(cake, tea), name="waiter", daemon=True)
+waiter.start()
+serve(tea, cake)
+"""
 _MAX_ITEMS = 6
 
 
@@ -111,6 +129,7 @@ def capture_examples() -> Json:
         try:
             _ask_about_programs(recorder, folder)
             _ask_about_pausing(recorder)
+            _ask_about_hanging(recorder, folder)
             _ask_about_attaching(recorder, folder)
             _ask_about_calls(recorder)
             _ask_about_agents(recorder, folder)
@@ -207,6 +226,18 @@ def _ask_about_pausing(recorder: Recorder) -> None:
     recorder.server.post(f"{path}/continue")
     template = "/sessions/{session_id}/threads/{thread_id}/pause"
     recorder.ask("POST", template, {"wait": 20}, **session, thread_id=stop["thread_id"])
+    recorder.server.delete(path)
+
+
+def _ask_about_hanging(recorder: Recorder, folder: Path) -> None:
+    script = folder / "deadlock.py"
+    script.write_text(_DEADLOCK)
+    created = recorder.server.post("/sessions", {"name": "hanging"})
+    path, session = f"/sessions/{created['session_id']}", {"session_id": created["session_id"]}
+    recorder.server.post(f"{path}/launch", {"script": str(script)})
+    while not recorder.server.get(f"{path}/deadlocks")["cycles"]:
+        pass
+    recorder.ask("GET", "/sessions/{session_id}/deadlocks", **session)
     recorder.server.delete(path)
 
 
@@ -436,6 +467,7 @@ _IDS = (
     (re.compile(r"calls_[0-9a-f]{8}"), "calls_{:08x}"),
     (re.compile(r"eval_[0-9a-f]{8}"), "eval_{:08x}"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:5678"),
+    (re.compile(r"0x[0-9a-f]{8,16}"), "0x7f81c400a{:03x}"),
     (re.compile(r"cmd_[0-9a-f]{12}"), "cmd_{:012x}"),
     (re.compile(r"debug_\d{8}_\d{6}_\w+"), "debug_20260123_131000_abc{}"),
     (re.compile(r"\d{10}\.\d{6,9}-\d{3}"), "1769173800.000000-{:03}"),

@@ -414,6 +414,9 @@ def test_expressions_are_evaluated_in_the_callers_frame(app: Application, teller
     assert evaluate("price * 2")["result"] == "42"
     assert evaluate("sum(price + each for each in basket)")["result"] == "105"
     assert evaluate("proxy.done")["result"] == "[]"
+    assert len(evaluate("'x' * 5000")["result"]) < 1100
+    long = {"expression": "'x' * 5000", "max_chars": 5000}
+    assert app.server.post(f"/api/holds/{hold}/evaluate", long)["result"] == repr("x" * 5000)
     evaluate("basket.append(0)")
     app.server.post(f"/api/holds/{hold}/evaluate", {"expression": "1/0"}, expect=400)
     app.decide(hold, "continue")

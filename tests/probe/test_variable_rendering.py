@@ -37,6 +37,15 @@ def make_preview(value: Any, **options: Any) -> dict[str, Any]:
 # -- the shape -----------------------------------------------------------------------------------
 
 
+def test_one_answer_has_a_bounded_size_however_much_of_each_value_is_wanted() -> None:
+    named = [(f"text{number}", "x" * 1_000_000) for number in range(10)]
+    described = variables.describe_all(named, Handles(), OWNER, max_chars=1_000_000)
+    sizes = [len(item["value"]) for item in described]
+    assert sizes[:4] == [1_000_002] * 4
+    assert sum(sizes) < 6_000_000
+    assert all(item["reference"] for item in described[5:])  # by which each can be read whole
+
+
 def test_a_plain_value_has_name_value_and_type_and_no_reference() -> None:
     assert make_preview(3) == {
         "name": "v",

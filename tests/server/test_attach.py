@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from polling import wait_until
 
 ATTACH_TARGET = Program("attach_target.py")
 LOOP = Program("loop.py")
+MANY_THREADS = Program("many_threads.py")
 Started = Callable[..., "Running"]
 
 
@@ -28,7 +32,7 @@ class Running:
 
     def __init__(self, folder: Path, argv: list[str]) -> None:
         self._answer = folder / "answer"
-        if argv[-1] == ATTACH_TARGET.path:
+        if argv[-1] in (ATTACH_TARGET.path, MANY_THREADS.path):
             argv = [*argv, str(self._answer)]
         self.process = subprocess.Popen(
             argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -41,7 +45,7 @@ class Running:
         return self
 
     def observed(self) -> list[str]:
-        """What of a debugger it sees: is it traced, is it monitored."""
+        """What it answers; of a debugger: is it traced, is it monitored."""
         self._answer.unlink(missing_ok=True)
         ask = self._answer.with_suffix(".ask")
         ask.touch()
@@ -111,6 +115,53 @@ def test_a_process_is_attached_to_looked_into_and_let_go(
     assert (again["status"], again["reason"]) == ("paused", "breakpoint")
     session.delete()
     assert program.is_free()
+    assert program.end() == ""
+
+
+@pytest.mark.slow
+def test_what_an_attached_process_prints_is_captured_and_still_goes_where_it_went(
+    session: Session, running: Started, python: str
+) -> None:
+    program = running(python, ATTACH_TARGET.path).ready()
+    session.break_at(ATTACH_TARGET, "turn")
+    attach(session, pid=program.pid)
+    was = session.evaluate("(type(sys.stdout).__name__, sys.stdout is sys.__stdout__)")
+
+    session.evaluate("print('printed', flush=True)")
+    session.evaluate("sys.stderr.writelines(['one ', 'two'])")
+    session.evaluate("print('x' * 50_000, flush=True)")
+
+    assert was == "('TextIOWrapper', True)"
+    assert session.output("stdout") == "printed\n" + "x" * 50_000 + "\n"
+    assert session.output("stderr") == "one two"
+    session.evaluate("STATE.update(running=False)")
+    session.post("/detach")
+    said, errors = program.process.communicate(timeout=PATIENCE)
+    assert said == "printed\n" + "x" * 50_000 + "\nended True\n"
+    assert errors == "one two"
+    assert "ended" not in session.output("stdout")
+
+
+@pytest.mark.slow
+def test_a_hundred_threads_run_on_however_often_they_are_attached_to(
+    server: Server, running: Started, python: str
+) -> None:
+    program = running(python, MANY_THREADS.path).ready()
+
+    for _round in range(3):
+        with server.session() as session:
+            session.break_at(MANY_THREADS, "tick")
+            stops = [attach(session, pid=program.pid)]
+            stops += [session.resume() for _time in range(4)]
+            session.post("/detach")
+        assert {(stop["status"], stop["reason"]) for stop in stops} == {("paused", "breakpoint")}
+        assert {stop["location"]["line"] for stop in stops} == {MANY_THREADS.line("tick")}
+        before = [int(count) for count in program.observed()]
+        wait_until(
+            lambda before=before: all(map(int.__lt__, before, map(int, program.observed()))),  # type: ignore[misc]
+            "every thread to count on",
+        )
+
     assert program.end() == ""
 
 
@@ -226,14 +277,6 @@ def test_a_process_that_is_not_there_cannot_be_attached_to(session: Session) -> 
     assert answer["error"]["code"] == "PROCESS_NOT_FOUND"
     assert answer["error"]["details"]["pid"] == ended.pid
     assert session.get("/status")["status"] == "created"
-
-
-def test_what_is_no_python_process_cannot_be_attached_to(session: Session) -> None:
-    with subprocess.Popen(["sleep", "60"]) as sleeping:
-        answer = session.post("/attach", {"pid": sleeping.pid}, expect=400)
-        sleeping.kill()
-
-    assert "not a Python process" in answer["error"]["message"]
 
 
 def test_the_server_does_not_attach_to_itself(session: Session) -> None:
@@ -353,9 +396,151 @@ def test_children_of_a_program_behind_an_adapter_are_left_alone(
     assert said == run_undebugged(sys.executable, "popen", "fork_exits", "at_once")[0]
 
 
+# -- sources that are elsewhere for the program ----------------------------------------------------
+
+
+def copy_sources(folder: Path) -> tuple[Program, Path]:
+    """The program here, and its folder there, where one file more is."""
+    here, there = folder / "here", folder / "there"
+    for copy in (here, there):
+        copy.mkdir()
+        (copy / "attach_target.py").write_text(Path(ATTACH_TARGET.path).read_text())
+    (there / "only_there.py").write_text("VALUE = 1\n")
+    return Program("attach_target.py", here), there
+
+
+def check_mapped_session(session: Session, program: Program, **how: Any) -> None:
+    here = Path(program.path).parent
+    [point] = session.break_at(program, "turn")
+    pairs = [[str(here), str(here.with_name("there"))]]
+
+    stop = attach(session, path_mappings=pairs, **how)
+
+    assert (stop["reason"], stop["location"]["file"]) == ("breakpoint", program.path)
+    stack = session.get("/stacktrace")["frames"]
+    assert [frame["file"] for frame in stack[:2]] == [program.path] * 2
+    [thread] = session.get("/threads")["threads"]
+    assert thread["location"]["file"] == program.path
+    assert session.get("/source?frame_id=0")["file"] == program.path
+    assert session.get(f"/source?path={here / 'only_there.py'}")["content"] == "VALUE = 1\n"
+    session.delete(f"/breakpoints/{point}")
+    named = session.post("/breakpoints", {"function": "attach_target.turn"})
+    assert session.resume()["breakpoint_id"] == named["breakpoint_id"]
+
+
+@pytest.mark.slow
+def test_paths_are_translated_for_a_process(
+    session: Session, running: Started, tmp_path: Path, python: str
+) -> None:
+    program, there = copy_sources(tmp_path)
+    process = running(python, str(there / "attach_target.py"), str(tmp_path / "unused")).ready()
+
+    check_mapped_session(session, program, pid=process.pid)
+
+
+@pytest.mark.slow
+def test_paths_are_translated_for_a_debugpy_that_listens(
+    session: Session, listening: Callable[..., tuple[Running, int]], tmp_path: Path
+) -> None:
+    program, there = copy_sources(tmp_path)
+    _process, port = listening(str(there / "attach_target.py"), str(tmp_path / "unused"))
+
+    check_mapped_session(session, program, port=port)
+
+
+# -- what cannot be attached to --------------------------------------------------------------------
+
+
 def test_where_nothing_listens_the_error_says_so(session: Session) -> None:
     answer = session.post("/attach", {"port": free_port()}, expect=400)
 
     assert answer["error"]["code"] == "ATTACH_FAILED"
     assert "--listen" in answer["error"]["hint"]
     assert session.get("/status")["status"] == "created"
+
+
+@contextlib.contextmanager
+def serving(answer: bytes) -> Iterator[int]:
+    """A port where somebody says this to everybody, or nothing, and is no debugger."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                peer, _address = listener.accept()
+                with peer:
+                    peer.sendall(answer)
+                    while peer.recv(4096):
+                        pass
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 400 Bad Request\r\nContent-Length: 5\r\n\r\nsorry",
+        b"HTTP/1.0 400 Bad Request\r\n\r\n",
+        b"SSH-2.0-OpenSSH\r\n",
+        pytest.param(b"", marks=pytest.mark.slow),
+    ],
+)
+def test_a_port_that_is_no_debugpy_is_refused(session: Session, answer: bytes) -> None:
+    with serving(answer) as port:
+        refused = session.post("/attach", {"port": port}, expect=400)
+
+    assert refused["error"]["code"] == "ATTACH_FAILED"
+    assert "no debugpy" in refused["error"]["message"]
+    assert "--listen" in refused["error"]["hint"]
+    assert session.get("/status")["status"] == "created"
+
+
+def refuse(session: Session, pid: int) -> str:
+    """Why the process cannot be attached to, which nobody needed gdb for."""
+    answer = session.post("/attach", {"pid": pid}, expect=400)
+    assert answer["error"]["code"] == "REQUEST_INVALID"
+    assert "said" not in answer["error"]["details"]
+    assert session.get("/status")["status"] == "created"
+    return str(answer["error"]["message"])
+
+
+def test_what_is_no_python_process_cannot_be_attached_to(session: Session, tmp_path: Path) -> None:
+    pretender = tmp_path / "python3.11"  # only its name is Python's
+    shutil.copy("/bin/sleep", pretender)
+    with (
+        subprocess.Popen(["/bin/sleep", "60"]) as sleeping,
+        subprocess.Popen([str(pretender), "60"]) as pretending,
+    ):
+        try:
+            for pid in (sleeping.pid, pretending.pid):
+                assert "not a Python process" in refuse(session, pid)
+        finally:
+            sleeping.kill()
+            pretending.kill()
+
+
+@pytest.mark.skipif(not os.path.lexists("/proc/1/exe"), reason="no Linux")
+def test_the_first_process_and_the_kernel_cannot_be_attached_to(session: Session) -> None:
+    """The first may be a Python program, in a container; it has to be readable to be one."""
+    system = [1, *(process.pid for process in psutil.process_iter() if process.ppid() == 2)][:2]
+    for pid in system:
+        if psutil.Process(pid).name().startswith("python"):
+            continue
+        said = refuse(session, pid)
+        assert "not a Python process" in said or "lets nobody read it" in said
+
+
+def test_a_stopped_process_is_said_to_be_stopped(session: Session, running: Started) -> None:
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
+    program.process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: psutil.Process(program.pid).status() == psutil.STATUS_STOPPED, "the stop")
+
+    assert "kill -CONT" in refuse(session, program.pid)
+
+
+def test_a_process_that_has_ended_is_not_there(session: Session) -> None:
+    with subprocess.Popen(["true"]) as zombie:
+        os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
+        session.post("/attach", {"pid": zombie.pid}, expect=404)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -342,6 +344,45 @@ def test_a_stranger_who_says_nothing_keeps_no_child_waiting(session: Session) ->
         [child] = wait_for_children(session)
         assert wait_for_stop(child)["status"] == "paused"
         assert session.get("")["children"] == [child.id]
+
+
+def read_secrets(server: Server) -> list[str]:
+    """Those of the doors that are open."""
+    tickets = (server.data_dir / "tickets").glob("*")
+    return [json.loads(ticket.read_text())["secret"] for ticket in tickets]
+
+
+def test_a_process_of_the_user_needs_the_secret_to_report(session: Session) -> None:
+    session.break_at(CHILD_STARTER, "start")
+    session.launch(CHILD_STARTER, args=["popen"], debug_subprocesses=True)
+    [port] = list_listening_ports(session.server)
+    with socket.create_connection(("127.0.0.1", port)) as stranger:
+        stranger.sendall(b"HOLDFAST " + b"0" * 32 + b"\n")
+        assert len(stranger.recv(1000)) == 98  # the server's proof, for whoever can check it
+        stranger.sendall(b"0" * 64 + b"\n")
+        assert stranger.recv(1000) == b""
+    assert session.get("")["children"] == []
+
+
+def test_no_command_line_and_no_environment_has_the_secret(session: Session) -> None:
+    child = paused_child(session, "popen")
+    [secret] = read_secrets(session.server)
+    processes = psutil.Process(session.server.process.pid).children(recursive=True)
+    assert child.get("")["pid"] in [process.pid for process in processes]
+    for process in processes:
+        assert secret not in " ".join(process.cmdline())
+        assert secret.encode() not in Path(f"/proc/{process.pid}/environ").read_bytes()
+
+
+def test_the_children_of_a_detached_program_join_nobody(session: Session) -> None:
+    session.break_at(CHILD_STARTER, "start")
+    session.launch(CHILD_STARTER, args=["popen"], debug_subprocesses=True)
+    assert read_secrets(session.server)
+    pid = session.get("")["pid"]
+    assert session.post("/detach")["status"] == "terminated"
+    assert read_secrets(session.server) == []
+    wait_until(lambda: not psutil.pid_exists(pid), "the program to end, and its child with it")
+    assert session.get("")["children"] == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,6 +47,33 @@ def test_an_expression_gives_result_and_type(readonly_session: Session) -> None:
     assert readonly_session.evaluate("describe()") == "'level low'"
     assert readonly_session.evaluate("local", frame_id=1) == "1"
     readonly_session.post("/evaluate", {"expression": "1", "frame_id": 99}, expect=404)
+
+
+def test_a_long_result_is_read_whole_or_in_parts(readonly_session: Session) -> None:
+    def evaluate(expression: str, **more: int) -> Any:
+        return readonly_session.post("/evaluate", {"expression": expression, **more})
+
+    cut = evaluate("'ab' * 5000")
+    assert (cut["truncated"], cut["length"]) == (True, 10_000)
+    whole = evaluate("'ab' * 5000", max_chars=10_000)
+    assert whole["result"] == repr("ab" * 5000)
+    assert "truncated" not in whole
+    part = evaluate("'ab' * 5000", start=9_997, count=2)
+    assert (part["result"], part["start"], part["length"]) == ("'ba'", 9_997, 10_000)
+    assert part["has_more"] is True
+    assert evaluate("'ab' * 5000", start=9_997)["has_more"] is False
+
+    data = evaluate("bytes(range(256)) * 100", start=256, count=3)
+    assert base64.b64decode(data["result"]) == b"\0\1\2"
+    assert (data["encoding"], data["length"]) == ("base64", 25_600)
+    assert len(base64.b64decode(evaluate("bytes(9000)", max_chars=12_000)["result"])) == 9000
+    nested = evaluate("{'answer': ['x' * 3000, list(range(100))]}", max_chars=5000)
+    assert nested["result"] == repr({"answer": ["x" * 3000, list(range(100))]})
+    page = readonly_session.get(f"/variables/{cut['reference']}?start=9999&count=5")
+    assert [item["value"] for item in page["items"]] == ["'b'"]
+    assert evaluate("[1, 2]", start=1)["result"] == "[1, 2]"  # only texts have such parts
+    readonly_session.post("/evaluate", {"expression": "1", "max_chars": 10**7}, expect=400)
+    readonly_session.post("/evaluate", {"expression": "1", "start": -1}, expect=400)
 
 
 def test_a_mistake_is_reported_with_its_type(readonly_session: Session) -> None:

@@ -213,7 +213,7 @@ def _choose_coverage_core(python: str) -> str:
 
 
 FRAMES = """
-import sys, threading
+import gc, inspect, os, sys, threading, weakref
 
 def walk():
     frame = sys._getframe()
@@ -226,10 +226,14 @@ thread = threading.Thread(target=walk)
 print(thread.name.split()[0], threading.enumerate() == [threading.current_thread()])
 thread.start()
 thread.join()
+ended = weakref.ref(thread)
+del thread
+gc.collect()
+print(ended() is None, inspect.signature(os.fork), inspect.signature(os.execv))
 """
 
 
-def test_a_program_that_walks_its_stack_finds_a_module_for_every_frame(
+def test_a_program_finds_its_frames_threads_and_functions_as_in_plain_python(
     server: Server, python: str, tmp_path: Path
 ) -> None:
     program = tmp_path / "frames.py"
@@ -237,4 +241,4 @@ def test_a_program_that_walks_its_stack_finds_a_module_for_every_frame(
     with server.session() as session:
         session.launch(str(program), python=python)
         assert session.output("stderr") == ""
-        assert session.output() == "Thread-1 True\n"
+        assert session.output() == "Thread-1 True\nTrue () (path, argv, /)\n"

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from harness import Program, Session
+from polling import wait_until
 
 BLOCKED = Program("blocked_threads.py")
+DEADLOCKS = Program("deadlocks.py")
+HOG = Program("interpreter_hog.py")
 WAITS = {"wait_for_lock": "lock", "wait_for_job": "queue", "wait_for_bytes": "bytes"}
 
 
@@ -101,3 +104,163 @@ def test_the_threads_of_a_running_program_can_be_looked_into(session: Session) -
     assert session.evaluate("secret", frame_id=frame) == "41"
     assert session.get("/status")["status"] == "running"
     session.post("/evaluate", {"expression": "1"}, expect=409)  # of the stop that there is none of
+
+
+# -- C code that lets nothing else run ------------------------------------------------------------
+
+
+def start_hog(session: Session, kind: str, **options: Any) -> None:
+    """Start a program that will soon keep the interpreter's lock for ever."""
+    session.launch(HOG, args=[kind], wait=0, **options)
+    session.get("/output?wait=60")
+
+
+def read_until_outside(session: Session, path: str) -> Any:
+    """The answer once the program is in its C code."""
+    wait_until(lambda: session.server.http.get(session.path(path)).json().get("outside"), path)
+    return session.get(path)
+
+
+def test_stacks_are_read_from_outside_while_c_code_holds_the_interpreter(
+    session: Session, python: str
+) -> None:
+    start_hog(session, "regex", python=python)
+    answer = read_until_outside(session, "/threads")
+    assert "holds the interpreter's lock" in answer["message"]
+    threads = {thread["name"]: thread for thread in answer["threads"]}
+    assert set(threads) == {"MainThread", "waiter-1", "waiter-2"}
+    assert threads["MainThread"]["holds_gil"] is True
+    assert all(thread["outside"] and thread["status"] == "running" for thread in threads.values())
+
+    # Of the thread that holds it, unless another is asked for.
+    stack = session.get("/stacktrace")
+    assert (stack["outside"], stack["thread_id"]) == (True, threads["MainThread"]["thread_id"])
+    own = [(frame["name"], frame["line"]) for frame in stack["frames"] if frame["file"] == HOG.path]
+    assert own == [("match", HOG.line("match")), ("<module>", HOG.line("call"))]
+    assert not any("id" in frame for frame in stack["frames"])
+    assert stack["frames"][-1]["name"] == "<module>", "frames of the debugger are shown"
+    waiter = threads["waiter-2"]["thread_id"]
+    for path in (f"/threads/{waiter}/stacktrace", f"/stacktrace?thread_id={waiter}"):
+        frame = next(f for f in session.get(path)["frames"] if f["file"] == HOG.path)
+        assert frame["name"] == "wait"
+    page = session.get("/stacktrace?start=1&count=1")
+    assert (page["frames"], page["total"]) == ([stack["frames"][1]], stack["total"])
+    session.get("/threads/999/stacktrace", expect=404)
+
+
+def test_threads_have_the_same_ids_from_outside_and_from_inside(session: Session) -> None:
+    session.launch(HOG, args=["sum", "hold"], wait=0)
+    session.get("/output?wait=60")
+    inside = {t["name"]: t["thread_id"] for t in session.get("/threads")["threads"]}
+    session.post("/stdin", {"text": "\n"})
+    answer = read_until_outside(session, "/threads")
+    assert {t["name"]: t["thread_id"] for t in answer["threads"]} == inside
+    place = next(t for t in answer["threads"] if t.get("holds_gil"))["location"]
+    assert (place["line"], place["function"]) == (HOG.line("add"), "add")
+
+
+def test_a_pause_says_what_it_waits_for(session: Session, python: str) -> None:
+    start_hog(session, "regex", python=python)
+    read_until_outside(session, "/threads")
+    answer = session.post("/pause", {"wait": 0.1})
+    assert (answer["status"], answer["pause_pending"]) == ("running", True)
+    assert "holds the interpreter's lock" in answer["message"]
+    assert "takes effect when that returns" in answer["message"]
+    assert answer["busy_at"]["line"] > 0
+    report = session.get("/deadlocks")
+    assert (report["outside"], report["cycles"]) == (True, [])
+    assert "holds the interpreter's lock" in report["message"]
+    assert session.post("/terminate")["status"] == "terminated"
+
+
+def test_a_pause_in_a_blocked_main_thread_names_the_lock(session: Session) -> None:
+    lines = ["import threading", "gate = threading.Lock()", "gate.acquire()"]
+    lines += ["print('ready', flush=True)", "gate.acquire()"]
+    session.post("/launch", {"code": "\n".join(lines)})
+    session.get("/output?wait=60")
+    wait_until(lambda: session.get("/deadlocks")["cycles"], "the deadlock")
+    answer = session.post("/pause", {"wait": 0.1})
+    assert (answer["status"], answer["pause_pending"]) == ("running", True)
+    assert "MainThread waits for lock gate" in answer["message"]
+    assert answer["busy_at"]["line"] == 5
+    [line] = answer["deadlocks"]
+    assert "which it holds itself" in line
+
+
+# -- deadlocks ------------------------------------------------------------------------------------
+
+CYCLES = [
+    *(["first", "second"], ["one", "other"], ["twice"], ["joiner", "helper"]),
+    *(["red", "blue"], ["ping", "pong"], ["sword", "board"], ["pool_0", "pool_1"]),
+]
+
+
+def read_deadlocks(session: Session) -> Any:
+    """The report once every thread and task of the program waits."""
+    wait_until(
+        lambda: len(session.get("/deadlocks")["cycles"]) == len(CYCLES), "all of the deadlocks"
+    )
+    return session.get("/deadlocks")
+
+
+def test_deadlocks_name_who_waits_for_what_and_who_holds_it(session: Session, python: str) -> None:
+    session.launch(DEADLOCKS, wait=0, python=python)
+    session.get("/output?wait=60")
+    report = read_deadlocks(session)
+    threads = {thread["name"]: thread for thread in report["threads"]}
+    names = {thread["thread_id"]: name for name, thread in threads.items()}
+
+    def who_holds(name: str) -> str | None:
+        return names.get(threads[name]["held_by"])
+
+    cycles = [
+        {*(names[thread] for thread in cycle["threads"]), *cycle["tasks"]}
+        for cycle in report["cycles"]
+    ]
+    assert sorted(map(sorted, cycles)) == sorted(map(sorted, CYCLES))
+    assert (who_holds("first"), who_holds("second")) == ("second", "first")
+    assert (who_holds("one"), who_holds("other")) == ("other", "one")
+    assert (who_holds("joiner"), who_holds("helper")) == ("helper", "joiner")
+    assert who_holds("twice") == "twice"
+    waits = {name: thread["waits_for"] for name, thread in threads.items()}
+    assert (waits["first"]["kind"], waits["first"]["name"]) == ("lock", "theirs")
+    assert (waits["first"]["global_name"], waits["second"]["global_name"]) == ("second", "first")
+    assert (who_holds("pool_0"), waits["pool_0"]["kind"]) == ("pool_1", "future")
+    assert (waits["one"]["type"], waits["one"]["name"]) == ("RLock", "other.lock")
+    assert waits["twice"]["name"] == "self.balances['lock']"
+    assert (waits["joiner"]["kind"], waits["joiner"]["name"]) == ("thread", "helper")
+    for name, marker in (("first", "cross"), ("one", "transfer"), ("helper", "helped")):
+        assert threads[name]["location"]["line"] == DEADLOCKS.line(marker)
+
+    # These wait for something that nobody holds, or whose holder cannot be known.
+    assert (waits["consumer"]["kind"], waits["consumer"]["name"]) == ("queue", "jobs")
+    assert (waits["listener"]["kind"], waits["listener"]["name"]) == ("condition", "changed")
+    assert waits["notifier"]["name"] == "hidden"
+    assert waits["loop"] is None
+    for name in ("consumer", "listener", "notifier"):
+        assert who_holds(name) is None
+        assert threads[name]["note"]
+
+    tasks = {task["task"]: task for task in report["tasks"]}
+    assert (tasks["ping"]["held_by"], tasks["red"]["held_by"]) == (["pong"], ["blue"])
+    assert tasks["red"]["waits_for"]["name"] == "theirs"
+    assert sorted(tasks["gatherer"]["held_by"]) == ["idle", "ping"]
+    assert tasks["idle"]["held_by"] == []
+    message = next(c["message"] for c in report["cycles"] if "joiner" in c["message"])
+    assert "joiner waits for the end of thread helper" in message
+    assert "helper waits for lock first_of_two" in message
+    assert "which joiner holds" in message
+
+
+def test_a_thread_that_the_debugger_holds_is_no_deadlock(session: Session) -> None:
+    session.break_at(BLOCKED, "held")
+    session.launch(BLOCKED)
+    report = session.get("/deadlocks")
+    assert report["cycles"] == []
+    threads = {thread["name"]: thread for thread in report["threads"]}
+    assert threads["MainThread"]["status"] == "paused"
+    assert threads["MainThread"]["waits_for"] is None
+    assert threads["wait_for_lock"]["held_by"] == threads["MainThread"]["thread_id"]
+    assert threads["wait_for_bytes"]["waits_for"] is None
+    session.post("/terminate")
+    assert session.get("/deadlocks", expect=409)["error_code"] == "wrong_state"

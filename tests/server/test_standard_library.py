@@ -7,7 +7,6 @@ its code, and never stops. What differs, and why, is in `docs/reliability.md`.
 
 from __future__ import annotations
 
-import ast
 import functools
 import json
 import os
@@ -44,8 +43,10 @@ Outcomes = dict[str, list[str]]
 
 def _choose_interpreters() -> list[Interpreter]:
     """The oldest and the newest that have the tests of their standard library."""
-    found = [each for each in find_interpreters() if _find_tests(each.path)]
-    return [found[0], found[-1]] if len(found) > 1 else found
+    every = find_interpreters()
+    oldest = next((each for each in every if _find_tests(each.path)), None)
+    newest = next((each for each in reversed(every) if _find_tests(each.path)), None)
+    return list(dict.fromkeys(filter(None, (oldest, newest))))
 
 
 @functools.cache
@@ -62,15 +63,24 @@ def _list_files(python: str, module: str) -> list[Path]:
     return [file] if file.exists() else sorted((folder / f"test_{module}").glob("test_*.py"))
 
 
-def _list_breakpoints(files: list[Path]) -> list[dict[str, Any]]:
+_LIST_LINES = """
+import ast, sys
+
+for name in sys.argv[1:]:
+    with open(name, "rb") as file:
+        tree = ast.parse(file.read())
+    for node in ast.walk(tree):
+        if getattr(node, "name", "").startswith("test") and isinstance(node.body[0], ast.stmt):
+            print(name, node.body[0].lineno)
+"""
+
+
+def _list_breakpoints(python: str, files: list[Path]) -> list[dict[str, Any]]:
     """One at the beginning of each test function, with a condition that is never true."""
-    return [
-        {"file": str(file), "line": node.body[0].lineno, "condition": "False"}
-        for file in files
-        for node in ast.walk(ast.parse(file.read_bytes()))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and node.name.startswith("test")
-    ][:BREAKPOINTS]
+    argv = [python, "-c", _LIST_LINES, *map(str, files)]
+    found = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    lines = [line.rsplit(" ", 1) for line in found.splitlines()[:BREAKPOINTS]]
+    return [{"file": file, "line": int(line), "condition": "False"} for file, line in lines]
 
 
 def _run_plain(python: str, module: str, folder: Path) -> Outcomes:
@@ -88,9 +98,11 @@ def _run_plain(python: str, module: str, folder: Path) -> Outcomes:
 def _run_debugged(server: Server, python: str, module: str, folder: Path) -> Outcomes:
     report = folder / "debugged.json"
     with server.session() as session:
-        session.post("/breakpoints", _list_breakpoints(_list_files(python, module)))
+        session.post("/breakpoints", _list_breakpoints(python, _list_files(python, module)))
         args = [str(report), f"test.test_{module}"]
-        end = session.launch(RUNNER, python=python, args=args, cwd=str(folder), wait=300)
+        session.launch(RUNNER, python=python, args=args, cwd=str(folder), wait=0)
+        session.post("/stdin", {"close": True})
+        end = session.get("/status?wait=300")
         assert end["status"] == "terminated", end
         assert end["exit_code"] == 0, session.output("stderr")[-2000:]
     return json.loads(report.read_bytes())  # type: ignore[no-any-return]

@@ -10,6 +10,7 @@ from harness import Program, Session
 
 WORKER_THREADS = Program("worker_threads.py")
 BUSY_LOOP = Program("busy_loop.py")
+LOCK_STEPS = Program("lock_steps.py")
 NAMES = {"worker-a", "worker-b", "worker-c"}
 
 
@@ -247,3 +248,34 @@ def test_frame_ids_and_references_live_until_their_own_thread_runs(
         session.get(path, expect=404)
     session.post(f"/threads/{second}/step-over", {"wait": 60})
     session.get(f"/frames/{frames[second]}/variables", expect=404)
+
+
+@pytest.mark.parametrize("pauses", [True, False])
+def test_a_step_that_waits_for_a_held_thread_can_be_freed(session: Session, pauses: bool) -> None:
+    """The step waits for a lock, and the thread that has the lock is held."""
+    session.break_at(LOCK_STEPS, "keep", "before")
+    answer = session.launch(LOCK_STEPS, stop_all_threads=False)
+    seen = 0
+    while {"keep", "take"} - set(list_stopped(answer)):
+        seen = session.get(f"/events?since={seen}&wait=5")["last_seq"]
+        answer = session.get("/status")
+    ids = list_stopped(answer)
+    step = session.post(f"/threads/{ids['take']}/step-over", {"wait": 60})
+    assert step["location"]["line"] == LOCK_STEPS.line("take")
+
+    stuck = session.post(f"/threads/{ids['take']}/step-over", {"wait": 0.2})
+
+    assert stuck["status"] == "running"
+    taker = next(
+        thread
+        for thread in session.get("/deadlocks")["threads"]
+        if thread["thread_id"] == ids["take"]
+    )
+    assert taker["held_by"] == ids["keep"]
+    if pauses:
+        shown = session.post("/pause", {"wait": 0.2})
+        assert (shown["status"], shown["thread_id"]) == ("paused", ids["keep"])
+        assert shown["location"]["line"] == LOCK_STEPS.line("keep")
+    session.post(f"/threads/{ids['keep']}/continue")
+    stop = session.get("/status?wait=60")
+    assert (stop["thread_id"], stop["location"]["line"]) == (ids["take"], LOCK_STEPS.line("taken"))

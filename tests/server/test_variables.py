@@ -63,6 +63,50 @@ def test_a_long_string_is_cut_and_says_how_long_it_is(held: Session) -> None:
     assert len(shown["value"]) < 2000
 
 
+def test_a_long_string_can_be_read_whole(held: Session) -> None:
+    """In one piece, as long as `max_chars` allows, or a part at a time."""
+    [whole] = [
+        variable
+        for variable in held.get("/frames/0/variables?max_chars=200000")["variables"]
+        if variable["name"] == "long_text"
+    ]
+    assert whole["value"] == repr("x" * 100_000)
+    assert "truncated" not in whole
+    assert whole["reference"] == 0
+
+    shown = held.locals()["long_text"]
+    assert shown["expandable"] is False
+    page = unfold(held, shown["reference"], start=99_990, count=100)
+    [part] = page["items"]
+    assert (part["value"], part["length"]) == (repr("x" * 10), 10)
+    assert (part["name"], part["start"]) == ("[99990:100000]", 99_990)
+    assert (page["total"], page["has_more"]) == (100_000, False)
+    page = unfold(held, shown["reference"])
+    assert (page["items"][0]["length"], page["has_more"]) == (10_000, True)
+    assert unfold(held, shown["reference"], start=100_000)["items"] == []
+    named = held.get("/frames/0/variables/long_text/children?start=5&count=3")
+    assert [item["value"] for item in named["items"]] == ["'xxx'"]
+
+
+def test_max_chars_shortens_and_widens_what_is_shown(held: Session) -> None:
+    short = {
+        variable["name"]: variable["value"]
+        for variable in held.get("/frames/0/variables?max_chars=10")["variables"]
+    }
+    assert short["long_text"] == "'xxxxxxxxxx...'"
+    numbers = held.locals()["numbers"]
+    [scope, _globals] = held.get("/frames/0/scopes")["scopes"]
+    page = held.get(f"/scopes/{scope['reference']}/variables?max_chars=5000")["variables"]
+    [wide] = [variable for variable in page if variable["name"] == "numbers"]
+    assert 5000 < len(wide["value"]) < 5100
+    assert wide["value"].startswith("[0, 1, 2, 3, 4, 5, 6,")
+    assert wide["value"].endswith("... (1000000 items)]")
+    assert len(numbers["value"]) < 100
+    items = held.get(f"/variables/{held.locals()['mapping']['reference']}?max_chars=1")["items"]
+    assert items
+    held.get("/frames/0/variables?max_chars=0", expect=400)
+
+
 def test_bytes_come_as_base64_with_their_length(held: Session) -> None:
     shown = held.locals()["data"]
     assert (shown["encoding"], shown["length"]) == ("base64", 256)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import resource
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -96,3 +97,46 @@ def test_a_child_that_cannot_load_the_probe_runs_as_without_a_debugger(probe: Pa
     )
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "plain\n", "")
+
+
+# -- whose the cache is ---------------------------------------------------------------------------
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.slow
+def test_the_cache_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        assert _start_interpreter(tmp_path / "caches")["pid"]
+    finally:
+        os.umask(before)
+    assert _mode(tmp_path / "caches" / "holdfast") == 0o700
+    assert _list_cached(tmp_path)
+
+
+@pytest.mark.slow
+def test_bytecode_that_others_could_have_written_is_deleted(tmp_path: Path) -> None:
+    planted = tmp_path / "holdfast" / "pycache" / "planted.pyc"
+    planted.parent.mkdir(parents=True)
+    planted.write_bytes(b"")
+    planted.parents[1].chmod(0o777)
+    assert _start_interpreter(tmp_path)["pid"]
+    assert not planted.exists()
+    assert _mode(tmp_path / "holdfast") == 0o700
+    assert _list_cached(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
+def test_a_cache_of_another_user_is_neither_read_nor_written(tmp_path: Path) -> None:
+    assert _start_interpreter(tmp_path)["pid"]
+    written = _list_cached(tmp_path)
+    for file in written:  # of the right name, and with an error that loading it would raise
+        file.write_bytes(file.read_bytes()[:16] + b"nonsense")
+    os.chown(tmp_path / "holdfast", 65534, 65534)
+    before = [file.stat().st_mtime_ns for file in written]
+    assert _start_interpreter(tmp_path)["pid"]
+    assert [file.stat().st_mtime_ns for file in _list_cached(tmp_path)] == before

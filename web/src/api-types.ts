@@ -1044,7 +1044,7 @@ export interface AttachOptions {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
 }
 
@@ -1062,7 +1062,7 @@ export interface AttachRequest {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
   /** Breakpoints to set before the program starts: one, or a list; those it has stay. */
   breakpoints?: BreakpointSpec | BreakpointSpec[] | null;
@@ -2059,7 +2059,7 @@ export interface CreateSession {
   debug_subprocesses?: boolean;
   /** Whether a stop holds every thread. */
   stop_all_threads?: boolean;
-  /** Pairs of a directory here and the same one there. */
+  /** Pairs of a directory here and the same one there: breakpoints are set, and places are answered, with paths here. */
   path_mappings?: ([string, string])[];
   /** The session's name. */
   name?: string | null;
@@ -2089,6 +2089,30 @@ export interface CreateSession {
   output_since?: string | number | null;
   /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
   output_bytes?: number | null;
+}
+
+/** Threads or tasks that wait for one another in a circle: none of them can go on. */
+export interface DeadlockCycle {
+  /** The ids of the threads. */
+  threads: number[];
+  /** The names of the asyncio tasks. */
+  tasks: string[];
+  /** Who waits for what, and who holds it. */
+  message: string;
+}
+
+/** What every thread waits for, and who can never go on. */
+export interface DeadlockReport {
+  /** Every thread. */
+  threads: WaitingThread[];
+  /** The asyncio tasks that wait. */
+  tasks: WaitingTask[];
+  /** The deadlocks; none if empty. */
+  cycles: DeadlockCycle[];
+  /** The result in a sentence or two. */
+  message: string;
+  /** The program could not answer, so that its locks cannot be read. */
+  outside?: boolean;
 }
 
 /** A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`. */
@@ -2227,6 +2251,12 @@ export interface Evaluate {
   context?: "watch" | "repl" | "hover" | "clipboard" | "variables" | null;
   /** How many seconds it may take. */
   timeout?: number | null;
+  /** How many characters of a value are shown at most; null: 1000, and 400 of a container. */
+  max_chars?: number | null;
+  /** In a program, of a value that is a string or bytes: where the part begins. */
+  start?: number | null;
+  /** In a program, of a value that is a string or bytes: how long the part is. */
+  count?: number | null;
   /** Which of a session's held calls is meant. */
   hold_id?: string | null;
 }
@@ -2241,6 +2271,12 @@ export interface EvaluateHold {
   context?: "watch" | "repl" | "hover" | "clipboard" | "variables" | null;
   /** How many seconds it may take. */
   timeout?: number | null;
+  /** How many characters of a value are shown at most; null: 1000, and 400 of a container. */
+  max_chars?: number | null;
+  /** In a program, of a value that is a string or bytes: where the part begins. */
+  start?: number | null;
+  /** In a program, of a value that is a string or bytes: how long the part is. */
+  count?: number | null;
 }
 
 /** What an expression raised. */
@@ -2533,8 +2569,12 @@ export interface Hover {
   result?: string;
   /** The name of its class. */
   type?: string;
-  /** How many items it has. */
+  /** How many items, characters or bytes it has. */
   length?: number;
+  /** Of a part of a string or of bytes: where it begins. */
+  start?: number;
+  /** Of such a part: whether more follows it. */
+  has_more?: boolean;
   /** Of an array or a table: its dimensions. */
   shape?: number[];
   /** Of an array: the type of its elements. */
@@ -2549,7 +2589,7 @@ export interface Hover {
   repr_error?: string;
   /** Whether it can be unfolded. */
   expandable?: boolean;
-  /** The number to unfold it with, until its thread runs; 0: none. */
+  /** The number to unfold it with, or to read a long string with, until its thread runs; 0: none. */
   variable_reference?: number;
   /** The same number. */
   reference?: number;
@@ -2613,7 +2653,7 @@ export interface InputAccepted {
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
@@ -2659,6 +2699,10 @@ export interface InputAccepted {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -2924,6 +2968,8 @@ export interface PollAnswer {
   expression?: string;
   /** `evaluate`: for how many seconds somebody waits. */
   timeout?: number;
+  /** `evaluate`: how many characters of the value are wanted. */
+  max_chars?: number;
 }
 
 /** The Python processes of this machine. */
@@ -3218,6 +3264,12 @@ export interface ProgramDebuggerDisconnectedEvent {
   type: "debugger_disconnected";
   /** When, as an ISO 8601 time in UTC. */
   timestamp: string | null;
+  /** connection_lost; or exec: the program was replaced by another in its process. */
+  reason: string;
+  /** What that means, and what to do. */
+  message: string;
+  /** Of exec: the command line that follows. */
+  command?: string[];
 }
 
 /** A program session on its own: its status, and its configuration. */
@@ -3244,7 +3296,7 @@ export interface ProgramDetail {
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
@@ -3290,6 +3342,10 @@ export interface ProgramDetail {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3364,6 +3420,8 @@ export type ProgramEvent =
   | ProgramBreakpointErrorEvent
   | ProgramExceptionBreakpointsSetEvent
   | ProgramDebuggerDisconnectedEvent
+  | ProgramTracingLostEvent
+  | ProgramTracingRestoredEvent
   | ProgramNotSavedEvent
   | ProgramSavedEvent
   | ProgramExpiredEvent
@@ -3598,7 +3656,7 @@ export interface ProgramStatus {
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
@@ -3644,6 +3702,10 @@ export interface ProgramStatus {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3728,7 +3790,7 @@ export interface ProgramSummary {
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
@@ -3774,6 +3836,10 @@ export interface ProgramSummary {
   native_frame?: boolean;
   /** It has not stopped yet: it is busy outside Python. */
   pause_pending?: boolean;
+  /** Of a pending pause: where the thread is busy. */
+  busy_at?: Location;
+  /** After a pause: who waits for whom in a circle, a sentence each. */
+  deadlocks?: string[];
   /** What `native_frame`, `pause_pending` or `held_children` means. */
   message?: string;
   /** The child processes, and theirs, that are held. They end a wait once. */
@@ -3828,6 +3894,44 @@ export interface ProgramTerminatingEvent {
   type: "terminating";
   /** When, as an ISO 8601 time in UTC. */
   timestamp: string | null;
+}
+
+/** The program, or a library such as coverage.py, took the debugger's tracing away. */
+export interface ProgramTracingLostEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "tracing_lost";
+  /** The same type. */
+  type: "tracing_lost";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The thread that no longer stops; null for all. */
+  thread_id: number | null;
+  /** The function that was called, such as sys.settrace. */
+  how: string;
+  /** Where it was called. */
+  location: Location | null;
+  /** What that means, and what to do. */
+  message: string;
+}
+
+/** The program gave the debugger's tracing back, after `tracing_lost`. */
+export interface ProgramTracingRestoredEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "tracing_restored";
+  /** The same type. */
+  type: "tracing_restored";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The thread that stops again. */
+  thread_id: number | null;
 }
 
 /** A client gave a variable another value. */
@@ -3958,7 +4062,7 @@ export interface RunRequest {
 
 /** A named set of breakpoints. */
 export interface SaveProfile {
-  /** The name of the profile. */
+  /** The name of the profile, of at most 200 characters. */
   name: string;
   /** Its breakpoints. */
   breakpoints: BreakpointSpec[];
@@ -4310,6 +4414,10 @@ export interface StackPage {
   has_more: boolean;
   /** The thread whose stack it is. */
   thread_id: number;
+  /** The program could not answer: the stack was read from outside its interpreter. Its frames have no ids and no locals. */
+  outside?: boolean;
+  /** Of a stack read from outside: why that was needed. */
+  message?: string;
 }
 
 /** What to do with a call that is about to be made. */
@@ -4450,12 +4558,20 @@ export interface Thread {
   location?: Location | null;
   /** The breakpoint that it stands at. */
   breakpoint_id?: string;
+  /** Read from outside the interpreter. */
+  outside?: boolean;
+  /** Seen from outside: it holds the interpreter's lock. */
+  holds_gil?: boolean;
 }
 
 /** Every thread of the program. */
 export interface ThreadList {
   /** The threads, held or running. */
   threads: Thread[];
+  /** The program could not answer: read from outside its interpreter. */
+  outside?: boolean;
+  /** Of threads read from outside: why that was needed. */
+  message?: string;
 }
 
 /** The exception that a program stopped at, or that ended it. */
@@ -4570,8 +4686,12 @@ export interface Variable {
   result?: string;
   /** The name of its class. */
   type?: string;
-  /** How many items it has. */
+  /** How many items, characters or bytes it has. */
   length?: number;
+  /** Of a part of a string or of bytes: where it begins. */
+  start?: number;
+  /** Of such a part: whether more follows it. */
+  has_more?: boolean;
   /** Of an array or a table: its dimensions. */
   shape?: number[];
   /** Of an array: the type of its elements. */
@@ -4586,7 +4706,7 @@ export interface Variable {
   repr_error?: string;
   /** Whether it can be unfolded. */
   expandable?: boolean;
-  /** The number to unfold it with, until its thread runs; 0: none. */
+  /** The number to unfold it with, or to read a long string with, until its thread runs; 0: none. */
   variable_reference?: number;
   /** The same number. */
   reference?: number;
@@ -4602,6 +4722,52 @@ export interface VariableList {
   has_more: boolean;
 }
 
+/** Something that a thread or a task waits for. */
+export interface WaitedFor {
+  /** lock, condition, event, semaphore, barrier, queue, future, thread, task, process lock, or exit. */
+  kind?: string;
+  /** What the waiting code calls it, such as `self.lock`, if that is known. */
+  name?: string | null;
+  /** A variable of the module that holds it under another name. */
+  global_name?: string;
+  /** The name of its class. */
+  type?: string;
+  /** Its address: the same for the same object. */
+  id?: string;
+}
+
+/** An asyncio task that waits. */
+export interface WaitingTask {
+  /** The task's name. */
+  task?: string;
+  /** What it waits for. */
+  waits_for?: WaitedFor;
+  /** The tasks that must go on first, by name. */
+  held_by?: string[];
+  /** How they are known, or why they are not. */
+  note?: string;
+  /** Where it waits. */
+  location?: Location;
+}
+
+/** A thread, and what it waits for. */
+export interface WaitingThread {
+  /** The thread's id. */
+  thread_id?: number;
+  /** The thread's name. */
+  name?: string;
+  /** paused (held by the debugger) or running. */
+  status?: string;
+  /** What it waits for; null: for nothing that is known. */
+  waits_for?: WaitedFor | null;
+  /** The thread that holds it, if there is one and it is known. */
+  held_by?: number | null;
+  /** How the holder is known, or why it is not. */
+  note?: string;
+  /** Where it waits, or is. */
+  location?: Location;
+}
+
 /** A watched expression, with its value while the program is paused. */
 export interface Watch {
   /** The variable's name, or the key or index of an item. */
@@ -4614,8 +4780,12 @@ export interface Watch {
   result?: string;
   /** The name of its class. */
   type?: string;
-  /** How many items it has. */
+  /** How many items, characters or bytes it has. */
   length?: number;
+  /** Of a part of a string or of bytes: where it begins. */
+  start?: number;
+  /** Of such a part: whether more follows it. */
+  has_more?: boolean;
   /** Of an array or a table: its dimensions. */
   shape?: number[];
   /** Of an array: the type of its elements. */
@@ -4630,7 +4800,7 @@ export interface Watch {
   repr_error?: string;
   /** Whether it can be unfolded. */
   expandable?: boolean;
-  /** The number to unfold it with, until its thread runs; 0: none. */
+  /** The number to unfold it with, or to read a long string with, until its thread runs; 0: none. */
   variable_reference?: number;
   /** The same number. */
   reference?: number;

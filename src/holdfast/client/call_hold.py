@@ -117,9 +117,8 @@ class Hold:
         answer: dict[str, Any] = {"request_id": question.get("request_id")}
         expression = str(question.get("expression"))
         try:
-            answer["result"] = build_preview(
-                run_limited(_parse_limit(question), lambda: evaluate(expression, self._frame))
-            )
+            value = run_limited(_parse_limit(question), lambda: evaluate(expression, self._frame))
+            answer["result"] = build_preview(value, max_chars=question.get("max_chars"))
         except Exception as problem:  # whatever the expression raises is the answer
             message = clean(str(problem))
             answer["error"] = {"type": type(problem).__name__, "message": message}

@@ -18,7 +18,7 @@ _MAX_ITEMS = 100  # of a plain list or dict that goes whole
 _INT_END = 1 << 63
 
 
-def build_preview(value: Any, marker: str | None = None) -> Preview:
+def build_preview(value: Any, marker: str | None = None, max_chars: int | None = None) -> Preview:
     """`text`, `type`, and where they apply `length`, `json`, and the `marker` of a snapshot."""
     value = target_of(value)
     cls = type(value)
@@ -26,7 +26,7 @@ def build_preview(value: Any, marker: str | None = None) -> Preview:
         preview = {"text": repr(value), "type": cls.__name__, "json": value}
     else:
         with without_interception():
-            preview = _describe(value)
+            preview = _describe(value, previews.limit_characters(max_chars))
     if marker is not None:
         preview["marker"] = marker
         preview.pop("json", None)
@@ -37,9 +37,9 @@ def preview_text(value: Any) -> str:
     return str(build_preview(value)["text"])
 
 
-def _describe(value: Any) -> Preview:
+def _describe(value: Any, limits: previews.Limits) -> Preview:
     try:
-        text = previews.Preview().text(value)
+        text = previews.Preview(limits).text(value)
         length = introspection.length(value)
     except Exception as problem:  # the value's own code may raise anything; the reader gets a text
         text, length = f"<cannot be shown: {type(problem).__name__}>", None

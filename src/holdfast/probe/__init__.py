@@ -8,16 +8,20 @@ runs it. From then on `request_handlers` answers the server's requests on the de
 - `frames`, `stop_snapshots`: the frames of a thread, and the snapshot inside every stop event
 - `variables`, `variable_children`, `previews`, `handles`: values as JSON, by reference
 - `introspection`, `bounded_calls`, `generated_reprs`, `numpy_pandas`: what previews are made of
+- `text_parts`: long strings, a part at a time
 - `evaluation`: expressions, run in the suspended thread
 - `live_frames`: frames of threads that are not suspended, to be read only
 - `end_reports`: why the program ended
 - `breakpoint_rules`, `breakpoint_table`, `exception_filters`: whether the program stops
 - `line_monitor` (3.12 and newer), `fast_lines`, `generator_entries` (older), `missed_breakpoints`:
   how it is made to stop
+- `deadlocks`, `thread_waits`, `task_waits`, `frame_code`: which thread or task waits for which
 - `asyncio_tasks`, `standard_streams`: tasks, and reads of stdin that wait
 - `process_hooks`, `child_startup`, `child_policy`: the processes that the program starts
+- `gevent_support`, `tracing_watch`: programs that use gevent, or that take our tracing away
 - `injection`, `detachment`: entering a process that runs already, and leaving one
-- `pydevd_access`, `pydevd_loader`, `pydevd_patches`, `server_messages`: pydevd and its connection
+- `pydevd_access`, `pydevd_loader`, `pydevd_patches`, `server_messages`, `server_connection`: pydevd
+  and its connection
 
 Everything here is standard library, from Python 3.9 on, and leaves the program as it would be
 without it. Modules import one another at the top and in one direction. Imports of pydevd stand

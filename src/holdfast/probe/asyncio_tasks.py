@@ -14,10 +14,10 @@ def list_tasks() -> List[Dict[str, Any]]:
     if "asyncio" not in sys.modules:
         return []
     current = _current_task_ids()
-    return [_describe_task(task, current) for task in _find_tasks() if not task.done()]
+    return [_describe_task(task, current) for task in find_tasks() if not task.done()]
 
 
-def _find_tasks() -> List[Any]:
+def find_tasks() -> List[Any]:
     """Every task of every loop; asyncio keeps them in different places by version."""
     tasks = sys.modules["asyncio.tasks"]
     everywhere: Set[Any] = set()
@@ -89,7 +89,7 @@ def _describe_task(task: Any, current: Set[int]) -> Dict[str, Any]:
     return described
 
 
-def _await_chain(coroutine: Any) -> List[Any]:
+def await_chain(coroutine: Any) -> List[Any]:
     """The coroutine and what it awaits, outermost first."""
     chain: List[Any] = []
     while coroutine is not None and len(chain) < _MAX_CHAIN:
@@ -100,7 +100,7 @@ def _await_chain(coroutine: Any) -> List[Any]:
     return chain
 
 
-def _coroutine_frame(coroutine: Any) -> Any:
+def coroutine_frame(coroutine: Any) -> Any:
     for name in ("cr_frame", "gi_frame", "ag_frame"):
         frame = getattr(coroutine, name, None)
         if frame is not None:
@@ -111,38 +111,38 @@ def _coroutine_frame(coroutine: Any) -> Any:
 def _waiting_stack(coroutine: Any) -> List[Dict[str, Any]]:
     """Innermost first; frames inside asyncio itself are left out."""
     stack = []
-    for part in reversed(_await_chain(coroutine)):
-        frame = _coroutine_frame(part)
-        if frame is None or _is_in_asyncio(frame) or is_ours(frame.f_code.co_filename):
+    for part in reversed(await_chain(coroutine)):
+        frame = coroutine_frame(part)
+        if frame is None or is_in_asyncio(frame) or is_ours(frame.f_code.co_filename):
             continue
-        stack.append(_describe_location(frame))
+        stack.append(describe_location(frame))
     return stack
 
 
 def _running_stack(coroutine: Any) -> List[Dict[str, Any]]:
     """As `_waiting_stack`, for a task that runs: its thread's frames show where it is."""
-    outermost = _coroutine_frame(coroutine)
+    outermost = coroutine_frame(coroutine)
     for top in list(sys._current_frames().values()):
         frames: List[Any] = []
         frame: Any = top
         while frame is not None:
             if is_ours(frame.f_code.co_filename):
                 frames = []  # the frames above belong to the debugger, which suspends the thread
-            elif not _is_in_asyncio(frame):
+            elif not is_in_asyncio(frame):
                 frames.append(frame)
             if frame is outermost:
-                return [_describe_location(frame) for frame in frames]
+                return [describe_location(frame) for frame in frames]
             frame = frame.f_back
     return _waiting_stack(coroutine)
 
 
-def _describe_location(frame: Any) -> Dict[str, Any]:
+def describe_location(frame: Any) -> Dict[str, Any]:
     code = frame.f_code
     name = code.co_name
     return {"file": code.co_filename, "line": frame.f_lineno, "function": name}
 
 
-def _is_in_asyncio(frame: Any) -> bool:
+def is_in_asyncio(frame: Any) -> bool:
     return str(frame.f_globals.get("__name__", "")).split(".")[0] == "asyncio"
 
 
@@ -162,9 +162,9 @@ def _describe_wait(task: Any, coroutine: Any) -> Dict[str, Any]:
 
 
 def _find_asyncio_call(coroutine: Any) -> Optional[str]:
-    for part in reversed(_await_chain(coroutine)):
-        frame = _coroutine_frame(part)
-        if frame is not None and _is_in_asyncio(frame):
+    for part in reversed(await_chain(coroutine)):
+        frame = coroutine_frame(part)
+        if frame is not None and is_in_asyncio(frame):
             name: str = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
             owner = frame.f_locals.get("self")
             if "." not in name and owner is not None:

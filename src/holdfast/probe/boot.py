@@ -1,7 +1,9 @@
 """The start-up of a target, in one of two ways.
 
-    python boot.py SOCKET_FD DEBUGPY_DIR CHILD_PORT       a program that the server starts
-    python boot.py --join PORT DEBUGPY_DIR ARGUMENT...    one that the program started: its child
+    python boot.py SOCKET_FD DEBUGPY_DIR CHILD_TICKET GEVENT     a program that the server starts
+    python boot.py --join TICKET DEBUGPY_DIR ARGUMENT...         one that the program started
+
+A ticket is the path of a file (see `join_ticket`), or empty where children are not followed.
 
 For the first, everything that costs time (importing the debugger, starting its threads, enabling
 tracing) is done before the program is known, so that an interpreter can be armed in advance. The
@@ -30,6 +32,8 @@ if __name__ == "__main__":
         os.execv(sys.executable, [sys.executable] + sys.argv[4:])
 
     if sys.argv[1] == "--join":
-        program_runner.run_child(int(sys.argv[2]), sys.argv[3], sys.argv[4:])
+        program_runner.run_child(sys.argv[2], sys.argv[3], sys.argv[4:])
     else:
-        program_runner.run_program(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+        program_runner.run_program(
+            int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4] == "gevent"
+        )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
+
+from .join_ticket import Ticket
 
 
 class ChildPolicy:
@@ -10,10 +12,10 @@ class ChildPolicy:
 
     is_hooked = False
     is_watching = False
-    port = 0  # where children connect; 0 when the server does not follow them
+    ticket: Optional[Ticket] = None  # None when the server does not follow children
     connection: Any = None
 
 
 def stop_watching() -> None:
     """The server has gone: children are as they would be without it."""
-    ChildPolicy.port, ChildPolicy.is_watching = 0, False
+    ChildPolicy.ticket, ChildPolicy.is_watching = None, False

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from . import pydevd_control
+from . import join_ticket, pydevd_control
 from .pydevd_access import HERE, debugpy_folder
 
 BOOT = os.path.join(HERE, "boot.py")
-_CONNECT_SECONDS = 5.0
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*[a-z]?$")
 _FLAGS_WITH_VALUE = "WX"
 _LONG_FLAGS_WITH_VALUE = ("--check-hash-based-pycs",)
@@ -24,20 +22,13 @@ _LONG_FLAGS_WITH_VALUE = ("--check-hash-based-pycs",)
 _MULTIPROCESSING_HELPER = re.compile(r"from [\w.]*resource_tracker import main")
 
 
-def connect_to_server(port: int) -> Any:
-    connection = socket.create_connection(("127.0.0.1", port), timeout=_CONNECT_SECONDS)
-    connection.settimeout(None)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return connection
-
-
 # -- forked ---------------------------------------------------------------------------------------
 
 
-def join_forked(port: int, on_connected: Callable[[Any], None]) -> bool:
+def join_forked(ticket: join_ticket.Ticket, on_connected: Callable[[Any], None]) -> bool:
     """In a forked child, once detached: start over with a debugger of its own."""
     try:
-        connection = connect_to_server(port)
+        connection = join_ticket.connect(ticket)
     except OSError:
         return False
     on_connected(connection)
@@ -50,7 +41,7 @@ def join_forked(port: int, on_connected: Callable[[Any], None]) -> bool:
 # -- new processes ---------------------------------------------------------------------------------
 
 
-def rewrite_command(argv: Any, executable: Any, port: int) -> Optional[List[Any]]:
+def rewrite_command(argv: Any, executable: Any, ticket: join_ticket.Ticket) -> Optional[List[Any]]:
     """The same Python command through `boot.py --join`; None for a command that cannot be."""
     try:
         texts = [os.fsdecode(part) for part in argv]
@@ -59,11 +50,13 @@ def rewrite_command(argv: Any, executable: Any, port: int) -> Optional[List[Any]
         return None
     if not _PYTHON.match(os.path.basename(name)) or not os.path.exists(BOOT):
         return None
+    if not os.path.exists(ticket.path):  # the server has gone, or follows no more
+        return None
     spec = parse_python_arguments(texts[1:])
     if spec is None or _MULTIPROCESSING_HELPER.match(spec.get("code", "")):
         return None
     flags = list(argv)[1 : 1 + spec["flags"]] + spec.get("joined", [])
-    boot = [BOOT, "--join", str(port), os.path.dirname(debugpy_folder())]
+    boot = [BOOT, "--join", ticket.path, os.path.dirname(debugpy_folder())]
     command: List[Any] = [argv[0]] + flags + boot + list(argv)[1:]
     return command
 

@@ -126,17 +126,21 @@ def _describe_failure(error: BaseException) -> RequestFailed:
 
 
 def evaluate(
-    db: Any, frame: Any, thread_id: str, expression: str, context: Optional[str]
+    db: Any,
+    frame: Any,
+    thread_id: str,
+    expression: str,
+    context: Optional[str],
+    **shown: Any,
 ) -> Dict[str, Any]:
+    """The value of an expression. `shown` says how much of it (`variables.describe_result`)."""
     from _pydevd_bundle import pydevd_vars
 
     # Inspecting must not execute statements; a REPL may.
     if context in ("hover", "watch"):
         compile(expression.strip(), "<expression>", "eval")
     value = pydevd_vars.evaluate_expression(db, frame, expression, True)
-    described = variables.describe(value, expression, stop_snapshots.HANDLES, thread_id)
-    described["result"] = described.pop("value", "")
-    return described
+    return variables.describe_result(value, expression, stop_snapshots.HANDLES, thread_id, **shown)
 
 
 def evaluate_watches(

@@ -4,45 +4,85 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 import time
 from typing import Any
 
-from . import bounded_calls, child_startup, end_reports, process_hooks, pydevd_control
-from .child_policy import ChildPolicy
+from . import (
+    bounded_calls,
+    child_policy,
+    detachment,
+    end_reports,
+    join_ticket,
+    output_capture,
+    process_hooks,
+    pydevd_control,
+    thread_suspension,
+)
 from .module_files import find_path
 from .pydevd_access import current, is_detached, set_debugpy_folder
 
 _MAX_DISPOSAL_SECONDS = 10
 
 
-def enter_process(port: int, debugpy_dir: str, child_port: int, had_threading: bool) -> None:
+def enter_process(
+    ticket_path: str, debugpy_dir: str, child_ticket: str, had_threading: bool
+) -> None:
     """Called by whoever stopped the process (gdb, say): be quick, and never raise.
 
     `had_threading` says whether the program had imported `threading` before we came.
     """
-    connection = child_startup.connect_to_server(port)
+    connection: Any = None
+    has_begun = False
     try:
+        # If this fails, we come too late: nobody waits for us, or somebody else took the port.
+        connection = join_ticket.connect(join_ticket.read_ticket(ticket_path))
         _end_detached_debugger()
+        has_begun = True
         if not had_threading:
             _fix_main_thread(debugpy_dir)
         pydevd_control.load(debugpy_dir)
         _reset(pydevd_control.arm(connection))
-        process_hooks.install(connection, child_port)
+        process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
         end_reports.watch_end()
+        output_capture.start()
     except BaseException as error:
-        _report_failure(connection, "%s: %s" % (type(error).__name__, error))
+        if has_begun:
+            _leave_process()
+        if connection is not None:
+            _report_failure(connection, "%s: %s" % (type(error).__name__, error))
+
+
+def _leave_process() -> None:
+    """After a failure halfway: the program runs on as if nobody had come."""
+    try:
+        child_policy.stop_watching()
+        output_capture.stop()
+        db = current()
+        if db is not None:
+            detachment.stop_tracing_everywhere(db)
+            db._client_socket = None  # which still has to carry the reason
+            db.dispose_and_kill_all_pydevd_threads(wait=False)
+    except BaseException:
+        pass
 
 
 def _end_detached_debugger() -> None:
     """Make room for our debugger. Refuse if there is one that is in use."""
-    db = current() if "pydevd" in sys.modules else None
-    if db is None:
+    if "pydevd" not in sys.modules:
         return
+    db = current()
+    if db is not None:
+        if not is_detached(db):
+            raise RuntimeError("another debugger is in the process already")
+        _dispose(db)
+    thread_suspension.forget_threads()
+
+
+def _dispose(db: Any) -> None:
     from _pydevd_bundle.pydevd_constants import set_global_debugger
 
-    if not is_detached(db):
-        raise RuntimeError("another debugger is in the process already")
     db.dispose_and_kill_all_pydevd_threads(wait=False)
     # One of its own threads may be at it already, and unregisters it when it is done.
     end = time.monotonic() + _MAX_DISPOSAL_SECONDS
@@ -72,6 +112,7 @@ def _report_failure(connection: Any, problem: str) -> None:
     body = json.dumps(dict(response, seq=1, success=False, message=problem)).encode()
     try:
         connection.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        connection.shutdown(socket.SHUT_RDWR)  # also for a thread that still reads from it
         connection.close()
     except OSError:
         pass
@@ -90,8 +131,10 @@ def join_debugger() -> None:
         db.reader.process_net_command_json.__self__.process_net_command_json
     )
     _reset(db)
-    process_hooks.install(getattr(db, "_client_socket", None), 0)
+    thread_suspension.disarm(db, False)
+    process_hooks.install(getattr(db, "_client_socket", None), None)
     end_reports.watch_end()
+    output_capture.start()
     _keep_debugpy_from_children()
 
 
@@ -100,7 +143,8 @@ def _keep_debugpy_from_children() -> None:
     from _pydev_bundle import pydev_monkey
 
     original = pydev_monkey._get_apply_arg_patching
-    pydev_monkey._get_apply_arg_patching = lambda: not ChildPolicy.is_watching and original()
+    policy = child_policy.ChildPolicy
+    pydev_monkey._get_apply_arg_patching = lambda: not policy.is_watching and original()
 
 
 def _reset(db: Any) -> None:

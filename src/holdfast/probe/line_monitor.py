@@ -13,6 +13,7 @@ import threading
 import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
+from . import thread_suspension
 from .pydevd_access import canonical, current
 
 Rules = Dict[int, List[Any]]  # line -> the rules there
@@ -24,7 +25,7 @@ class LineMonitor:
 
     def __init__(self, monitoring: Any, tool: int) -> None:
         self._api = monitoring
-        self._tool = tool
+        self.tool = self._tool = tool
         self._files: Dict[str, Rules] = {}
         # By the id of a code object while it lives: code of two files may be equal.
         self._codes: Dict[int, Tuple[Any, Rules]] = {}
@@ -64,6 +65,10 @@ class LineMonitor:
                 self._stopped_at[ident] = place  # held there now: our callback is still to come
             frame = frame.f_back
 
+    def watch_stack(self, frame: Any) -> None:
+        """Watch code that runs already, on a stack that is no thread's."""
+        self._watch_stack(0, frame, None)
+
     def note_stop(self, frame: Any) -> None:
         """pydevd has stopped this thread at this event: our callback must not stop it again."""
         self._stopped_at[threading.get_ident()] = (id(frame), frame.f_lasti)
@@ -82,9 +87,15 @@ class LineMonitor:
                 self._api.set_local_events(self._tool, code, 0)
         self._codes, self._lines = {}, {}
 
+    def silence(self) -> None:
+        """Stop watching, while a thread may still be in here."""
+        self._api.set_events(self._tool, 0)
+        for event in (self._api.events.PY_START, self._api.events.LINE, self._api.events.JUMP):
+            self._api.register_callback(self._tool, event, None)
+
     def close(self) -> None:
         """Stop watching, and free the tool id."""
-        self._api.set_events(self._tool, 0)
+        self.silence()
         self._ignore_all()
         self._api.free_tool_id(self._tool)
 
@@ -156,6 +167,8 @@ class LineMonitor:
         thread = threading.current_thread()
         if db is None or getattr(thread, "is_pydev_daemon_thread", False):
             return
+        if not thread_suspension.may_suspend(db):
+            return
         info = db.set_additional_thread_info(thread)
         info.hit_breakpoint_ids = stopping
         info.trace_suspend_type = "sys_monitor"
@@ -198,6 +211,15 @@ def get_monitor() -> Optional[LineMonitor]:
 
 def current_monitor() -> Optional[LineMonitor]:
     return _MONITOR
+
+
+def current_tool() -> int:
+    return -1 if _MONITOR is None else _MONITOR.tool
+
+
+def silence_monitor() -> None:
+    if _MONITOR is not None:
+        _MONITOR.silence()
 
 
 def close_monitor() -> None:

@@ -47,7 +47,7 @@ def _is_there(db: Any, thread_id: str, mark: str) -> bool:
         return False
 
 
-def evaluate(frame: Any, owner: str, expression: str) -> Dict[str, Any]:
+def evaluate(frame: Any, owner: str, expression: str, **shown: Any) -> Dict[str, Any]:
     """The value of an expression, with copies of the frame's names: it can assign nothing."""
     text = expression.strip()
     try:
@@ -60,6 +60,4 @@ def evaluate(frame: Any, owner: str, expression: str) -> Dict[str, Any]:
             type="SyntaxError",
         ) from None
     value = eval(code, {**frame.f_globals, **frame.f_locals})
-    described = variables.describe(value, expression, stop_snapshots.HANDLES, owner)
-    described["result"] = described.pop("value", "")
-    return described
+    return variables.describe_result(value, expression, stop_snapshots.HANDLES, owner, **shown)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from typing import Any, List, Set
 
-from . import line_monitor
+from . import line_monitor, thread_suspension
 from .breakpoint_rules import find_stopping
 from .breakpoint_table import TABLE
 from .pydevd_access import PAUSED_ALONE, canonical, current
@@ -44,7 +44,7 @@ def install(pydevd: Any) -> None:
         pending = list(thread.additional_info.hit_breakpoint_ids or ())
         _REPORTED.discard(threading.get_ident())
         answer = wait(db, thread, frame, event, *args, **more)
-        if pending and _is_unreported(thread, pending):
+        while pending and thread_suspension.may_suspend(db) and _is_unreported(thread, pending):
             thread.additional_info.hit_breakpoint_ids = pending
             stops_all_threads = db.multi_threads_single_notification
             db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=stops_all_threads)

@@ -55,7 +55,28 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+def limit_characters(max_chars: Optional[int]) -> Limits:
+    """Limits by which a value is shown in about so many characters; None: the usual ones."""
+    if max_chars is None:
+        return DEFAULT_LIMITS
+    usual = DEFAULT_LIMITS
+    limits = Limits(
+        max_string=max_chars,
+        max_bytes=max(1, max_chars * 3 // 4),  # which is so many characters of base64
+        max_preview=max_chars,
+        max_nested=min(max_chars, usual.max_nested),
+    )
+    if max_chars > usual.max_string:  # whoever wants more wants to see all of it
+        limits.max_nested = max_chars
+        limits.max_items = limits.head = max_chars
+        limits.max_depth = _MAX_DEPTH
+    return limits
+
+
 _LABEL_LIMITS = Limits(max_string=80, max_preview=80, max_nested=40)
+_MAX_DEPTH = 10
 _MAX_BITS = 3320  # about a thousand digits
 
 

@@ -8,19 +8,20 @@ process is started through `boot.py --join` (see `child_startup`).
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import warnings
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
-from . import child_startup, detachment, server_messages
+from . import child_startup, detachment, join_ticket, server_messages
 from .child_policy import ChildPolicy
 from .pydevd_access import user_threads
 
 
-def install(connection: Any, port: int) -> None:
-    """From now on, report every child to the server."""
-    ChildPolicy.connection, ChildPolicy.port, ChildPolicy.is_watching = connection, port, True
+def install(connection: Any, ticket: Optional[join_ticket.Ticket]) -> None:
+    """From now on, report every child to the server. With a ticket, it follows them."""
+    ChildPolicy.connection, ChildPolicy.ticket, ChildPolicy.is_watching = connection, ticket, True
     if ChildPolicy.is_hooked:
         return
     ChildPolicy.is_hooked = True
@@ -38,6 +39,16 @@ def install(connection: Any, port: int) -> None:
 
 def _report_child(pid: int, how: str, command: List[str], followed: bool) -> None:
     server_messages.report("child", pid=pid, how=how, command=command, followed=followed)
+
+
+def _report_replacement(argv: Any, followed: bool) -> None:
+    """Tell that another program takes the place of this one. With it goes the debugger."""
+    try:
+        command = [os.fsdecode(part) for part in argv]
+    except TypeError:
+        return  # a mistake, which the call itself will report
+    server_messages.report("replaced", command=command, followed=followed)
+    server_messages.flush(1.0)
 
 
 # -- in a forked child ----------------------------------------------------------------------------
@@ -72,15 +83,21 @@ def _wrap_fork(original: Callable[..., Any]) -> Callable[..., Any]:
         answer = _fork_without_warning(original)
         pid = answer[0] if isinstance(answer, tuple) else answer
         if pid > 0:
-            _report_child(pid, "fork", list(map(str, sys.argv)), followed=ChildPolicy.port > 0)
-        elif ChildPolicy.port > 0 and not child_startup.join_forked(
-            ChildPolicy.port, _keep_connection
+            followed = ChildPolicy.ticket is not None
+            _report_child(pid, "fork", list(map(str, sys.argv)), followed)
+        elif ChildPolicy.ticket is not None and not child_startup.join_forked(
+            ChildPolicy.ticket, _keep_connection
         ):
             _detach_fork()
         return answer
 
-    fork.__name__ = original.__name__
-    return fork
+    return _copy_names(fork, original)
+
+
+def _copy_names(wrapper: Any, original: Any) -> Callable[..., Any]:
+    """Have it look like the function of `os` that it stands for, its signature included."""
+    wrapper.__text_signature__ = getattr(original, "__text_signature__", None)
+    return functools.update_wrapper(wrapper, original)
 
 
 def _fork_without_warning(fork: Callable[[], Any]) -> Any:
@@ -105,9 +122,9 @@ def _keep_connection(connection: Any) -> None:
 
 def _rewrite_command(argv: Any, executable: Any) -> Tuple[Any, bool]:
     """The command to run in place of this one, and whether it will connect to the server."""
-    if ChildPolicy.port <= 0:
+    if ChildPolicy.ticket is None:
         return argv, False
-    command = child_startup.rewrite_command(argv, executable, ChildPolicy.port)
+    command = child_startup.rewrite_command(argv, executable, ChildPolicy.ticket)
     return (argv, False) if command is None else (command, True)
 
 
@@ -118,16 +135,19 @@ def _wrap_spawn(original: Callable[..., Any]) -> Callable[..., Any]:
         _report_child(pid, "spawn", [os.fsdecode(part) for part in argv], followed)
         return pid
 
-    posix_spawn.__name__ = original.__name__
-    return posix_spawn
+    return _copy_names(posix_spawn, original)
 
 
 def _wrap_exec(original: Callable[..., Any]) -> Callable[..., Any]:
     def execv(path: Any, argv: Any, *env: Any) -> Any:
-        return original(path, _rewrite_command(argv, path)[0], *env)
+        command, followed = _rewrite_command(argv, path)
+        _report_replacement(argv, followed)
+        try:
+            return original(path, command, *env)
+        finally:  # it is still here, so it was not replaced
+            server_messages.report("not_replaced")
 
-    execv.__name__ = original.__name__
-    return execv
+    return _copy_names(execv, original)
 
 
 def _wrap_fork_exec() -> None:

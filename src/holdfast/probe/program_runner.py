@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 import os
-import socket
 import sys
 import threading
 from importlib.machinery import BuiltinImporter, SourceFileLoader
@@ -16,12 +15,15 @@ from . import (
     child_startup,
     end_reports,
     exception_filters,
+    gevent_support,
+    join_ticket,
     process_hooks,
     pydevd_control,
     standard_streams,
 )
 from .program_order import ORDER
 from .pydevd_access import HERE, current, end_step, is_ours
+from .server_connection import ServerConnection
 from .server_messages import flush
 
 Runner = Callable[[], Any]
@@ -29,42 +31,61 @@ Runner = Callable[[], Any]
 _MAIN_NAMES = {"__name__", "__builtins__", "__doc__", "__package__", "__loader__", "__spec__"}
 
 
-def run_program(socket_fd: int, debugpy_dir: str, child_port: int) -> None:
-    """Arm the debugger, wait for the program that the server sends, and run it."""
-    connection = socket.socket(fileno=_move_descriptor(socket_fd))
-    pydevd_control.load(debugpy_dir)
+def run_program(socket_fd: int, debugpy_dir: str, child_ticket: str, with_gevent: bool) -> None:
+    """Arm the debugger, wait for the program that the server sends, and run it.
+
+    `with_gevent`: an interpreter that was armed before found that its program needs this.
+    """
+    connection = ServerConnection(_move_descriptor(socket_fd))
+    pydevd_control.load(debugpy_dir, with_gevent=with_gevent)
     db = pydevd_control.arm(connection)
     pydevd_control.on_connection_lost(db, ORDER.cancel)
     spec = ORDER.wait()
     if not spec:
         return
+    with exception_filters.silenced():  # what our own code raises is not the program's
+        run = _prepare_to_run(spec, with_gevent)
+        if run is None:
+            pydevd_control.end_program(db)
+            return
+        process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
+        facts = {"pid": os.getpid(), "version": list(sys.version_info[:3]), "path": sys.path[:]}
+        ORDER.answer(facts)
+        if not pydevd_control.wait_until_configured(db):
+            return
+        flush()  # or a program that exits at once would seem never to have started
+    _run_to_end(run)
+
+
+def _prepare_to_run(spec: Dict[str, Any], with_gevent: bool) -> Optional[Runner]:
+    """The function that runs the program; None if the server was told why there is none."""
     try:
         run = _prepare_process(spec)
     except SyntaxError as error:
         ORDER.answer({"syntax_error": _describe_syntax_error(error)})
-        pydevd_control.end_program(db)
-        return
+        return None
     except Exception as error:
         ORDER.answer({"failed": "%s: %s" % (type(error).__name__, error)})
-        pydevd_control.end_program(db)
-        return
-    process_hooks.install(connection, child_port)
-    ORDER.answer({"pid": os.getpid(), "version": list(sys.version_info[:3]), "path": sys.path[:]})
-    if pydevd_control.wait_until_configured(db):
-        flush()  # or a program that exits at once would seem never to have started
-        _run_to_end(run)
+        return None
+    if not with_gevent and gevent_support.is_needed(spec):
+        ORDER.answer({"needs_gevent": True})
+        return None
+    return run
 
 
-def run_child(port: int, debugpy_dir: str, arguments: List[str]) -> None:
+def run_child(ticket_path: str, debugpy_dir: str, arguments: List[str]) -> None:
     """Run `python ARGUMENTS`, a child of a debugged program, with a debugger if possible."""
     run = None
     try:
-        pydevd_control.load(debugpy_dir)
-        run = _prepare_child(arguments)
-        connection = child_startup.connect_to_server(port)
+        ticket = join_ticket.read_ticket(ticket_path)
+        spec = child_startup.parse_python_arguments(arguments)
+        pydevd_control.load(debugpy_dir, with_gevent=_needs_gevent(spec))
+        run = _prepare_child(spec, arguments)
+        connection = join_ticket.connect(ticket)
         db = pydevd_control.arm(connection)
-        process_hooks.install(connection, port)
-        configured = pydevd_control.wait_until_configured(db)
+        with exception_filters.silenced():
+            process_hooks.install(connection, ticket)
+            configured = pydevd_control.wait_until_configured(db)
     except Exception:
         configured = False
     if run is None or not configured:
@@ -73,13 +94,24 @@ def run_child(port: int, debugpy_dir: str, arguments: List[str]) -> None:
     _run_to_end(run)
 
 
-def _prepare_child(arguments: List[str]) -> Optional[Runner]:
+def _needs_gevent(spec: Optional[Dict[str, Any]]) -> bool:
+    """Whether a child uses gevent, whose folder is not on the path yet."""
+    if spec is None:
+        return False
+    path = sys.path[:]
+    script = os.path.abspath(spec.get("script", "."))
+    sys.path[0] = script if os.path.isdir(script) else os.path.dirname(script)
+    try:
+        return gevent_support.is_needed(spec)
+    finally:
+        sys.path[:] = path
+
+
+def _prepare_child(spec: Optional[Dict[str, Any]], arguments: List[str]) -> Optional[Runner]:
     """As `_prepare_process`, but everything around the program is as its parent made it."""
-    spec = child_startup.parse_python_arguments(arguments)
     if spec is None:
         return None
-    with exception_filters.silenced():
-        run = _find_runner(spec, _reset_main())
+    run = _find_runner(spec, _reset_main())
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = [sys.executable] + arguments
     return run
@@ -137,8 +169,7 @@ def _prepare_process(spec: Dict[str, Any]) -> Runner:
             os.environ[name] = value
     os.chdir(spec["cwd"])
     standard_streams.install()
-    with exception_filters.silenced():  # what is raised in here is not the program's
-        return _find_runner(spec, _reset_main())
+    return _find_runner(spec, _reset_main())
 
 
 def _find_runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:

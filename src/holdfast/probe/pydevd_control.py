@@ -19,11 +19,14 @@ from . import (
     end_reports,
     exception_filters,
     fast_lines,
+    gevent_support,
     missed_breakpoints,
     module_files,
     pydevd_patches,
     request_handlers,
     stop_snapshots,
+    thread_suspension,
+    tracing_watch,
 )
 from .pydevd_access import HERE, debugpy_folder, set_debugpy_folder, user_threads
 from .pydevd_loader import import_pydevd
@@ -31,11 +34,13 @@ from .pydevd_loader import import_pydevd
 # -- arming ---------------------------------------------------------------------------------------
 
 
-def load(debugpy_dir: str) -> None:
-    """Import pydevd and patch it."""
+def load(debugpy_dir: str, *, with_gevent: bool = False) -> None:
+    """Import pydevd and patch it. `with_gevent`: for a program that uses gevent."""
     set_debugpy_folder(os.path.join(debugpy_dir, "debugpy"))
     was_loaded = "pydevd" in sys.modules  # when we attach again to a process that we left
-    pydevd = import_pydevd(debugpy_dir)
+    pydevd = import_pydevd(debugpy_dir, with_gevent=with_gevent)
+    if pydevd.SUPPORT_GEVENT:
+        gevent_support.use_private_modules()
     bounded_calls.start_helper()
     if not was_loaded:
         pydevd_patches.apply_all(pydevd)
@@ -67,6 +72,7 @@ def arm(connection: Any) -> Any:
         pydevd.PyDB.connect = original
     db = pydevd.get_global_debugger()
     adopt(db)
+    tracing_watch.install()
     module_files.hide_from_coverage()
     return db
 
@@ -164,6 +170,7 @@ def install() -> None:
     breakpoint_table.install(pydevd)
     exception_filters.install(pydevd)
     pydevd_patches.apply_one(fast_lines.skip_quiet_lines, pydevd)
+    thread_suspension.install(pydevd)  # before the next, which suspends and waits through it
     missed_breakpoints.install(pydevd)
 
 

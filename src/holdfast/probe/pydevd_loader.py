@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 import warnings
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional
 
 from .pydevd_access import debugpy_folder
 
@@ -25,14 +26,17 @@ if sys.version_info >= (3, 12):
     _IMPORT_SETTINGS["PYDEVD_USE_CYTHON"] = "NO"
 
 
-def import_pydevd(debugpy_dir: str) -> Any:
+def import_pydevd(debugpy_dir: str, *, with_gevent: bool) -> Any:
     environment = dict(os.environ)
     os.environ.update(_IMPORT_SETTINGS)
+    # The program's own gevent: the server's folder may have that of another Python.
+    os.environ["GEVENT_SUPPORT"] = str(with_gevent and _import_gevent())
     path = sys.path[:]
     sys.path.insert(0, debugpy_dir)
     bytecode = sys.dont_write_bytecode, sys.pycache_prefix
     cache = _bytecode_cache()
-    sys.dont_write_bytecode, sys.pycache_prefix = False, cache
+    # Without a cache of our own, none is read or written: another's could have any code in it.
+    sys.dont_write_bytecode, sys.pycache_prefix = cache is None, cache or os.devnull
     try:
         with _complete_files_only(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # with `-W error` its warnings would be errors
@@ -40,7 +44,7 @@ def import_pydevd(debugpy_dir: str) -> Any:
                 pydevd = _import_modules()
             except (EOFError, ValueError, TypeError):
                 # Raised for an incomplete bytecode file, which a machine that crashed leaves.
-                _delete_bytecode(cache)
+                _delete_bytecode(cache or os.devnull)
                 pydevd = _import_modules()
     finally:
         sys.path[:] = path
@@ -49,6 +53,14 @@ def import_pydevd(debugpy_dir: str) -> Any:
             del os.environ[name]
         os.environ.update(environment)
     return pydevd
+
+
+def _import_gevent() -> bool:
+    try:
+        import gevent  # noqa: F401
+    except Exception:
+        return False
+    return True
 
 
 def _import_modules() -> Any:
@@ -90,11 +102,36 @@ def _delete_bytecode(folder: str) -> None:
             del sys.modules[name]
 
 
-def _bytecode_cache() -> str:
+def _bytecode_cache() -> Optional[str]:
     """Where the debugger's bytecode is kept: without it a start-up takes twice as long.
 
     debugpy's own directory belongs to the server, holds one Python's bytecode, and may not be
-    writable.
+    writable. None if there is no directory that only this user can write to.
     """
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(caches, "holdfast", "pycache")
+    folder = os.path.join(caches, "holdfast")
+    try:
+        return os.path.join(folder, "pycache") if _make_private(folder) else None
+    except OSError:
+        return None
+
+
+def _make_private(folder: str) -> bool:
+    """Create the directory, or tighten it, whatever the umask. False if it is not ours."""
+    os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
+    if os.lstat(folder).st_uid != os.geteuid():  # of a link, too
+        return False
+    status = os.stat(folder)
+    if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode):
+        return False
+    if stat.S_IMODE(status.st_mode) != 0o700:
+        os.chmod(folder, 0o700)
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):  # others may have put code there
+        import shutil
+
+        shutil.rmtree(os.path.join(folder, "pycache"), ignore_errors=True)
+    return True

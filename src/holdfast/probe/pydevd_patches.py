@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import sys
 import time
 from types import FrameType, SimpleNamespace
@@ -29,6 +30,8 @@ def apply_all(pydevd: Any) -> None:
         skip_traced_parents,
         step_over_comprehensions,
         receive_lines_first,
+        forget_ended_threads,
+        update_one_thread,
     ):
         apply_one(patch, pydevd)
 
@@ -45,10 +48,12 @@ def silence_logs(_pydevd: Any) -> None:
     """Keep pydevd's own log messages out of the program's output."""
     import pydevd_tracing
     from _pydev_bundle import pydev_log
+    from _pydevd_bundle import pydevd_utils
 
     pydev_log._pydevd_log.__name__  # noqa: B018  (it must be there to be replaced)
     pydev_log._pydevd_log = lambda *_args: None
     pydevd_tracing.TracingFunctionHolder._warn = False
+    pydevd_utils.SUPPORT_GEVENT = True  # or it asks for that on the program's stderr
 
 
 def skip_start_delay(pydevd: Any) -> None:
@@ -144,6 +149,25 @@ def step_over_comprehensions(_pydevd: Any) -> None:
     monitoring.FuncCodeInfo.get_line_of_offset = get_line_of_offset
 
 
+def forget_ended_threads(_pydevd: Any) -> None:
+    """pydevd keeps every thread for ever, because it makes a thread's id of its address."""
+    from _pydevd_bundle import pydevd_constants as constants
+
+    original = constants._get_or_compute_thread_id_with_lock
+    original.__name__  # noqa: B018  (it must be there to be replaced)
+    numbers = itertools.count(1)
+
+    def get_or_compute(thread: Any, is_current_thread: bool) -> Any:
+        with constants._thread_id_lock:
+            known = getattr(thread, "__pydevd_id__", None)
+            if known is None:
+                known = "pid_%s_id_%s" % (constants.get_pid(), next(numbers))
+                thread.__pydevd_id__ = known
+        return known
+
+    constants._get_or_compute_thread_id_with_lock = get_or_compute
+
+
 def receive_lines_first(_pydevd: Any) -> None:
     """Python calls the tool with the highest number first, and pydevd has the lowest.
 
@@ -157,12 +181,38 @@ def receive_lines_first(_pydevd: Any) -> None:
         return
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
-    module: Any = sys.modules[pydevd_sys_monitoring.update_monitor_events.__module__]
+    module: Any = sys.modules[pydevd_sys_monitoring.restart_events.__module__]
     known = {name: getattr(module.monitor, name) for name in dir(module.monitor)}
     if module.DEBUGGER_ID != known["DEBUGGER_ID"] or known["get_tool"](_PYDEVD_TOOL):
         raise RuntimeError("an unknown version of pydevd, or a tool number that is taken")
     module.DEBUGGER_ID = _PYDEVD_TOOL
     module.monitor = SimpleNamespace(**dict(known, DEBUGGER_ID=_PYDEVD_TOOL))
+
+
+def update_one_thread(_pydevd: Any) -> None:
+    """When one thread is suspended or resumed, pydevd goes through all that there are.
+
+    It does so for each of them when all are, which takes seconds for a hundred threads.
+    """
+    from _pydevd_bundle import pydevd_additional_thread_info, pydevd_additional_thread_info_regular
+
+    module: Any = pydevd_additional_thread_info_regular
+    if pydevd_additional_thread_info.set_additional_thread_info.__module__ != module.__name__:
+        return  # the compiled form
+    module._update_stepping_info.__name__  # noqa: B018  (it must be there to be replaced)
+
+    def update_stepping_info(info: Any) -> None:
+        with module._update_infos_lock:
+            if info._is_stepping() and info._get_related_thread() is not None:
+                module._infos_stepping.add(info)
+            else:
+                module._infos_stepping.discard(info)
+        db = module.get_global_debugger()
+        thread = info.weak_thread() if info.weak_thread is not None else None
+        if db is not None and not db.pydb_disposed and thread is not None:
+            db.get_internal_queue_and_event(module.get_thread_id(thread))[1].set()
+
+    module._update_stepping_info = update_stepping_info
 
 
 @functools.lru_cache(maxsize=1000)

@@ -16,14 +16,18 @@ from . import (
     asyncio_tasks,
     bounded_calls,
     breakpoint_table,
+    deadlocks,
     detachment,
     evaluation,
     exception_filters,
     frames,
+    gevent_support,
     live_frames,
+    output_capture,
     pydevd_patches,
     standard_streams,
     stop_snapshots,
+    thread_suspension,
     variables,
 )
 from .child_policy import stop_watching
@@ -113,6 +117,7 @@ def _hello(_db: Any, _args: Dict[str, Any]) -> Any:
 
 def _breakpoints(db: Any, args: Dict[str, Any]) -> Any:
     breakpoint_table.set_lines(db, args["file"], args["breakpoints"])
+    gevent_support.watch_parked_greenlets(db)
     return {}
 
 
@@ -160,7 +165,9 @@ def _scopes(db: Any, args: Dict[str, Any]) -> Any:
 def _locals(db: Any, args: Dict[str, Any]) -> Any:
     frame, owner = live_frames.find_frame(db, thread_id_of(args["thread"]), args)
     start, count, summary = args.get("start", 0), args["count"], args.get("summary", False)
-    described, total = stop_snapshots.describe_locals(frame, owner, start, count, summary)
+    described, total = stop_snapshots.describe_locals(
+        frame, owner, start, count, summary, args.get("max_chars")
+    )
     return {"variables": described, "total": total}
 
 
@@ -170,8 +177,9 @@ def _variables(db: Any, args: Dict[str, Any]) -> Any:
             stop_snapshots.HANDLES,
             args["reference"],
             args.get("start", 0),
-            args.get("count", 100),
+            args.get("count"),
             summary=args.get("summary", False),
+            max_chars=args.get("max_chars"),
         )
     except KeyError:
         raise _stale_reference(args["reference"]) from None
@@ -222,15 +230,23 @@ def _evaluate(db: Any, args: Dict[str, Any], reply: Reply) -> None:
 
 def _evaluate_in_thread(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
     frame = frames.frame_at(db, thread_id, args["depth"], args.get("mark"))
-    return evaluation.evaluate(db, frame, thread_id, args["expression"], args.get("context"))
+    return evaluation.evaluate(
+        db, frame, thread_id, args["expression"], args.get("context"), **_read_shown(args)
+    )
 
 
 def _evaluate_beside(db: Any, args: Dict[str, Any]) -> Any:
     thread_id = thread_id_of(args["thread"])
     frame, owner = live_frames.find_frame(db, thread_id, args)
     return evaluation.run_interruptibly(
-        thread_id, lambda: live_frames.evaluate(frame, owner, args["expression"])
+        thread_id,
+        lambda: live_frames.evaluate(frame, owner, args["expression"], **_read_shown(args)),
     )
+
+
+def _read_shown(args: Dict[str, Any]) -> Dict[str, Any]:
+    """How much of the value is asked for."""
+    return {name: args.get(name) for name in ("max_chars", "start", "count")}
 
 
 def _watches(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
@@ -276,6 +292,8 @@ def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
 
 
 def _disarm(db: Any, _args: Dict[str, Any]) -> Any:
+    thread_suspension.disarm(db)
+    output_capture.stop()
     detachment.clear_breakpoints(db)
     stop_watching()
     return {}
@@ -302,6 +320,7 @@ _HANDLERS: Dict[Any, Handler] = {
     "locals": _in_reader_thread(_locals),
     "variables": _in_reader_thread(_variables),
     "tasks": _in_reader_thread(lambda db, args: {"tasks": asyncio_tasks.list_tasks()}),
+    "deadlocks": _in_reader_thread(lambda db, args: deadlocks.describe_deadlocks(db)),
     "source": _in_reader_thread(_source),
     "evaluate": _evaluate,
     "watches": _in_program_thread(_watches),

@@ -67,17 +67,17 @@ class Scope(Dict[str, Any]):
 
 
 def describe_locals(
-    frame: Any, owner: str, start: int, count: int, summary: bool = False
+    frame: Any,
+    owner: str,
+    start: int,
+    count: int,
+    summary: bool = False,
+    max_chars: Optional[int] = None,
 ) -> Tuple[List[Dict[str, Any]], int]:
     """A page of a frame's locals, and how many there are."""
     names = read_locals(frame)
-    budget = bounded_calls.Budget()
     page = itertools.islice(names.items(), start, start + count)
-    described = [
-        variables.describe(value, name, HANDLES, owner, summary=summary, budget=budget)
-        for name, value in page
-    ]
-    return described, len(names)
+    return variables.describe_all(page, HANDLES, owner, summary, max_chars), len(names)
 
 
 # -- the snapshot in a stop event -----------------------------------------------------------------
@@ -174,6 +174,17 @@ def install(factory: Any) -> None:
         drop_references(thread_id)  # or they would keep values alive in the running program
         return resumed(self, db, thread_id, *args)
 
+    created = factory.make_thread_created_message
+
+    def make_created(self: Any, thread: Any) -> Any:
+        command = created(self, thread)
+        body = (command.as_dict or {}).get("body")
+        if isinstance(body, dict):
+            body["ident"] = thread.ident  # what the thread is called outside the debugger
+            command = NetCommand(command.id, 0, command.as_dict, is_json=True)
+        return command
+
+    factory.make_thread_created_message = make_created
     factory.make_thread_run_message = make_resumed
     factory.make_thread_suspend_single_notification = make_single
     factory.make_thread_suspend_message = make_message

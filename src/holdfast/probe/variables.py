@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import binascii
 
-from . import bounded_calls, introspection, numpy_pandas, previews, variable_children
+from . import bounded_calls, introspection, numpy_pandas, previews, text_parts, variable_children
 from .handles import Handle, Handles
 from .previews import DEFAULT_LIMITS, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, Optional
+    from typing import Any, Dict, Iterable, List, Optional, Tuple
+
+_DEFAULT_COUNT = 100
+_MAX_PAGE_CHARACTERS = 4_000_000
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -23,6 +26,8 @@ __all__ = [
     "Handles",
     "Limits",
     "describe",
+    "describe_all",
+    "describe_result",
     "expand",
     "get_child",
     "set_child",
@@ -56,8 +61,61 @@ def describe(
         failure = introspection.escape_surrogates(_failure_text(error))
         described["value"] = "<%s object: %s>" % (described["type"], failure)
         is_expandable = False
-    ref = handles.add(owner, value, described["name"], parent) if is_expandable else 0
+    # A long text has no parts to unfold, but its reference reads it whole.
+    has_more = is_expandable or text_parts.is_longer(value, limits)
+    ref = handles.add(owner, value, described["name"], parent) if has_more else 0
     described.update(expandable=is_expandable, variable_reference=ref, reference=ref)
+    return described
+
+
+def describe_all(
+    named: Iterable[Tuple[str, Any]],
+    handles: Handles,
+    owner: Any,
+    summary: bool = False,
+    max_chars: Optional[int] = None,
+) -> List[Dict[str, Any]]:
+    """Render several values, with the time and the size of one answer."""
+    budget, room = bounded_calls.Budget(), Room(max_chars)
+    return [
+        room.take(
+            describe(value, name, handles, owner, None, summary, room.limits, budget),
+        )
+        for name, value in named
+    ]
+
+
+class Room:
+    """How much text one answer holds. When it is full, values are shown as short as usual."""
+
+    def __init__(self, max_chars: Optional[int]) -> None:
+        self.limits = previews.limit_characters(max_chars)
+        self._remaining = _MAX_PAGE_CHARACTERS
+
+    def take(self, described: Dict[str, Any]) -> Dict[str, Any]:
+        self._remaining -= len(described.get("value", ""))
+        if self._remaining < 0:
+            self.limits = DEFAULT_LIMITS
+        return described
+
+
+def describe_result(
+    value: Any,
+    expression: str,
+    handles: Handles,
+    owner: Any,
+    max_chars: Optional[int] = None,
+    start: Optional[int] = None,
+    count: Optional[int] = None,
+) -> Dict[str, Any]:
+    """Render the value of an expression; of a text, the part that is asked for."""
+    if text_parts.is_text(value) and (start is not None or count is not None):
+        described = text_parts.describe_part(value, start or 0, count)
+        described["name"] = introspection.escape_surrogates(expression)
+    else:
+        limits = previews.limit_characters(max_chars)
+        described = describe(value, expression, handles, owner, limits=limits)
+    described["result"] = described.pop("value", "")
     return described
 
 
@@ -65,22 +123,27 @@ def expand(
     handles: Handles,
     ref: int,
     start: int,
-    count: int,
+    count: Optional[int],
     summary: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
+    max_chars: Optional[int] = None,
 ) -> Dict[str, Any]:
     """One page of the children of a reference. KeyError when there is no such reference."""
     handle = _require_handle(handles, ref)
-    children = _children(handle)
-    budget = bounded_calls.Budget()
     start = max(0, start)
+    if text_parts.is_text(handle.value):
+        return text_parts.list_part(handle.value, start, count)
+    children = _children(handle)
+    budget, room = bounded_calls.Budget(), Room(max_chars)
+    count = _DEFAULT_COUNT if count is None else count
     total = children.total() if children is not None else 0
     stop = min(total, start + max(0, count))
     items = []
     page = children.page(start, stop, budget) if children is not None and start < stop else []
     for child in page:
-        item = describe(
-            child.value, child.name, handles, handle.owner, ref, summary, limits, budget
+        item = room.take(
+            describe(
+                child.value, child.name, handles, handle.owner, ref, summary, room.limits, budget
+            )
         )
         if child.index is not None:
             item["index"] = child.index

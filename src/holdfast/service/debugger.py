@@ -45,7 +45,10 @@ class Debugger:
         ledger = Ledger()
         shared = (ledger, self._stream, lambda: self.settings)
         self.signals = StopSignals()
-        self.programs = Programs(self.store, *shared, trusted, pool_size, self.signals.descriptor)
+        tickets = data_dir / "tickets"
+        self.programs = Programs(
+            self.store, *shared, trusted, tickets, pool_size, self.signals.descriptor
+        )
         self.calls = CallService(self.store, *shared, data_dir, self._warnings)
         self.agents = AgentRegistry(agents_dir(data_dir), *shared, self._warnings)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)

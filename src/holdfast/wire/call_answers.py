@@ -105,6 +105,9 @@ class PollAnswer(Struct, kw_only=True):
     timeout: Annotated[
         float | UnsetType, _about("`evaluate`: for how many seconds somebody waits.")
     ] = UNSET
+    max_chars: Annotated[
+        int | UnsetType, _about("`evaluate`: how many characters of the value are wanted.")
+    ] = UNSET
 
 
 class Receipt(Struct):

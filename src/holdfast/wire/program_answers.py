@@ -29,7 +29,9 @@ class Variable(TypedDict, total=False):
     value: Annotated[str, Meta(description="The value as text; of bytes, in base64.")]
     result: Annotated[str, Meta(description="Of an expression: its value as text.")]
     type: Annotated[str, Meta(description="The name of its class.")]
-    length: Annotated[int, Meta(description="How many items it has.")]
+    length: Annotated[int, Meta(description="How many items, characters or bytes it has.")]
+    start: Annotated[int, Meta(description="Of a part of a string or of bytes: where it begins.")]
+    has_more: Annotated[bool, Meta(description="Of such a part: whether more follows it.")]
     shape: Annotated[list[int], Meta(description="Of an array or a table: its dimensions.")]
     dtype: Annotated[str, Meta(description="Of an array: the type of its elements.")]
     columns: Annotated[list[str], Meta(description="Of a table: the names of its columns.")]
@@ -38,7 +40,11 @@ class Variable(TypedDict, total=False):
     repr_error: Annotated[str, Meta(description="What the value's own repr raised.")]
     expandable: Annotated[bool, Meta(description="Whether it can be unfolded.")]
     variable_reference: Annotated[
-        int, Meta(description="The number to unfold it with, until its thread runs; 0: none.")
+        int,
+        Meta(
+            description="The number to unfold it with, or to read a long string with, until its "
+            "thread runs; 0: none."
+        ),
     ]
     reference: Annotated[int, Meta(description="The same number.")]
 
@@ -123,6 +129,10 @@ class Thread(TypedDict, total=False):
     ]
     location: Annotated[Location | None, Meta(description="Where it is.")]
     breakpoint_id: Annotated[str, Meta(description="The breakpoint that it stands at.")]
+    outside: Annotated[bool, Meta(description="Read from outside the interpreter.")]
+    holds_gil: Annotated[
+        bool, Meta(description="Seen from outside: it holds the interpreter's lock.")
+    ]
 
 
 class Task(TypedDict, total=False):
@@ -135,6 +145,61 @@ class Task(TypedDict, total=False):
     location: Annotated[Location, Meta(description="Where it is.")]
     stack: Annotated[list[Location], Meta(description="Where it is, innermost first.")]
     waiting_for: Annotated[dict[str, object], Meta(description="What it awaits.")]
+
+
+class WaitedFor(TypedDict, total=False):
+    """Something that a thread or a task waits for."""
+
+    kind: Annotated[
+        str,
+        Meta(
+            description="lock, condition, event, semaphore, barrier, queue, future, thread, "
+            "task, process lock, or exit."
+        ),
+    ]
+    name: Annotated[
+        str | None,
+        Meta(description="What the waiting code calls it, such as `self.lock`, if that is known."),
+    ]
+    global_name: Annotated[
+        str, Meta(description="A variable of the module that holds it under another name.")
+    ]
+    type: Annotated[str, Meta(description="The name of its class.")]
+    id: Annotated[str, Meta(description="Its address: the same for the same object.")]
+
+
+class WaitingThread(TypedDict, total=False):
+    """A thread, and what it waits for."""
+
+    thread_id: Annotated[int, Meta(description="The thread's id.")]
+    name: Annotated[str, Meta(description="The thread's name.")]
+    status: Annotated[str, Meta(description="paused (held by the debugger) or running.")]
+    waits_for: Annotated[
+        WaitedFor | None, Meta(description="What it waits for; null: for nothing that is known.")
+    ]
+    held_by: Annotated[
+        int | None, Meta(description="The thread that holds it, if there is one and it is known.")
+    ]
+    note: Annotated[str, Meta(description="How the holder is known, or why it is not.")]
+    location: Annotated[Location, Meta(description="Where it waits, or is.")]
+
+
+class WaitingTask(TypedDict, total=False):
+    """An asyncio task that waits."""
+
+    task: Annotated[str, Meta(description="The task's name.")]
+    waits_for: Annotated[WaitedFor, Meta(description="What it waits for.")]
+    held_by: Annotated[list[str], Meta(description="The tasks that must go on first, by name.")]
+    note: Annotated[str, Meta(description="How they are known, or why they are not.")]
+    location: Annotated[Location, Meta(description="Where it waits.")]
+
+
+class DeadlockCycle(TypedDict):
+    """Threads or tasks that wait for one another in a circle: none of them can go on."""
+
+    threads: Annotated[list[int], Meta(description="The ids of the threads.")]
+    tasks: Annotated[list[str], Meta(description="The names of the asyncio tasks.")]
+    message: Annotated[str, Meta(description="Who waits for what, and who holds it.")]
 
 
 class Subprocess(TypedDict):
@@ -302,7 +367,8 @@ class ProgramStatus(SessionStatus, kw_only=True):
         str | UnsetType | None, Meta(description="The hold that waits for a decision.")
     ] = UNSET
     warnings: Annotated[
-        list[str] | UnsetType, Meta(description="What may mislead: a source that has changed.")
+        list[str] | UnsetType,
+        Meta(description="What may mislead: a changed source, lost tracing, a lost debugger."),
     ] = UNSET
     prompt: Annotated[
         str | UnsetType, Meta(description="While it reads its stdin: the line that it asks with.")
@@ -377,6 +443,13 @@ class ProgramStatus(SessionStatus, kw_only=True):
     ] = UNSET
     pause_pending: Annotated[
         bool | UnsetType, Meta(description="It has not stopped yet: it is busy outside Python.")
+    ] = UNSET
+    busy_at: Annotated[
+        Location | UnsetType, Meta(description="Of a pending pause: where the thread is busy.")
+    ] = UNSET
+    deadlocks: Annotated[
+        list[str] | UnsetType,
+        Meta(description="After a pause: who waits for whom in a circle, a sentence each."),
     ] = UNSET
     message: Annotated[
         str | UnsetType,
@@ -611,12 +684,42 @@ class StackPage(msgspec.Struct):
     start: Annotated[int, Meta(description="The depth of the first one shown.")]
     has_more: Annotated[bool, Meta(description="Whether there are frames below these.")]
     thread_id: Annotated[int, Meta(description="The thread whose stack it is.")]
+    outside: Annotated[
+        bool | UnsetType,
+        Meta(
+            description="The program could not answer: the stack was read from outside its "
+            "interpreter. Its frames have no ids and no locals."
+        ),
+    ] = UNSET
+    message: Annotated[
+        str | UnsetType, Meta(description="Of a stack read from outside: why that was needed.")
+    ] = UNSET
 
 
 class ThreadList(msgspec.Struct):
     """Every thread of the program."""
 
     threads: Annotated[list[Thread], Meta(description="The threads, held or running.")]
+    outside: Annotated[
+        bool | UnsetType,
+        Meta(description="The program could not answer: read from outside its interpreter."),
+    ] = UNSET
+    message: Annotated[
+        str | UnsetType, Meta(description="Of threads read from outside: why that was needed.")
+    ] = UNSET
+
+
+class DeadlockReport(msgspec.Struct):
+    """What every thread waits for, and who can never go on."""
+
+    threads: Annotated[list[WaitingThread], Meta(description="Every thread.")]
+    tasks: Annotated[list[WaitingTask], Meta(description="The asyncio tasks that wait.")]
+    cycles: Annotated[list[DeadlockCycle], Meta(description="The deadlocks; none if empty.")]
+    message: Annotated[str, Meta(description="The result in a sentence or two.")]
+    outside: Annotated[
+        bool | UnsetType,
+        Meta(description="The program could not answer, so that its locks cannot be read."),
+    ] = UNSET
 
 
 class TaskList(msgspec.Struct):

@@ -9,13 +9,14 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.model.launch import Attach, Launch, LaunchChanges, Preparation
-from holdfast.wire.described import SystemText, VariableName, about
+from holdfast.wire.described import Label, SystemText, VariableName, about
 from holdfast.wire.session_requests import (
     Body,
     By,
     CwdSetting,
     EvaluateSetting,
     Include,
+    MaxChars,
     NameSetting,
     OutputBytes,
     OutputSetting,
@@ -27,6 +28,7 @@ from holdfast.wire.session_requests import (
     Wait,
 )
 
+OUTPUT_TYPES = ("stdout", "stderr", "log")
 Environment = dict[VariableName, SystemText | None]
 StopOnException = bool | Literal["uncaught"]
 
@@ -136,7 +138,11 @@ class AttachOptions(Body):
     ] = False
     stop_all_threads: Annotated[bool, about("Whether a stop holds every thread.")] = True
     path_mappings: Annotated[
-        list[tuple[str, str]], about("Pairs of a directory here and the same one there.")
+        list[tuple[str, str]],
+        about(
+            "Pairs of a directory here and the same one there: breakpoints are set, and places"
+            " are answered, with paths here."
+        ),
     ] = []
 
     def to_attach(self) -> Attach:
@@ -420,7 +426,7 @@ class SetExceptionBreakpoints(Body):
 class SaveProfile(Body):
     """A named set of breakpoints."""
 
-    name: Annotated[str, about("The name of the profile.", min_length=1, max_length=200)]
+    name: Annotated[Label, about("The name of the profile, of at most 200 characters.")]
     breakpoints: Annotated[list[BreakpointSpec], about("Its breakpoints.")]
 
 
@@ -454,9 +460,20 @@ class StackQuery(PageQuery):
     thread_id: Annotated[int | None, about("The thread; null: the one that stopped.")] = None
 
 
+class ItemsQuery(PageQuery):
+    """Which parts of a value; of a string or bytes, which characters."""
+
+    count: Annotated[
+        Annotated[int, Meta(ge=0, le=1_000_000)] | None,
+        about("How many at most; null: 100, or 10,000 characters of a string."),
+    ] = None
+    max_chars: MaxChars = None
+
+
 class VariablesQuery(PageQuery):
     """Which variables."""
 
+    max_chars: MaxChars = None
     summary: Annotated[bool, about("Types and sizes only, without values.")] = False
 
 
@@ -517,7 +534,9 @@ class OutputQuery(Query):
 
     since: Annotated[str | None, about("Only what came after this cursor.")] = None
     limit: Annotated[int, about("How many entries at most.", ge=1, le=100_000)] = 1000
-    type: Annotated[str | None, about("Only `stdout`, `stderr` or `log`, with commas.")] = None
+    type: Annotated[
+        str | None, about(f"Only {', '.join(OUTPUT_TYPES)}: one of them, or some with commas.")
+    ] = None
     wait: Annotated[str | None, about("Wait for new output: seconds, or `true`.")] = None
 
 

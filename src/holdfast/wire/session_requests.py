@@ -36,6 +36,10 @@ OutputBytes = Annotated[
 ]
 By = Annotated[str | None, about("Who decides; whoever comes second is told.")]
 Seconds = Annotated[float, Meta(gt=0, le=3600)]
+MaxChars = Annotated[
+    Annotated[int, Meta(ge=1, le=1_000_000)] | None,
+    about("How many characters of a value are shown at most; null: 1000, and 400 of a container."),
+]
 EventLimit = Annotated[int, about("How many events the answer may carry.", ge=1, le=10_000)]
 EventTypes = Annotated[str | None, about("The types of events that are wanted, with commas.")]
 
@@ -98,7 +102,9 @@ def get_settings(body: Struct) -> dict[str, Any]:
 class SessionListQuery(Query):
     """Which sessions to list."""
 
-    status: Annotated[str | None, about("Only sessions with this status.")] = None
+    status: Annotated[
+        str | None, about("Only sessions with this status: one, or some with commas.")
+    ] = None
 
 
 class StatusQuery(Query):
@@ -122,6 +128,15 @@ class EvaluateHold(Body):
         about("What the value is for; in a `repl`, statements are run too."),
     ] = None
     timeout: Annotated[Seconds | None, about("How many seconds it may take.")] = None
+    max_chars: MaxChars = None
+    start: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        about("In a program, of a value that is a string or bytes: where the part begins."),
+    ] = None
+    count: Annotated[
+        Annotated[int, Meta(ge=0, le=1_000_000)] | None,
+        about("In a program, of a value that is a string or bytes: how long the part is."),
+    ] = None
 
 
 class Evaluate(EvaluateHold):

@@ -6,6 +6,7 @@ from holdfast.server.route_table import ProgramTarget, RouteList
 from holdfast.service.session import Session
 from holdfast.wire.program_answers import (
     CompletionList,
+    DeadlockReport,
     DeletedWatch,
     Hover,
     ItemPage,
@@ -23,6 +24,7 @@ from holdfast.wire.program_requests import (
     AddWatch,
     CompleteText,
     HoverRequest,
+    ItemsQuery,
     PageQuery,
     SetVariable,
     SourceQuery,
@@ -35,11 +37,10 @@ from holdfast.wire.target_answers import EvaluationAnswer
 
 routes = RouteList()
 _MAX_VARIABLES = 1000
-_PAGE_SIZE = 100
 
 
-def _size(query: PageQuery, default: int = _PAGE_SIZE) -> int:
-    return default if query.size is None else query.size
+def _size(query: PageQuery) -> int:
+    return _MAX_VARIABLES if query.size is None else query.size
 
 
 # -- the stack ------------------------------------------------------------------------------------
@@ -63,6 +64,14 @@ async def threads(session: ProgramTarget) -> ThreadList:
     return await session.program.inspection.threads()
 
 
+@routes.get("/sessions/{session_id}/deadlocks")
+async def deadlocks(session: ProgramTarget) -> DeadlockReport:
+    """What each thread and asyncio task waits for, who holds it, and the circles in that.
+
+    It runs none of the program's code, and works while the program runs, is held, or hangs."""
+    return await session.program.inspection.deadlocks()
+
+
 @routes.get("/sessions/{session_id}/tasks")
 async def tasks(session: ProgramTarget) -> TaskList:
     """The asyncio tasks: where each stands and what it waits for."""
@@ -83,9 +92,13 @@ async def frame_variables(
     session: ProgramTarget, frame_id: int, query: VariablesQuery
 ) -> VariableList:
     """The local variables of a frame; with `summary`, types and sizes only."""
-    size = _size(query, _MAX_VARIABLES)
+    size = _size(query)
     return await session.program.inspection.locals(
-        frame_id, start=query.first, count=size, summary=query.summary
+        frame_id,
+        start=query.first,
+        count=size,
+        summary=query.summary,
+        max_chars=query.max_chars,
     )
 
 
@@ -94,25 +107,29 @@ async def scope_variables(
     session: ProgramTarget, reference: int, query: VariablesQuery
 ) -> VariableList:
     """The variables of a scope."""
-    size = _size(query, _MAX_VARIABLES)
+    size = _size(query)
     return await session.program.inspection.scope_variables(
-        reference, query.first, size, summary=query.summary
+        reference, query.first, size, summary=query.summary, max_chars=query.max_chars
     )
 
 
 @routes.get("/sessions/{session_id}/variables/{reference}")
-async def expand_variable(session: ProgramTarget, reference: int, query: PageQuery) -> ItemPage:
-    """A page of what a value holds; a million items cost no more than a few."""
-    return await session.program.inspection.items(reference, query.first, _size(query))
+async def expand_variable(session: ProgramTarget, reference: int, query: ItemsQuery) -> ItemPage:
+    """A page of what a value holds; a million items cost no more than a few.
+
+    Of a long string or bytes: one item, the part of `count` characters from `start` on."""
+    return await session.program.inspection.items(
+        reference, query.first, query.size, max_chars=query.max_chars
+    )
 
 
 @routes.get("/sessions/{session_id}/frames/{frame_id}/variables/{reference}/children")
 async def expand_frame_variable(
-    session: ProgramTarget, frame_id: int, reference: str, query: PageQuery
+    session: ProgramTarget, frame_id: int, reference: str, query: ItemsQuery
 ) -> ItemPage:
     """As `/variables/{reference}`; a local may also be named."""
     return await session.program.inspection.frame_items(
-        frame_id, reference, query.first, _size(query)
+        frame_id, reference, query.first, query.size, max_chars=query.max_chars
     )
 
 

@@ -124,11 +124,15 @@ class CallHolds:
         return hold_ids
 
     async def evaluate(
-        self, held: HeldCall, expression: str, timeout: float | None
+        self,
+        held: HeldCall,
+        expression: str,
+        timeout: float | None,
+        max_chars: int | None = None,
     ) -> CallEvaluation:
         """Have the application evaluate an expression in the frame of the caller."""
         seconds = timeout or self._settings().evaluate_timeout
-        answer = await held.evaluate(expression, seconds)
+        answer = await held.evaluate(expression, seconds, max_chars)
         if answer.result is None:
             error = answer.error or {}
             kind, message = (str(error.get(name, "")) for name in ("type", "message"))

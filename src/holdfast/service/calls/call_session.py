@@ -150,7 +150,7 @@ class CallSession(StoredSession):
         """The value of an expression in the frame of the caller."""
         holds = self._sessions.holds
         held = holds.require_open(hold_id) if hold_id else holds.newest_of(self)
-        return await holds.evaluate(held, request.expression, request.timeout)
+        return await holds.evaluate(held, request.expression, request.timeout, request.max_chars)
 
     def summary(self) -> CallSessionAnswer:
         application = self.application

@@ -16,6 +16,7 @@ from holdfast.service.holds import hold_fields
 from holdfast.service.waitable import Waitable
 from holdfast.wire.call_answers import CallHold, CallInstruction, PollAnswer
 from holdfast.wire.call_requests import EvaluationAnswer
+from holdfast.wire.described import none_to_unset
 
 
 @dataclass
@@ -25,6 +26,7 @@ class PendingEvaluation:
     expression: str
     timeout: float
     answer: asyncio.Future[EvaluationAnswer]
+    max_chars: int | None = None
     id: str = field(default_factory=lambda: f"eval_{secrets.token_hex(4)}")
 
 
@@ -80,6 +82,7 @@ class HeldCall(Waitable):
                 request_id=evaluation.id,
                 expression=evaluation.expression,
                 timeout=evaluation.timeout,
+                max_chars=none_to_unset(evaluation.max_chars),
             )
         return PollAnswer(status="waiting")
 
@@ -116,7 +119,9 @@ class HeldCall(Waitable):
         self._evaluations.clear()
         self.wake()
 
-    async def evaluate(self, expression: str, timeout: float) -> EvaluationAnswer:
+    async def evaluate(
+        self, expression: str, timeout: float, max_chars: int | None = None
+    ) -> EvaluationAnswer:
         """Have the application evaluate an expression, and wait for its answer."""
         if not self.running.evaluates:
             raise errors.WrongState(
@@ -127,7 +132,7 @@ class HeldCall(Waitable):
                 possible=list(names_at(self.moment)),
             )
         answer: asyncio.Future[EvaluationAnswer] = asyncio.get_running_loop().create_future()
-        evaluation = PendingEvaluation(expression, timeout, answer)
+        evaluation = PendingEvaluation(expression, timeout, answer, max_chars)
         self._evaluations.append(evaluation)
         self.wake()
         try:

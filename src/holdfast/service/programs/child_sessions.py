@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import errors
 from holdfast.core.lifecycle import Signal
+from holdfast.core.path_map import PathMap
 from holdfast.model.launch import Attach, Launch
 from holdfast.service.programs.run_listener import RunListener
 from holdfast.targets.program import attachment
@@ -33,9 +34,9 @@ class ChildSessions:
         self._following: asyncio.Task[None] | None = None
 
     @property
-    def port(self) -> int:
-        """Where the program's children report; 0: nowhere."""
-        return self._door.port if self._door else 0
+    def ticket(self) -> str:
+        """With which the program's children join; none: they are not followed."""
+        return str(self._door.ticket.path) if self._door else ""
 
     def note_subprocess(self, subprocess: Subprocess) -> None:
         self.subprocesses.append(subprocess)
@@ -88,6 +89,7 @@ class ChildSessions:
         seconds = programs.settings.request_timeout
         door = Door(
             programs.trusted,
+            programs.tickets,
             lambda: Target(TargetListener(), route="child", request_timeout=seconds),
         )
         self._door = door
@@ -122,6 +124,7 @@ class ChildSessions:
             stop_all_threads=request.stop_all_threads,
             path_mappings=root.attached.path_mappings if root.attached else (),
         )
+        target.paths = PathMap(attach.path_mappings)
         child: ProgramSession | None = None
         listener: RunListener | None = None
 

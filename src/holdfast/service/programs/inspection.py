@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import errors
-from holdfast.core import lifecycle
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described
+from holdfast.service.programs import hang_report, outside_answers
 from holdfast.service.programs.frame_ids import FramePlace, is_small
 from holdfast.service.programs.source_files import is_kernel_path
+from holdfast.targets.program.outside_stacks import OutsideStacks
 from holdfast.wire.program_answers import (
     CompletionList,
+    DeadlockReport,
     Frame,
     Hover,
     ItemPage,
@@ -54,10 +56,14 @@ class Inspection:
         """A page of a thread's stack, innermost first; of a running thread, as it is now."""
         session = self._session
         target = session.current_target()
-        thread = self._stops.require().thread_id if thread_id is None else thread_id
         max_depth = session.settings.max_stack_depth
         wanted = max_depth if count is None else min(count, max_depth)
-        page = await target.operate("stack", thread=thread, start=start, count=wanted)
+        if thread_id is None and self._stops.current is None:
+            return await self._busy_stack(start, wanted)
+        thread = self._stops.require().thread_id if thread_id is None else thread_id
+        page = await target.operate_or_look("stack", thread=thread, start=start, count=wanted)
+        if isinstance(page, OutsideStacks):
+            return outside_answers.build_stack(page, thread, start, wanted)
         frames: list[Frame] = page["frames"]
         marks = [frame.pop("mark") for frame in page["frames"]]
         ids = self._stops.assign_frame_ids(thread, start, marks, is_held=page["suspended"])
@@ -67,11 +73,24 @@ class Inspection:
         total = page["total"]
         return StackPage(frames, total, start, start + len(frames) < total, thread)
 
+    async def _busy_stack(self, start: int, count: int) -> StackPage:
+        """The stack of the thread that keeps a running program from answering, if one does."""
+        if self._session.state is not State.PAUSED and self._session.target is not None:
+            seen = await self._session.current_target().operate_or_look("threads")
+            if isinstance(seen, OutsideStacks) and seen.threads:
+                busy = seen.gil_holder or seen.threads[0]
+                return outside_answers.build_stack(seen, busy.id, start, count)
+        raise self._session.wrong_state("only a paused program can be looked into")
+
     async def threads(self) -> ThreadList:
         """Every thread with its state; when a stop holds all of them, all are held."""
         session, threads = self._session, self._stops.threads
-        answer = await session.current_target().operate("threads")
+        target = session.current_target()
+        answer = await target.operate_or_look("threads")
+        if isinstance(answer, OutsideStacks):
+            return outside_answers.build_threads(answer)
         listed: list[Described] = list(answer["threads"])
+        target.note_threads(listed)
         threads.seen.update(thread["id"] for thread in listed if thread["status"] == "paused")
         stop = self._stops.current
         if session.state is State.PAUSED and stop and stop.all_threads_stopped:
@@ -82,8 +101,12 @@ class Inspection:
 
     async def require_thread(self, thread_id: int) -> list[Described]:
         """All threads as the debugger lists them, of which this must be one."""
-        answer = await self._session.current_target().operate("threads")
-        listed: list[Described] = answer["threads"]
+        answer = await self._session.current_target().operate_or_look("threads")
+        listed: list[Described] = (
+            outside_answers.describe_threads(answer)
+            if isinstance(answer, OutsideStacks)
+            else answer["threads"]
+        )
         if not any(thread["id"] == thread_id for thread in listed):
             known = [thread["id"] for thread in listed]
             raise errors.ThreadNotFound(f"no thread {thread_id}", thread_id=thread_id, known=known)
@@ -94,7 +117,14 @@ class Inspection:
         await self.require_thread(thread_id)
         listed = (await self.threads()).threads
         if any(t["thread_id"] == thread_id and t["status"] == "paused" for t in listed):
-            raise lifecycle.wrong_state(self._session.state, f"thread {thread_id} is held already")
+            raise self._session.wrong_state(f"thread {thread_id} is held already")
+
+    async def deadlocks(self) -> DeadlockReport:
+        """What each thread and task waits for, who holds it, and the circles in that."""
+        answer = await self._session.current_target().operate_or_look("deadlocks")
+        if isinstance(answer, OutsideStacks):
+            return outside_answers.build_deadlocks(answer)
+        return hang_report.build_report(answer)
 
     async def tasks(self) -> TaskList:
         """The asyncio tasks: where each is, and what it waits for."""
@@ -115,53 +145,90 @@ class Inspection:
         return ScopeList(scopes)
 
     async def locals(
-        self, frame_id: int = 0, *, start: int = 0, count: int = 1000, summary: bool = False
+        self,
+        frame_id: int = 0,
+        *,
+        start: int = 0,
+        count: int = 1000,
+        summary: bool = False,
+        max_chars: int | None = None,
     ) -> VariableList:
         """A page of a frame's locals; those of the top frame came with the stop."""
         place = self._stops.find_frame(frame_id)
         stop = self._stops.current
-        if frame_id == 0 and not summary and stop is not None and stop.locals:
+        is_usual = not summary and max_chars is None
+        if frame_id == 0 and is_usual and stop is not None and stop.locals:
             last = min(start + count, stop.locals_total)
             if last <= len(stop.locals):
                 variables = cast(list[Variable], list(stop.locals[start:last]))
                 return VariableList(variables, stop.locals_total, last < stop.locals_total)
         answer = await self._session.current_target().operate(
-            "locals", **_to_arguments(place), start=start, count=count, summary=summary
+            "locals",
+            **_to_arguments(place),
+            start=start,
+            count=count,
+            summary=summary,
+            max_chars=max_chars,
         )
         variables, total = list(answer["variables"]), answer["total"]
         return VariableList(variables, total, start + len(variables) < total)
 
     async def scope_variables(
-        self, reference: int, start: int = 0, count: int = 1000, *, summary: bool = False
+        self,
+        reference: int,
+        start: int = 0,
+        count: int = 1000,
+        *,
+        summary: bool = False,
+        max_chars: int | None = None,
     ) -> VariableList:
         """A page of the variables of a scope."""
-        page = await self.items(reference, start, count, summary=summary)
+        page = await self.items(reference, start, count, summary=summary, max_chars=max_chars)
         return VariableList(page.items, page.total, page.has_more)
 
     async def items(
-        self, reference: int, start: int = 0, count: int = 100, *, summary: bool = False
+        self,
+        reference: int,
+        start: int = 0,
+        count: int | None = None,
+        *,
+        summary: bool = False,
+        max_chars: int | None = None,
     ) -> ItemPage:
-        """What a reference holds: one page of a value's children, or of a scope."""
+        """What a reference holds: one page of a value's children, of a scope, or of a text."""
         if self._stops.frame_ids.is_empty:  # else it may belong to a frame of another thread
             self._stops.require()
         page = await self._session.current_target().operate(
-            "variables", reference=reference, start=start, count=count, summary=summary
+            "variables",
+            reference=reference,
+            start=start,
+            count=count,
+            summary=summary,
+            max_chars=max_chars,
         )
         return ItemPage(page["items"], page["total"], page["has_more"], start, reference)
 
     async def frame_items(
-        self, frame_id: int, reference: str, start: int = 0, count: int = 100
+        self,
+        frame_id: int,
+        reference: str,
+        start: int = 0,
+        count: int | None = None,
+        *,
+        max_chars: int | None = None,
     ) -> ItemPage:
         """The same; a local of the frame may also be named."""
         if reference.isdecimal():
             self._stops.find_frame(frame_id)
-            return await self.items(int(reference), start, count)
+            return await self.items(int(reference), start, count, max_chars=max_chars)
         page = await self.locals(frame_id, count=_MAX_NAMED, summary=True)
         for variable in page.variables:
             if variable["name"] == reference:
                 if not variable["variable_reference"]:
                     return ItemPage([], 0, False, start)
-                return await self.items(variable["variable_reference"], start, count)
+                return await self.items(
+                    variable["variable_reference"], start, count, max_chars=max_chars
+                )
         raise errors.ReferenceNotFound(
             f"no local {reference!r} in frame {frame_id}", name=reference
         )
@@ -202,11 +269,18 @@ class Inspection:
         frame_id: int = 0,
         context: str | None = None,
         timeout: float | None = None,
+        *,
+        max_chars: int | None = None,
+        start: int | None = None,
+        count: int | None = None,
     ) -> Variable:
-        """The value of an expression in a frame; in a REPL, a statement may be run."""
+        """The value of an expression in a frame; in a REPL, a statement may be run.
+
+        A text may be read in parts, by `start` and `count`.
+        """
         session = self._session
         if is_small(frame_id):
-            lifecycle.require(session.state, "evaluate")
+            session.require("evaluate")
         target = session.current_target()
         place = self._stops.find_frame(frame_id)
         self._forget_values()
@@ -216,6 +290,9 @@ class Inspection:
             **_to_arguments(place),
             expression=expression,
             context=context,
+            max_chars=max_chars,
+            start=start,
+            count=count,
         )
         return cast(Variable, answer)
 

@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from holdfast import errors
-from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
+from holdfast.core.path_map import PathMap
 from holdfast.model.launch import NO_PREPARATION, Attach, Preparation
 from holdfast.targets.program import attachment
 from holdfast.targets.program.attachment import Door, ProbeSource
@@ -60,12 +60,11 @@ async def _connect(session: ProgramSession, attach: Attach, listener: TargetList
     def new_target() -> Target:
         return Target(listener, route="pid", request_timeout=settings.request_timeout)
 
-    door = Door(session.programs.trusted, new_target)
+    door = Door(session.programs.trusted, session.programs.tickets, new_target)
     await door.open()
     try:
-        port = session.children.port
         target = await attachment.connect_to_process(
-            attach.pid, door, port, settings.attach_timeout
+            attach.pid, door, session.children.ticket, settings.attach_timeout
         )
         await _configure(session, attach, target, ProbeSource.LOADED)
     finally:
@@ -81,7 +80,7 @@ def _check_undebugged(session: ProgramSession, pid: int) -> None:
             f"process {pid} is debugged already, in session {other.id}",
             hint="Use that session, or detach it first.",
             state=other.state.value,
-            possible=lifecycle.list_operations(other.state),
+            possible=other.list_operations(),
             session_id=other.id,
         )
 
@@ -106,6 +105,8 @@ async def _connect_by_address(
 async def _configure(
     session: ProgramSession, attach: Attach, target: Target, probe: ProbeSource
 ) -> None:
+    target.paths = PathMap(attach.path_mappings)
+
     def setup() -> Setup:
         session.target = target  # set now, because it may stop before it is reported as running
         return session.breakpoints.setup_for(target.import_path)

@@ -13,7 +13,7 @@ from holdfast.model.launch import NO_PREPARATION, Launch, Preparation
 from holdfast.service.programs.run_listener import RunListener
 from holdfast.targets.program import adapter, launcher
 from holdfast.targets.program.interpreter_pool import environment_changes
-from holdfast.targets.program.launcher import Place, Request
+from holdfast.targets.program.launcher import GeventNeeded, Place, Request
 from holdfast.targets.program.target import Target
 
 if TYPE_CHECKING:
@@ -82,14 +82,22 @@ async def _start_directly(
     session: ProgramSession, request: Request, listener: RunListener
 ) -> Target:
     """Start without the adapter. If our probe cannot load in the target, use the adapter."""
+    needs_gevent = False
     warm = _take_warm_interpreter(session, request)
     if warm is not None:
         try:
             return await launcher.start(request, warm)
         except errors.LaunchFailed:
             listener.start_over()  # it ended while it waited for a program
+        except GeventNeeded:
+            listener.start_over()
+            needs_gevent = True
     try:
-        return await launcher.start(request)
+        try:
+            return await launcher.start(request, with_gevent=needs_gevent)
+        except GeventNeeded:
+            listener.start_over()
+            return await launcher.start(request, with_gevent=True)
     except errors.LaunchFailed as problem:
         if request.launch.route != "auto" or problem.details.get("exit_code") in _KILLED:
             raise
@@ -105,7 +113,7 @@ async def _start_directly(
 
 def _take_warm_interpreter(session: ProgramSession, request: Request) -> Target | None:
     """A warm interpreter, if the program runs in it as in a new one."""
-    if request.launch.python_args or request.child_port:
+    if request.launch.python_args or request.child_ticket:
         return None
     if environment_changes(request.place.env) is None:
         return None
@@ -124,7 +132,7 @@ def _build_request(
         adopt=lambda process: session.processes.adopt(process, programs.warden),
         late_setup=breakpoints.setup_for if breakpoints.points.has_unresolved else None,
         tag=programs.tags.new(),
-        child_port=session.children.port,
+        child_ticket=session.children.ticket,
         timeout=session.settings.launch_timeout,
         request_timeout=session.settings.request_timeout,
     )

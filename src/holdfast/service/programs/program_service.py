@@ -33,6 +33,7 @@ from holdfast.store import Store
 from holdfast.targets.program import launcher
 from holdfast.targets.program.attachment import Trusted
 from holdfast.targets.program.interpreter_pool import Pool
+from holdfast.targets.program.join_tickets import remove_left_tickets
 from holdfast.targets.program.process_spawner import Warden
 from holdfast.targets.program.process_tags import Tags
 from holdfast.targets.program.python_processes import python_processes
@@ -42,6 +43,7 @@ from holdfast.wire.server_answers import ProcessList, ServerWarning
 
 log = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
+_SHOWN_BYTES = 4096
 _MAX_EXPIRED = 1000
 
 
@@ -53,6 +55,7 @@ class Programs:
         stream: EventStream,
         settings: Callable[[], Settings],
         trusted: Trusted,
+        tickets: Path,
         pool_size: int | None = None,
         signals: int | None = None,
     ) -> None:
@@ -60,6 +63,8 @@ class Programs:
         self.ledger = ledger
         self.stream = stream
         self.trusted = trusted
+        self.tickets = tickets
+        """The directory of the tickets with which processes join a session."""
         self.projects = ProjectBreakpoints(store.directory)
         self.profiles = BreakpointProfiles(store.directory)
         self.sources = SourceFiles()
@@ -82,6 +87,7 @@ class Programs:
     # -- its own life -----------------------------------------------------------------------
 
     async def start(self) -> None:
+        remove_left_tickets(self.tickets)
         await self.warden.start()
         size = self.settings.pool_size if self._pool_size is None else self._pool_size
         self.pool = Pool(self._start_warm_interpreter, self._unwatch, size)
@@ -281,7 +287,9 @@ class Programs:
                 await session.storage.save()
             else:
                 await session.begin(start, preparation)
-        except BaseException:  # cancellation included: delete the session that has not begun
+        except BaseException as problem:  # cancellation included: delete what has not begun
+            if isinstance(problem, (errors.LaunchFailed, errors.ProgramSyntaxError)):
+                _explain_without_session(problem, session)
             session.breakpoints.undo_set_before_start()
             await session.storage.save()
             await self.delete(session)
@@ -411,6 +419,14 @@ class Programs:
     def stop_waiting(self) -> None:
         for session in self._sessions.values():
             session.stop_waiting()
+
+
+def _explain_without_session(problem: errors.HoldfastError, session: ProgramSession) -> None:
+    """Say what to do without the session, which is deleted with its output."""
+    problem.hint = "Nothing is left of the session. Correct it, and send the request again."
+    if isinstance(problem, errors.LaunchFailed):
+        tail = session.output.read_tail(None, _SHOWN_BYTES)
+        problem.details["output"] = "".join(entry["text"] for entry in tail.entries)
 
 
 def _new_id() -> str:

@@ -35,9 +35,7 @@ class StopTracker:
 
     def require(self) -> Stop:
         if self.current is None:
-            raise lifecycle.wrong_state(
-                self._session.state, "only a paused program can be looked into"
-            )
+            raise self._session.wrong_state("only a paused program can be looked into")
         return self.current
 
     # -- stops come -------------------------------------------------------------------------
@@ -99,7 +97,7 @@ class StopTracker:
         the session is at that now, and nothing runs.
         """
         if hold_id is None:
-            lifecycle.require(self._session.state, action)
+            self._session.require(action)
             hold_id = self.hold.id if self.hold else ""
         self._ledger.decide(hold_id, Decision(action, by))
         stop = self.current
@@ -140,6 +138,16 @@ class StopTracker:
             self.show(self.threads.get_first() or build_stop_of_held_thread(current, held))
             self.threads.release(thread)
 
+    def show_held(self, thread: int | None = None) -> None:
+        """While one thread's step gets nowhere, show a thread that is held: this one, or any.
+
+        The step may wait for what the other holds, so one must be able to let that go.
+        """
+        waiting = self.threads.waiting
+        stop = self.threads.get_first() if thread is None else waiting.get(thread)
+        if self._session.state is State.RUNNING and stop is not None:
+            self.show(stop)
+
     def end_thread(self, thread: int) -> None:
         """A thread ended. If it was stepping, the next waiting stop is shown."""
         self.threads.waiting.pop(thread, None)
@@ -178,7 +186,7 @@ class StopTracker:
             if place is not None:
                 return place
         if self.current is None:
-            raise lifecycle.wrong_state(self._session.state, "frames can be looked at while paused")
+            raise self._session.wrong_state("frames can be looked at while paused")
         if is_small(frame_id):
             return FramePlace(self.current.thread_id, frame_id)
         raise errors.FrameNotFound(f"no frame {frame_id}", frame_id=frame_id)

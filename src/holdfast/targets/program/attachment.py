@@ -13,6 +13,7 @@ import enum
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -25,6 +26,7 @@ from holdfast import errors
 from holdfast.model.launch import Attach
 from holdfast.targets.program import descriptors
 from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
+from holdfast.targets.program.join_tickets import Handshake, JoinTicket
 from holdfast.targets.program.launcher import DEBUGPY, INITIALIZE, PROBE, Setup, post_setup
 from holdfast.targets.program.process_killer import open_pidfd
 from holdfast.targets.program.process_spawner import Spawned, spawn
@@ -34,39 +36,64 @@ from holdfast.wire import dap
 
 log = logging.getLogger(__name__)
 
+_GREETING_SECONDS = 5.0
+_ARRIVAL_SECONDS = 2.0
+_LISTEN_HINT = "Start the program with `python -m debugpy --listen HOST:PORT program.py`."
+
+_HANDSHAKE_SECONDS = 5.0
+
 Trusted = Callable[[Any, Any], bool]
 """Whether the process at this peer address, of a connection to this local address, is ours."""
 
 
 class Door:
-    """A listener to which debuggers connect. Only processes of the same user may.
+    """A listener to which debuggers connect. Only processes of the same user with its ticket may.
 
     A connection is put into `arrived` when it has answered as a debugger does.
     """
 
-    def __init__(self, trusted: Trusted, create_target: Callable[[], Target]) -> None:
+    def __init__(
+        self, trusted: Trusted, tickets: Path, create_target: Callable[[], Target]
+    ) -> None:
         self._trusted = trusted
+        self._tickets = tickets
+        self._ticket: JoinTicket | None = None
         self._create_target = create_target
         self._server: asyncio.Server | None = None
         self._checks: set[asyncio.Task[None]] = set()
         self.arrived: asyncio.Queue[Target] = asyncio.Queue()
         self.refusal: str | None = None
+        self.has_visitor = False
+        """Somebody has connected who may."""
 
     @property
-    def port(self) -> int:
-        assert self._server is not None
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
+    def ticket(self) -> JoinTicket:
+        """What a process needs to connect."""
+        assert self._ticket is not None
+        return self._ticket
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: DebuggerConnection(self), "127.0.0.1", 0)
+        address: tuple[str, int] = self._server.sockets[0].getsockname()[:2]
+        try:
+            self._ticket = JoinTicket.create(self._tickets, address)
+        except OSError as problem:
+            self.close()
+            raise errors.NotStored(f"cannot write below {self._tickets}: {problem}") from None
 
-    def admit(self, connection: DebuggerConnection, transport: asyncio.BaseTransport) -> bool:
+    def begin_handshake(self, transport: asyncio.BaseTransport) -> Handshake | None:
+        """The proofs to exchange with a process of the same user; None for another's."""
         peer = transport.get_extra_info("peername")
         local = transport.get_extra_info("sockname")
         if self._server is None or not self._trusted(peer, local):
+            return None
+        return Handshake(self.ticket.secret)
+
+    def admit(self, connection: DebuggerConnection) -> bool:
+        if self._server is None:
             return False
+        self.has_visitor = True
         target = self._create_target()
         connection.replace_connection_of(target)
         check = asyncio.create_task(self._check(target))
@@ -95,6 +122,8 @@ class Door:
         if self._server is not None:
             self._server.close()
             self._server = None
+        if self._ticket is not None:
+            self._ticket.remove()
         for check in self._checks:
             check.cancel()
         while not self.arrived.empty():
@@ -102,16 +131,52 @@ class Door:
 
 
 class DebuggerConnection(Connection):
-    """A connection that the other side opened. Once admitted, it becomes that of a target."""
+    """A connection that the other side opened. Once both have proved that they know the door's
+    secret, it becomes that of a target."""
 
     def __init__(self, door: Door) -> None:
         super().__init__(lambda _name, _body: None, lambda: None)
         self._door = door
+        self._handshake: Handshake | None = None
+        self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        if not self._door.admit(self, transport):
+        self._handshake = self._door.begin_handshake(transport)
+        if self._handshake is None:
             self.close()
+            return
+        loop = asyncio.get_running_loop()
+        self._deadline = loop.call_later(_HANDSHAKE_SECONDS, self.close)
+
+    def data_received(self, data: bytes) -> None:
+        if self._handshake is None:
+            super().data_received(data)
+            return
+        try:
+            self._write(self._handshake.feed(data))
+        except ValueError:
+            self.close()
+            return
+        if self._handshake.is_proven:
+            self._finish_handshake(self._handshake.rest)
+
+    def _finish_handshake(self, rest: bytes) -> None:
+        self._handshake = None
+        self._cancel_deadline()
+        if not self._door.admit(self):
+            self.close()
+        elif rest:
+            super().data_received(rest)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel_deadline()
+        super().connection_lost(exc)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
     def replace_connection_of(self, target: Target) -> None:
         unused, target.connection = target.connection, self
@@ -134,7 +199,10 @@ async def configure(
 ) -> None:
     """Configure a debugger that has just connected, and let its program run on."""
     wire, seconds = target.connection, target.request_timeout
-    await wire.request("initialize", INITIALIZE, timeout=seconds)
+    if target.route == "adapter":
+        await _greet_adapter(target)
+    else:
+        await wire.request("initialize", INITIALIZE, timeout=seconds)
     attached = wire.post("attach", options)
     await asyncio.wait_for(wait_until_initialized(target, attached), seconds)
     if probe is not ProbeSource.LOADED:
@@ -143,6 +211,24 @@ async def configure(
     await target.wait_for_replies(*post_setup(target, setup()))
     await wire.request("configurationDone", timeout=seconds)
     body_of(await asyncio.wait_for(attached, seconds), "attach")
+
+
+async def _greet_adapter(target: Target) -> None:
+    """Initialize what listens there, and find out whether it is a debugger at all."""
+    seconds = min(target.request_timeout, _GREETING_SECONDS)
+    try:
+        await target.connection.request("initialize", INITIALIZE, timeout=seconds)
+    except errors.TimedOut:
+        problem = f"it said nothing that a debugger would say for {seconds:g} s"
+    except errors.SessionCrashed:
+        problem = "it closed the connection, or does not speak a debugger's protocol"
+    except errors.HoldfastError as refusal:
+        problem = f"it refused: {refusal.message}"
+    else:
+        return
+    raise errors.AttachFailed(
+        f"what listens there is no debugpy, or is in use: {problem}", hint=_LISTEN_HINT
+    ) from None
 
 
 async def wait_until_initialized(target: Target, reply: Reply) -> None:
@@ -209,7 +295,7 @@ def _remote_code() -> str:
 
 
 def debug_options(attach: Attach) -> dap.Body:
-    options: dap.Body = {
+    return {
         "justMyCode": attach.just_my_code,
         "stopAllThreadsOnSuspend": attach.stop_all_threads,
         "steppingResumesAllThreads": attach.stop_all_threads,
@@ -217,11 +303,6 @@ def debug_options(attach: Attach) -> dap.Body:
         "showReturnValue": True,
         "redirectOutput": False,
     }
-    if attach.path_mappings:
-        options["pathMappings"] = [
-            {"localRoot": local, "remoteRoot": remote} for local, remote in attach.path_mappings
-        ]
-    return options
 
 
 # -- by address -----------------------------------------------------------------------------------
@@ -240,7 +321,7 @@ async def connect(
     except (OSError, asyncio.TimeoutError) as problem:
         raise errors.AttachFailed(
             f"nothing answers at {host}:{port}: {problem or 'timed out'}",
-            hint="Start the program with `python -m debugpy --listen HOST:PORT program.py`.",
+            hint=_LISTEN_HINT,
             host=host,
             port=port,
         ) from None
@@ -250,14 +331,18 @@ async def connect(
 # -- by pid ---------------------------------------------------------------------------------------
 
 
-async def connect_to_process(pid: int, door: Door, child_port: int, timeout: float) -> Target:
-    """Inject our probe into a running process, and wait until it connects to the door."""
-    _check_process(pid)
+async def connect_to_process(pid: int, door: Door, child_ticket: str, timeout: float) -> Target:
+    """Inject our probe into a running process, and wait until it connects to the door.
+
+    Every user can read gdb's command line. So the code has the path of a ticket, and no secret.
+    """
+    await asyncio.to_thread(_check_process, pid)
+    _check_injector()
     code = (
         "import sys\nhad_threading = 'threading' in sys.modules\n"
         f"{_local_code()}import _holdfast.injection\n"
         "_holdfast.injection.enter_process("
-        f"{door.port}, {DEBUGPY!r}, {child_port}, had_threading)\n"
+        f"{str(door.ticket.path)!r}, {DEBUGPY!r}, {child_ticket!r}, had_threading)\n"
     )
     helper, output = await _start_injector(pid, code)
     arrived = asyncio.create_task(_wait_for_arrival(pid, door))
@@ -266,10 +351,13 @@ async def connect_to_process(pid: int, door: Door, child_port: int, timeout: flo
         # The helper releases the process before it ends. Killed, it might leave it stopped.
         await asyncio.wait([ended], timeout=timeout)
         if ended.done() and ended.result() == 0:
-            await asyncio.wait([arrived], timeout=timeout)
+            # Our code has run by now, so it has connected.
+            await asyncio.wait([arrived], timeout=_ARRIVAL_SECONDS)
+            if door.has_visitor:
+                await asyncio.wait([arrived], timeout=timeout)
         if not arrived.done():
-            _check_process(pid)
-            raise _build_failure(pid, door.refusal, output, timeout)
+            await asyncio.to_thread(_check_process, pid)
+            raise _build_failure(pid, door.refusal, output, timeout, has_run=ended.done())
         target = arrived.result()
     finally:
         arrived.cancel()
@@ -330,23 +418,36 @@ def _check_process(pid: int) -> None:
         )
 
 
+def _check_injector() -> None:
+    if not (shutil.which("gdb") or shutil.which("lldb") or hasattr(sys, "remote_exec")):
+        raise errors.AttachFailed(
+            "attaching to a process needs gdb (or lldb), which is not installed here",
+            hint="Install gdb, or start the program with `python -m debugpy --listen`.",
+        )
+
+
 def _build_failure(
-    pid: int, refusal: str | None, output: int, timeout: float
+    pid: int, refusal: str | None, output: int, timeout: float, *, has_run: bool
 ) -> errors.HoldfastError:
     if refusal is not None:
         return errors.AttachFailed(f"cannot attach to process {pid}: {refusal}", pid=pid)
+    if not has_run:
+        return errors.TimedOut(
+            f"process {pid} did not run our code within {timeout:g} s",
+            hint="It may be busy outside Python, or hold the interpreter's lock.",
+            operation="attach",
+            pid=pid,
+        )
     os.set_blocking(output, False)
+    text = ""
     with contextlib.suppress(OSError):
         text = os.read(output, 65536).decode("utf-8", "replace").strip()
-        if text:
-            return errors.AttachFailed(
-                f"cannot attach to process {pid}: {text.splitlines()[-1]}",
-                hint="Attaching needs gdb (or lldb) and the right to trace the process.",
-                pid=pid,
-                said=text[-2000:],
-            )
-    return errors.TimedOut(
-        f"process {pid} did not answer within {timeout:g} s", operation="attach", pid=pid
+    log.warning("no code could be run in process %d: %s", pid, text)
+    return errors.AttachFailed(
+        f"cannot attach to process {pid}: no code could be run in it",
+        hint="It may be traced by another debugger, or protected. `said` is what gdb printed.",
+        pid=pid,
+        said=text[-2000:],
     )
 
 
@@ -361,6 +462,7 @@ def watch_foreign_process(target: Target, pid: int) -> None:
         loop.remove_reader(pidfd)
         os.close(pidfd)
 
+    target.is_watched = True
     target.call_at_end(stop_watching)
     loop.add_reader(pidfd, target.finish, None)
 

@@ -141,6 +141,8 @@ class Connection(asyncio.Protocol):
         except asyncio.TimeoutError:
             raise errors.TimedOut(
                 f"the debugger did not answer {operation!r} within {timeout:g} s",
+                hint="C code in the program may hold the interpreter. GET /threads says where it "
+                "is, from outside. Retry, or terminate the session.",
                 operation=operation,
                 timeout=timeout,
             ) from None

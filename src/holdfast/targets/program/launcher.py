@@ -28,6 +28,7 @@ from holdfast.wire import dap
 
 PROBE = Path(__file__).parents[2] / "probe"
 DEBUGPY = str(Path(debugpy.__file__).parents[1])
+LAUNCH_AGAIN = "It was ended. Launch again; PATCH /config with launch_timeout gives it more time."
 INITIALIZE = {
     "clientID": "holdfast",
     "adapterID": "debugpy",
@@ -94,7 +95,8 @@ class Request:
     late_setup: Callable[[list[str]], Setup] | None = None
     """Set when functions were not found yet. Called with the program's own import path."""
     tag: int | None = None
-    child_port: int = 0
+    child_ticket: str = ""
+    """With which its children join; none: they are not followed."""
     timeout: float = 30.0
     request_timeout: float = 10.0
 
@@ -116,7 +118,7 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
         elif not os.path.isfile(script):
             raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
         if not os.access(script, os.R_OK):
-            raise errors.FileMissing(f"cannot read {script}", file=script, field="script")
+            raise errors.UnusablePath(f"cannot read {script}", file=script, field="script")
         spec["script"], spec["given"] = os.path.normpath(script), launch.script
     elif launch.module is not None:
         spec["module"] = launch.module
@@ -128,7 +130,7 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
 def _check_directory(folder: str) -> None:
     names = [f"__main__.{ending}" for ending in ("py", "pyc")]
     if not any(os.path.isfile(os.path.join(folder, name)) for name in names):
-        raise errors.FileMissing(
+        raise errors.UnusablePath(
             f"the directory {folder} has no __main__.py",
             hint="Name a script, or a directory or zip file that has a __main__.py.",
             file=folder,
@@ -152,8 +154,10 @@ def _resolve_directory(launch: Launch, session_cwd: str | None) -> str:
         script = os.path.join(base, os.path.expanduser(launch.script))
         cwd = os.path.dirname(script.rstrip(os.sep))
     if not os.path.isdir(cwd):
-        field = "cwd" if launch.cwd or session_cwd else "script"
-        raise errors.FileMissing(f"no such directory: {cwd}", file=cwd, field=field)
+        if launch.script is not None and not (launch.cwd or session_cwd):
+            script = os.path.join(base, os.path.expanduser(launch.script))
+            raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
+        raise errors.UnusablePath(f"no such directory: {cwd}", file=cwd, field="cwd")
     return os.path.abspath(cwd)
 
 
@@ -183,8 +187,17 @@ def debug_options(launch: Launch) -> dap.Body:
     }
 
 
-async def start(request: Request, warm: Target | None = None) -> Target:
-    """Start the program under the debugger. Return when it has begun to run."""
+class GeventNeeded(Exception):
+    """The program uses gevent, and the debugger must be loaded for that from the start."""
+
+
+async def start(
+    request: Request, warm: Target | None = None, *, with_gevent: bool = False
+) -> Target:
+    """Start the program under the debugger. Return when it has begun to run.
+
+    Raises GeventNeeded, before any of the program has run, unless `with_gevent` is given.
+    """
     spec = request.place.spec
     if warm is None:
         target = await arm(
@@ -193,7 +206,8 @@ async def start(request: Request, warm: Target | None = None) -> Target:
             cwd=request.place.cwd,
             env=request.place.env,
             tag=request.tag,
-            child_port=request.child_port,
+            child_ticket=request.child_ticket,
+            with_gevent=with_gevent,
             request_timeout=request.request_timeout,
         )
     else:
@@ -246,7 +260,8 @@ async def arm(
     cwd: str,
     env: dict[str, str],
     tag: int | None,
-    child_port: int = 0,
+    child_ticket: str = "",
+    with_gevent: bool = False,
     request_timeout: float = 10.0,
 ) -> Target:
     """Start an interpreter with the debugger in it, which then waits for its program."""
@@ -264,7 +279,8 @@ async def arm(
         our_stdout, stdout = _open_pipe(on_failure, always)
         our_stderr, stderr = _open_pipe(on_failure, always)
         boot = str(PROBE / "boot.py")
-        argv = [python, *flags, boot, str(theirs.fileno()), DEBUGPY, str(child_port)]
+        argv = [python, *flags, boot, str(theirs.fileno()), DEBUGPY, child_ticket]
+        argv.append("gevent" if with_gevent else "")
         try:
             process = await spawn(
                 argv,
@@ -314,7 +330,9 @@ async def _wait_for_program(program: Reply, target: Target, timeout: float) -> d
         answer = body_of(await asyncio.wait_for(program, timeout), "launch")
     except asyncio.TimeoutError:
         raise errors.TimedOut(
-            f"the program did not start within {timeout:g} s", operation="launch"
+            f"the program did not start within {timeout:g} s",
+            hint=LAUNCH_AGAIN,
+            operation="launch",
         ) from None
     except ConnectionClosed:
         code = await target.process.wait() if target.process else None
@@ -326,6 +344,8 @@ async def _wait_for_program(program: Reply, target: Target, timeout: float) -> d
         raise errors.ProgramSyntaxError(
             f"{problem['message']} ({problem['file']}, line {problem['line']})", **problem
         )
+    if answer.get("needs_gevent"):
+        raise GeventNeeded
     if answer.get("failed"):
         raise errors.LaunchFailed(str(answer["failed"]))
     await target.read_hello()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -15,6 +16,9 @@ PYTHON = re.compile(
     r"(?:python|pypy)w?(?P<version>\d+(?:\.\d+)*)?[tdm]*(?:-dbg|-debug)?(?:\.exe)?",
     re.IGNORECASE,
 )
+_OLDEST = (3, 9)
+_LIBRARY = re.compile(r"libpython\d[\w.]*$", re.MULTILINE)
+_VERSION = re.compile(r"python(\d)\.(\d+)")
 PTRACE_SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
 CAP_SYS_PTRACE = 1 << 19
 FACTS = ["cmdline", "create_time", "cwd", "exe", "name", "status", "username"]
@@ -75,24 +79,59 @@ def _basename(path: str) -> str:
 
 
 def find_obstacle_of_pid(pid: int) -> str | None:
-    """Why a debugger cannot attach to this process. Raises NoSuchProcess if it does not exist."""
+    """Why a debugger cannot attach to this process. Raises NoSuchProcess if it does not exist.
+
+    It reads the process's executable: call it in a thread.
+    """
     process = psutil.Process(pid)
     if process.status() == psutil.STATUS_ZOMBIE:
         raise psutil.NoSuchProcess(pid)
-    if pid != os.getpid() and not _runs_python(process):
-        return "it is not a Python process"
-    return find_obstacle(process, [], None, _read_permissions())
+    reason = find_obstacle(process, [], None, _read_permissions())
+    return reason or _find_obstacle_in_program(process)
 
 
-def _runs_python(process: psutil.Process) -> bool:
-    """Whether it runs Python, by its name or a Python library in its memory. True if unknown."""
+def _find_obstacle_in_program(process: psutil.Process) -> str | None:
+    """Why the program that a process runs is no Python that a debugger can attach to."""
     try:
-        if PYTHON.fullmatch(_basename(process.exe())):
-            return True
-        with open(f"/proc/{process.pid}/maps", errors="replace") as file:
-            return "python" in file.read()
-    except (OSError, psutil.AccessDenied):
-        return True
+        executable = os.readlink(f"/proc/{process.pid}/exe")
+    except FileNotFoundError:
+        return "it is not a Python process"  # a thread of the kernel has no program
+    except OSError:
+        return "the system lets nobody read it"
+    name = _basename(executable)
+    if name.startswith("pypy"):
+        return "it runs PyPy, and only CPython can be attached to"
+    libraries = _list_python_libraries(process.pid)
+    if not libraries and not _has_interpreter(f"/proc/{process.pid}/exe"):
+        return "it is not a Python process"
+    for text in (*libraries, name):
+        version = _VERSION.search(text)
+        if version and (int(version[1]), int(version[2])) < _OLDEST:
+            return "it runs Python {}.{}, and 3.9 is the oldest that can be debugged".format(
+                *version.groups()
+            )
+    return None
+
+
+def _list_python_libraries(pid: int) -> list[str]:
+    """The names of the shared libraries of Python in its memory."""
+    try:
+        with open(f"/proc/{pid}/maps", errors="replace") as file:
+            return sorted({found[0] for line in file if (found := _LIBRARY.search(line))})
+    except OSError:
+        return []
+
+
+def _has_interpreter(executable: str) -> bool:
+    """Whether the interpreter is part of the executable itself."""
+    try:
+        with (
+            open(executable, "rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            return content.find(b"PyGILState_Ensure") >= 0
+    except (OSError, ValueError):
+        return True  # gdb will tell
 
 
 # -- may we attach -------------------------------------------------------------------------------
@@ -115,6 +154,8 @@ def find_obstacle(
             return f"tracing is restricted here (ptrace_scope is {permissions.ptrace_scope})"
     elif permissions.ptrace_scope == 3:
         return "tracing is switched off here (ptrace_scope is 3)"
+    if process.status() == psutil.STATUS_STOPPED:
+        return f"it is stopped by a signal; `kill -CONT {process.pid}` lets it go on"
     tracer = _status_field(process.pid, "TracerPid")
     return f"process {tracer} traces it already" if tracer not in ("", "0") else None
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, cast
 
 from holdfast import errors
 from holdfast.core import hit_conditions, logpoints
+from holdfast.core.path_map import PathMap
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop, ThrownException
 from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
+from holdfast.targets.program.outside_stacks import (
+    OutsideStacks,
+    UnreadableProcess,
+    read_stacks,
+)
 from holdfast.targets.program.pipes import Input, Output
 from holdfast.targets.program.process_killer import kill_family
 from holdfast.targets.program.process_spawner import Spawned
@@ -27,6 +33,13 @@ _LOST_DEBUGGER_SECONDS = 2.0
 # SIGKILL can be late on a busy machine. A process that nothing can kill must not block us for ever.
 _KILL_SECONDS = 15.0
 _INPUT_TAKEN_SECONDS = 0.1
+_NOT_OURS_TO_RESTART = "Attach again if it still runs, or create a new session."
+# A debugger that has not answered after this time probably cannot.
+_ANSWER_SECONDS = 0.4
+
+
+class _Answered(Exception):
+    """The program answered while it was looked at from outside."""
 
 
 class FailedExpression(TypedDict):
@@ -46,6 +59,22 @@ class Counts(TypedDict):
     errors: list[dict[str, Any]]
 
 
+class TracingChange(TypedDict):
+    """The program took the debugger's tracing away, or gave it back."""
+
+    state: str
+    how: str
+    thread: int | None
+    place: dict[str, Any] | None
+
+
+class Replacement(TypedDict):
+    """The program that has taken the place of another in its process, by `exec`."""
+
+    command: list[str]
+    followed: bool
+
+
 class TargetListener:
     """Receives what happens in a target. By default it does nothing.
 
@@ -61,7 +90,8 @@ class TargetListener:
     def on_breakpoint_error(self, failure: FailedExpression) -> None: ...
     def on_exception(self, exception: dap.Body) -> None: ...
     def on_counts(self, counts: Counts) -> None: ...
-    def on_debugger_lost(self) -> None: ...
+    def on_tracing(self, change: TracingChange) -> None: ...
+    def on_debugger_lost(self, replacement: Replacement | None) -> None: ...
     def on_exit(self, code: int | None) -> None: ...
 
 
@@ -88,6 +118,8 @@ class Target:
         """We started it, or it is the child of one that we started."""
         self.version: tuple[int, ...] = ()
         self.import_path: list[str] = []
+        self.paths = PathMap()
+        """Where its files are here, if they are elsewhere for it."""
         self.hello: Reply | None = None
         """The answer to a `hello` that was posted when the process was started."""
         self.process: Spawned | None = None
@@ -104,22 +136,39 @@ class Target:
         self._losing: asyncio.Task[None] | None = None
         self._gone = asyncio.Event()
         self._input_request: object | None = None
+        self._replacement: Replacement | None = None
+        self.is_watched = False
+        """We learn of the end of a process that is not our child."""
         self._end_callbacks: list[Callable[[], None]] = []
+        # For a look from outside.
+        self._thread_ids: dict[int, int] = {}
+        self._unanswered: Reply | None = None
+        self._outside_lock = asyncio.Lock()
 
     # -- events -----------------------------------------------------------------------------
 
     def _on_event(self, name: str, body: dap.Body) -> None:
+        body = self.paths.localize(body)
         if name == "stopped":
             self._drain_outputs()
+            self.note_threads((body.get("holdfast") or {}).get("threads") or ())
             self.listener.on_stop(_build_stop(body))
         elif name == "holdfast":
             self._on_probe_event(body)
-        elif name == "thread" and body.get("reason") == "exited":
-            self.listener.on_thread_end(int(body["threadId"]))
+        elif name == "thread":
+            self._on_thread_event(body)
         elif name == "initialized":
             self.initialized.set()
         elif self.route == "adapter":
             self._on_adapter_event(name, body)
+
+    def _on_thread_event(self, body: dap.Body) -> None:
+        thread = int(body["threadId"])
+        if body.get("reason") == "exited":
+            self._thread_ids = {k: v for k, v in self._thread_ids.items() if v != thread}
+            self.listener.on_thread_end(thread)
+        else:
+            self.note_threads([{"id": thread, "ident": body.get("ident")}])
 
     def _on_adapter_event(self, name: str, body: dap.Body) -> None:
         """Only an adapter sends these. Otherwise we have the pipes and the process ourselves."""
@@ -132,7 +181,9 @@ class Target:
 
     def _on_probe_event(self, body: dap.Body) -> None:
         kind = body.get("kind")
-        if kind == "log":
+        if kind == "output":
+            self.listener.on_output(body["stream"], body["text"])
+        elif kind == "log":
             self._drain_outputs()
             place = {
                 "file": body["file"],
@@ -146,6 +197,12 @@ class Target:
         elif kind == "input_taken":
             self._input_request = None
             self.listener.on_input_taken()
+        elif kind == "tracing":
+            self.listener.on_tracing(cast(TracingChange, body))
+        elif kind == "replaced":
+            self._replacement = cast(Replacement, body)
+        elif kind == "not_replaced":
+            self._replacement = None
         elif kind == "child":
             self.listener.on_child(body["pid"], body["how"], body["command"], body["followed"])
         elif kind == "breakpoint_error":
@@ -179,24 +236,32 @@ class Target:
 
     def _on_closed(self) -> None:
         self._gone.set()
-        if self.process is None:
+        replacement = self._replacement
+        is_foreign = self.process is None
+        if is_foreign and (not self.is_watched or (replacement and replacement["followed"])):
             self.finish(None)
-        elif not self._detached and not self.ended.is_set():
+        elif self._detached or self.ended.is_set():
+            return
+        elif replacement is not None:
+            self.listener.on_debugger_lost(replacement)
+        else:
             self._losing = asyncio.create_task(self._report_lost_debugger())
 
     async def _report_lost_debugger(self) -> None:
         await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
         if not self.ended.is_set() and not self._detached:
-            self.listener.on_debugger_lost()
+            self.listener.on_debugger_lost(None)
 
     async def _build_crash(self, op: str) -> errors.SessionCrashed:
         """The error for an answer that will not come. The end of the process is reported first."""
         await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
         if self.ended.is_set():
-            return errors.SessionCrashed(f"the target ended during {op!r}", operation=op)
+            hint = None if self.process is not None else _NOT_OURS_TO_RESTART
+            return errors.SessionCrashed(f"the target ended during {op!r}", hint=hint, operation=op)
         return errors.SessionCrashed(
             f"{op!r} is not possible: the debugger in the target is gone, the program runs on",
-            hint="Terminate or restart it. It may have closed the descriptors that it found open.",
+            hint="It may have closed the descriptors that it found open. "
+            + ("Terminate or restart it." if self.process is not None else _NOT_OURS_TO_RESTART),
             operation=op,
         )
 
@@ -208,7 +273,8 @@ class Target:
             reply = await asyncio.wait_for(asyncio.shield(self.hello), timeout)
             facts = cast(Hello, body_of(reply, "hello"))
         self.pid, self.parent_pid = facts["pid"], facts["ppid"]
-        self.version, self.import_path = tuple(facts["version"]), list(facts["path"])
+        self.version = tuple(facts["version"])
+        self.import_path = [self.paths.to_local(part) for part in facts["path"]]
         return facts
 
     def own_process(self) -> Spawned:
@@ -305,10 +371,70 @@ class Target:
     # -- commands ---------------------------------------------------------------------------
 
     async def operate(self, op: str, timeout: float | None = None, **arguments: Any) -> Any:
+        if "path" in arguments:
+            arguments["path"] = self.paths.to_remote(arguments["path"])
         try:
-            return await self.connection.operate(op, timeout or self.request_timeout, **arguments)
+            answer = await self.connection.operate(op, timeout or self.request_timeout, **arguments)
+            return self.paths.localize(answer)
         except errors.SessionCrashed:
             raise await self._build_crash(op) from None
+
+    async def operate_or_look(self, op: str, **arguments: Any) -> Any | OutsideStacks:
+        """As `operate`; while the program cannot answer, its stacks as they look from outside."""
+        unanswered = self._unanswered
+        if unanswered is not None and not unanswered.done():
+            # It did not answer before. Another request would only wait behind that one.
+            reply, patience = unanswered, 0.0
+        else:
+            reply = self.connection.post("holdfast", {"op": op, **arguments})
+            patience = _ANSWER_SECONDS
+        await asyncio.wait([reply], timeout=patience)
+        problem = ""
+        if not reply.done():
+            self._unanswered = reply
+            try:
+                return await self._look_from_outside(reply)
+            except UnreadableProcess as error:
+                problem = str(error)
+            except _Answered:
+                pass
+        if reply is unanswered:
+            return await self.operate(op, **arguments)
+        return await self._wait_for_body(reply, op, problem)
+
+    async def _look_from_outside(self, reply: Reply) -> OutsideStacks:
+        if self.pid is None:
+            raise UnreadableProcess("the process of the program is not known")
+        async with self._outside_lock:
+            stacks = await read_stacks(self.pid, self._thread_ids)
+        if stacks.gil_holder is None:
+            # Nothing keeps it from answering. It may only be slow.
+            await asyncio.wait([reply], timeout=_ANSWER_SECONDS)
+        if reply.done():
+            raise _Answered
+        return stacks
+
+    async def _wait_for_body(self, reply: Reply, op: str, problem: str) -> dap.Body:
+        try:
+            response = await asyncio.wait_for(asyncio.shield(reply), self.request_timeout)
+        except asyncio.TimeoutError:
+            raise errors.TimedOut(
+                f"the debugger did not answer {op!r} within {self.request_timeout:g} s"
+                + (f", and {problem}" if problem else ""),
+                hint="Something may hold the interpreter's lock (GIL): a regex, a loop in C. "
+                "Wait, or terminate the session.",
+                operation=op,
+                timeout=self.request_timeout,
+            ) from None
+        except ConnectionClosed:
+            raise await self._build_crash(op) from None
+        return body_of(response, op)
+
+    def note_threads(self, threads: Iterable[Mapping[str, Any]]) -> None:
+        """Remember the ids of threads by those that the interpreter gives them."""
+        for thread in threads:
+            if thread.get("ident"):
+                self._thread_ids[int(thread["ident"])] = int(thread["id"])
 
     def run(self, action: str, thread: int, *, only_this: bool = False) -> None:
         """Continue or step. The listener is told of the stop that follows."""
@@ -318,11 +444,15 @@ class Target:
         self.connection.post(STEPS[action], arguments)
 
     async def pause(self, thread: int | None = None) -> None:
+        """Ask for a stop. A debugger that cannot answer now gets the request when it can."""
+        reply = self.connection.post("pause", {"threadId": thread or "*"})
+        await asyncio.wait([reply], timeout=_ANSWER_SECONDS)
+        if not reply.done():
+            self._unanswered = reply
+            return
         try:
-            await self.connection.request(
-                "pause", {"threadId": thread or "*"}, timeout=self.request_timeout
-            )
-        except errors.SessionCrashed:
+            body_of(reply.result(), "pause")
+        except ConnectionClosed:
             raise await self._build_crash("pause") from None
 
     async def execute(self, op: str, timeout: float, **arguments: Any) -> dap.Body:
@@ -336,6 +466,9 @@ class Target:
             raise errors.TimedOut(
                 f"{op} did not return within {timeout:g} s"
                 + ("; it was interrupted" if interrupted else "; it is still running"),
+                hint="Retry with a longer timeout, or with less to do."
+                if interrupted
+                else "The program is busy with it. Wait for it, or terminate the session.",
                 operation=op,
                 timeout=timeout,
                 interrupted=interrupted,
@@ -380,7 +513,8 @@ class Target:
     def post_lines(self, file: str, breakpoints: Sequence[Breakpoint]) -> Reply:
         specs = [{"line": point.line, **_build_rule(point)} for point in breakpoints]
         return self.connection.post(
-            "holdfast", {"op": "breakpoints", "file": file, "breakpoints": specs}
+            "holdfast",
+            {"op": "breakpoints", "file": self.paths.to_remote(file), "breakpoints": specs},
         )
 
     def post_functions(self, breakpoints: Sequence[Breakpoint]) -> Reply:
@@ -388,7 +522,7 @@ class Target:
             {
                 "function": {
                     "name": point.name,
-                    "file": point.file,
+                    "file": self.paths.to_remote(point.file) if point.file else point.file,
                     "first_line": point.first_line,
                 },
                 **_build_rule(point),

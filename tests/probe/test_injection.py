@@ -1,0 +1,66 @@
+"""A debugger that fails to come leaves the program as it was."""
+
+from __future__ import annotations
+
+import subprocess
+import textwrap
+
+import pytest
+
+from holdfast.targets.program.launcher import DEBUGPY, PROBE
+
+LOAD = f"""
+import json, os, socket, sys, tempfile
+with open({str(PROBE / "package_loader.py")!r}, encoding="utf-8") as file:
+    exec(compile(file.read(), "package_loader", "exec"), namespace := {{"__name__": "loader"}})
+namespace["load_module"]({str(PROBE)!r}, "injection")
+from _holdfast import injection, pydevd_control
+listener = socket.create_server(("127.0.0.1", 0))
+file, ticket = tempfile.mkstemp()
+os.write(file, json.dumps({{"address": listener.getsockname(), "secret": "0" * 64}}).encode())
+os.close(file)
+
+def is_debugged():
+    monitoring = getattr(sys, "monitoring", None)
+    tools = [monitoring.get_tool(number) for number in range(6)] if monitoring else []
+    return sys.gettrace() is not None or any(tools)
+"""
+
+
+def run(python: str, code: str) -> list[str]:
+    done = subprocess.run(
+        [python, "-c", LOAD + textwrap.dedent(code) + "os.unlink(ticket)"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_a_debugger_whose_server_is_gone_raises_nothing(python: str) -> None:
+    code = f"""
+        listener.close()
+        injection.enter_process(ticket, {DEBUGPY!r}, "", True)
+        print(is_debugged())
+    """
+    assert run(python, code) == ["False"]
+
+
+@pytest.mark.slow
+def test_a_debugger_that_fails_halfway_says_why_and_traces_nothing(python: str) -> None:
+    code = f"""
+        arm = pydevd_control.arm
+        def fail(connection):
+            arm(connection)
+            assert is_debugged()
+            raise RuntimeError("halfway")
+        pydevd_control.arm = fail
+        injection.join_ticket._exchange_proofs = lambda connection, ticket: None
+        injection.enter_process(ticket, {DEBUGPY!r}, "", True)
+        connection = listener.accept()[0]
+        said = connection.makefile("rb").read()
+        print(b'"message": "RuntimeError: halfway"' in said)
+        print(is_debugged())
+    """
+    assert run(python, code) == ["True", "False"]
