@@ -300,6 +300,16 @@ class Target:
             await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
         self.finish(code)
 
+    def finish_soon(self) -> None:
+        """Finish a process that has ended, once what it sent last is read."""
+        self._ending = asyncio.create_task(self._await_last_message())
+
+    async def _await_last_message(self) -> None:
+        # A descendant may keep the connection open.
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
+        self.finish(None)
+
     def finish(self, code: int | None) -> None:
         if self.ended.is_set():
             return
@@ -428,7 +438,8 @@ class Target:
             ) from None
         except ConnectionClosed:
             raise await self._build_crash(op) from None
-        return body_of(response, op)
+        body: dap.Body = self.paths.localize(body_of(response, op))
+        return body
 
     def note_threads(self, threads: Iterable[Mapping[str, Any]]) -> None:
         """Remember the ids of threads by those that the interpreter gives them."""
