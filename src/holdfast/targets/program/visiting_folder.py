@@ -21,6 +21,7 @@ from pathlib import Path
 from holdfast import errors
 from holdfast.targets.program.launcher import DEBUGPY, PROBE
 from holdfast.targets.program.process_view import ProcessView
+from holdfast.targets.program.python_processes import find_version
 
 _PLACES = ("tmp", "var/tmp", "dev/shm", "run")
 _LIBRARY_FOLDER = "debugpy/_vendored/pydevd/pydevd_attach_to_process"
@@ -33,6 +34,7 @@ class VisitingFolder:
         self._view = view
         self._place, self._name = place, name
         self._fd = os.open(name, _DIRECTORY, dir_fd=place)
+        self._bytecode_tag = (find_version(view.pid) or "none").replace(".", "")
         self.path = path
         """As the process sees it."""
 
@@ -97,13 +99,14 @@ class VisitingFolder:
 
     def _copy_bytecode(self, source: Path, copy: Path) -> None:
         """Compiling everything there would take a second."""
-        beside = source.parent / "__pycache__"
-        for folder in (beside, _CACHES / str(source.parent).lstrip("/")):
-            for compiled in folder.glob(f"{source.stem}.cpython-*.pyc"):
-                if ".opt-" not in compiled.name:
-                    (copy.parent / "__pycache__").mkdir(exist_ok=True)
-                    with contextlib.suppress(OSError):
-                        shutil.copy2(compiled, copy.parent / "__pycache__" / compiled.name)
+        name = f"{source.stem}.cpython-{self._bytecode_tag}.pyc"
+        for folder in (_CACHES / str(source.parent).lstrip("/"), source.parent / "__pycache__"):
+            compiled = folder / name
+            if compiled.exists():
+                (copy.parent / "__pycache__").mkdir(exist_ok=True)
+                with contextlib.suppress(OSError):
+                    shutil.copy2(compiled, copy.parent / "__pycache__" / name)
+                return
 
     # -- what is in it ----------------------------------------------------------------------
 
