@@ -35,7 +35,6 @@ from .tracing_watch import is_lost
 Trace = Optional[Callable[[Any, str, Any], Any]]
 
 _STATE_SUSPEND, _NO_STEP = 2, -1  # pydevd's STATE_SUSPEND, and its value for "no step under way"
-_ALL_THREADS: Dict[int, Any] = threading._active  # type: ignore[attr-defined]
 _MAX_FILES = 20_000  # names of files to remember; a program may make up any number
 _MAX_TRACED_IN_A_ROW = 16  # after so many, the rest of the stack is traced already
 _DECISIONS: Dict[int, bool] = {}  # by a thread's ident: whether the breakpoint that it is at stops
@@ -143,8 +142,14 @@ def _needs_every_event(db: Any) -> bool:
         or db.has_plugin_exception_breaks
     ):
         return True
-    infos = (getattr(thread, "additional_info", None) for thread in list(_ALL_THREADS.values()))
+    infos = (getattr(thread, "additional_info", None) for thread in list(_all_threads().values()))
     return any(info is not None and _is_busy(info) for info in infos)
+
+
+def _all_threads() -> Dict[int, Any]:
+    """By ident, also pydevd's own, which it hides from `enumerate`."""
+    threads: Dict[int, Any] = threading._active  # type: ignore[attr-defined]
+    return threads
 
 
 def _is_busy(info: Any) -> bool:
@@ -239,7 +244,7 @@ def _make_dispatch(ident: int) -> Callable[[Any, str, Any], Any]:
 
 def _gauge_of(ident: int) -> DepthGauge:
     """A thread has one, also if it is traced again; called in that thread."""
-    thread = _ALL_THREADS.get(ident)
+    thread = _all_threads().get(ident)
     gauge: DepthGauge = getattr(thread, "_holdfast_gauge", None) or DepthGauge()
     if thread is not None:
         thread._holdfast_gauge = gauge
@@ -440,7 +445,7 @@ def _can_trace_other_threads() -> bool:
 def _user_stacks() -> Dict[int, Any]:
     """The top frame of each thread but the debugger's own, by ident."""
     stacks = dict(sys._current_frames())
-    for ident, thread in list(_ALL_THREADS.items()):  # pydevd hides its own from `enumerate`
+    for ident, thread in list(_all_threads().items()):
         if getattr(thread, "pydev_do_not_trace", False):
             stacks.pop(ident, None)
     return stacks

@@ -44,10 +44,11 @@ def enter_process(
         if not had_threading:
             _fix_main_thread(debugpy_dir)
         pydevd_control.load(debugpy_dir)
-        _reset(pydevd_control.arm(connection))
+        db = pydevd_control.arm(connection)
+        _reset(db)
         exception_filters.stop_at_crash_of_main_thread()
         process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
-        end_reports.watch_end()
+        end_reports.watch_end(db)
         output_capture.start()
     except BaseException as error:
         if has_begun:
@@ -135,7 +136,7 @@ def join_debugger() -> None:
     _reset(db)
     thread_suspension.disarm(db, False)
     process_hooks.install(getattr(db, "_client_socket", None), None)
-    end_reports.watch_end()
+    end_reports.watch_end(db)
     output_capture.start()
     _keep_debugpy_from_children()
 

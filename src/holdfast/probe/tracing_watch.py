@@ -51,17 +51,18 @@ def _is_programs(frame: Any) -> bool:
 def _watch_settrace(original: Callable[[Any], Any]) -> Any:
     def settrace(function: Any) -> Any:
         frame = sys._getframe(1)
-        was_ours = _is_debuggers(sys.gettrace())
-        answer = original(function)
         if _is_programs(frame):
-            if _is_debuggers(function):
+            if is_debuggers(function):
                 _note_restored()
-            elif function is None and _LOST.get(threading.get_ident()) is False:
+            elif is_debuggers(sys.gettrace()):
+                _note_lost("sys.settrace", frame)
+            elif function is not None:  # we do not need it now, but perhaps later
+                _note_lost("sys.settrace", frame, was_ours=False)
+            elif _LOST.get(threading.get_ident()) is False:
                 _note_restored()
-                current().enable_tracing()
-            elif was_ours or function is not None:  # we may not need it now, but later
-                _note_lost("sys.settrace", frame, was_ours)
-        return answer
+                original(None)
+                return current().enable_tracing()
+        return original(function)  # from here on, the program's tracer sees what we call
 
     return _mark(settrace)
 
@@ -72,8 +73,8 @@ def _watch_threads(original: Callable[[Any], Any]) -> Any:
     def settrace(function: Any) -> Any:
         answer = original(function)
         now, frame = sys.gettrace(), sys._getframe(1)
-        if now is not None and not _is_debuggers(now) and _is_programs(frame):
-            _note_lost("threading.settrace", frame, was_ours=True)
+        if now is not None and not is_debuggers(now) and _is_programs(frame):
+            _note_lost("threading.settrace", frame)
         return answer
 
     return _mark(settrace)
@@ -84,7 +85,7 @@ def _mark(function: Any) -> Any:
     return function
 
 
-def _is_debuggers(function: Any) -> bool:
+def is_debuggers(function: Any) -> bool:
     """Whether a trace function is one of ours or of pydevd's, compiled or not."""
     function = getattr(function, "__func__", function)
     code = getattr(function, "__code__", None)
@@ -94,7 +95,7 @@ def _is_debuggers(function: Any) -> bool:
     return module.startswith(("_pydevd", "pydevd"))
 
 
-def _note_lost(how: str, frame: Any, was_ours: bool) -> None:
+def _note_lost(how: str, frame: Any, was_ours: bool = True) -> None:
     ident = threading.get_ident()
     if ident not in _LOST:
         _LOST[ident] = was_ours

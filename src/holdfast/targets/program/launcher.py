@@ -18,7 +18,7 @@ from holdfast import errors
 from holdfast.core import interpreter_flags
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
-from holdfast.targets.program import interpreters
+from holdfast.targets.program import descriptors, interpreters
 from holdfast.targets.program.dap_connection import ConnectionClosed, Reply, body_of
 from holdfast.targets.program.interpreter_pool import environment_changes
 from holdfast.targets.program.pipes import Input, Output
@@ -265,19 +265,22 @@ async def arm(
     request_timeout: float = 10.0,
 ) -> Target:
     """Start an interpreter with the debugger in it, which then waits for its program."""
+    descriptors.check_room()
     target = Target(TargetListener(), route="direct", request_timeout=request_timeout)
-    ours, theirs = socket.socketpair()
-    stdin, our_stdin = os.pipe()
-    our_stdout, stdout = os.pipe()
-    our_stderr, stderr = os.pipe()
-    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, child_ticket]
-    argv.append("gevent" if with_gevent else "")
-    with contextlib.ExitStack() as on_failure, theirs, contextlib.ExitStack() as always:
+    with (
+        descriptors.report_exhaustion(),
+        contextlib.ExitStack() as on_failure,
+        contextlib.ExitStack() as always,
+    ):
+        ours, theirs = socket.socketpair()
         on_failure.callback(ours.close)
-        for fd in (our_stdin, our_stdout, our_stderr):
-            on_failure.callback(os.close, fd)
-        for fd in (stdin, stdout, stderr):
-            always.callback(os.close, fd)
+        always.callback(theirs.close)
+        our_stdin, stdin = _open_pipe(on_failure, always, is_input=True)
+        our_stdout, stdout = _open_pipe(on_failure, always)
+        our_stderr, stderr = _open_pipe(on_failure, always)
+        boot = str(PROBE / "boot.py")
+        argv = [python, *flags, boot, str(theirs.fileno()), DEBUGPY, child_ticket]
+        argv.append("gevent" if with_gevent else "")
         try:
             process = await spawn(
                 argv,
@@ -290,6 +293,8 @@ async def arm(
                 tag=tag,
             )
         except OSError as error:
+            if descriptors.is_exhausted(error):
+                raise
             raise errors.LaunchFailed(f"cannot start {python}: {error}") from error
         on_failure.pop_all()
     target.input = Input(our_stdin)
@@ -306,6 +311,17 @@ async def arm(
     target.connection.post("initialize", INITIALIZE)
     target.hello = target.connection.post("holdfast", {"op": "hello"})
     return target
+
+
+def _open_pipe(
+    on_failure: contextlib.ExitStack, always: contextlib.ExitStack, *, is_input: bool = False
+) -> tuple[int, int]:
+    """A pipe: our end, which is closed on failure, and the program's end, which is always."""
+    reading, writing = os.pipe()
+    ours, theirs = (writing, reading) if is_input else (reading, writing)
+    on_failure.callback(os.close, ours)
+    always.callback(os.close, theirs)
+    return ours, theirs
 
 
 async def _wait_for_program(program: Reply, target: Target, timeout: float) -> dap.Body:

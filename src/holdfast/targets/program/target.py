@@ -113,6 +113,8 @@ class Target:
     ) -> None:
         self.route = route
         self.pid: int | None = None
+        self.outer_pid: int | None = None
+        """Its number here, if it knows itself by another one."""
         self.parent_pid: int | None = None
         self.is_own = False
         """We started it, or it is the child of one that we started."""
@@ -272,7 +274,7 @@ class Target:
         else:
             reply = await asyncio.wait_for(asyncio.shield(self.hello), timeout)
             facts = cast(Hello, body_of(reply, "hello"))
-        self.pid, self.parent_pid = facts["pid"], facts["ppid"]
+        self.pid, self.parent_pid = self.outer_pid or facts["pid"], facts["ppid"]
         self.version = tuple(facts["version"])
         self.import_path = [self.paths.to_local(part) for part in facts["path"]]
         return facts
@@ -299,6 +301,16 @@ class Target:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
         self.finish(code)
+
+    def finish_soon(self) -> None:
+        """Finish a process that has ended, once what it sent last is read."""
+        self._ending = asyncio.create_task(self._await_last_message())
+
+    async def _await_last_message(self) -> None:
+        # A descendant may keep the connection open.
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
+        self.finish(None)
 
     def finish(self, code: int | None) -> None:
         if self.ended.is_set():
@@ -428,7 +440,8 @@ class Target:
             ) from None
         except ConnectionClosed:
             raise await self._build_crash(op) from None
-        return body_of(response, op)
+        body: dap.Body = self.paths.localize(body_of(response, op))
+        return body
 
     def note_threads(self, threads: Iterable[Mapping[str, Any]]) -> None:
         """Remember the ids of threads by those that the interpreter gives them."""
