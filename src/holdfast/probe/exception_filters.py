@@ -115,6 +115,19 @@ def stop_at_thread_crashes() -> None:
         if hasattr(thread, "_invoke_excepthook"):
             thread._invoke_excepthook = stop_before(thread._invoke_excepthook)
 
+    from _pydev_bundle.pydev_monkey import _NewThreadStartupWithTrace
+
+    run_thread = _NewThreadStartupWithTrace.__call__
+
+    def run_low_level_thread(self: Any) -> Any:
+        try:
+            return run_thread(self)
+        except Exception as error:  # of a thread that `threading` did not start
+            stop_at_crash(error, error.__traceback__)
+            raise
+
+    _NewThreadStartupWithTrace.__call__ = run_low_level_thread
+
 
 def stop_at_crash_of_main_thread() -> None:
     """In a process that we entered before 3.12: its main thread does not end in our code."""

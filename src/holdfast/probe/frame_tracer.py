@@ -335,16 +335,31 @@ def _follow(inner: Callable[..., Any]) -> Trace:
 
 def _ask_pydevd(frame: Any, event: str, arg: Any) -> Trace:
     db = current()
-    dispatch = getattr(db, "_holdfast_dispatch", None)
-    if dispatch is None:
+    tracer = _find_tracer(db) if db is not None else None
+    if tracer is None:
         return None
-    info = getattr(db.threading_active.get(get_ident()), "additional_info", None)
-    tracer = getattr(info, "thread_tracer", None)
-    if tracer is not None and tracer._args[0] is db:
-        dispatch = tracer  # the other one first goes down the whole stack
     if event == "return":
         step_to_caller(db, frame)
-    return _choose(frame, dispatch(frame, event, arg))
+    return _choose(frame, tracer(frame, event, arg))
+
+
+def _find_tracer(db: Any) -> Any:
+    """pydevd's tracer of the current thread.
+
+    pydevd makes it at the thread's first event, once it has gone down the whole stack for a frame
+    in which to notice an exception that nothing catches. `exception_filters` notices those.
+    """
+    from _pydevd_bundle import pydevd_trace_dispatch_regular as regular
+
+    thread = db.threading_active.get(get_ident())
+    if thread is None or getattr(thread, "pydev_do_not_trace", False):
+        return None
+    info = db.set_additional_thread_info(thread)
+    tracer = info.thread_tracer
+    if tracer is None or tracer._args[0] is not db:
+        caches = regular.global_cache_skips, regular.global_cache_frame_skips
+        tracer = info.thread_tracer = regular.ThreadTracer((db, thread, info, *caches))
+    return tracer
 
 
 def _choose(frame: Any, result: Any) -> Trace:
@@ -533,7 +548,7 @@ def adopt(db: Any) -> None:
     """Frames and threads that pydevd wants to trace are traced from here."""
     if not getattr(db, "_holdfast_traces_little", False):
         return
-    db._holdfast_dispatch, db.trace_dispatch = db.trace_dispatch, resume
+    db.trace_dispatch = resume
     threading.settrace(None)  # pydevd starts every thread, and enables tracing there
     TRACING.update()
     db.enable_tracing()
