@@ -2,14 +2,15 @@
 
     HoldfastError
     ├── InvalidInput      the request cannot be honoured as written
-    │   ├── FileMissing  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
+    │   ├── UnusablePath  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
     │   ├── ProgramSyntaxError  InterpreterMissing  AttachFailed  UnknownSetting  NotAllowed
     │   ├── EvaluationFailed  AssignmentFailed
     │   ├── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  InvalidAgentBreakpoint
     │   └── CidMismatch  CommandRejected
     ├── NotFound          the id names nothing, or nothing any more
     │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
-    │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  SourceNotFound  ProcessNotFound
+    │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  ProcessNotFound
+    │   ├── FileMissing  SourceNotFound
     │   └── CallNotFound  CidNotFound  CallBreakpointNotFound
     ├── WrongState        the right request at the wrong time
     │   └── AlreadyDecided  CallCompleted
@@ -17,8 +18,10 @@
     │   └── EvaluationTimedOut  AgentTimedOut
     ├── Failure           something of ours, or the target, broke
     │   └── SessionCrashed  LaunchFailed  NotStored
+    ├── Overloaded        the server has too much to do, now
+    │   └── NoDescriptors
     └── Refused           the client may not send this request
-        └── NotAuthorized  HeadTooLarge  BodyTooLarge  NotJson
+        └── NotAuthorized  HeadTooLarge  BodyTooLarge  RequestTooSlow  NotJson
 
 Each carries a `code` (upper case, with its subject), a `short` name, a message, a hint that says
 what to do next, and details with the ids needed to act. Faces map the families once.
@@ -62,7 +65,9 @@ class NotAllowed(InvalidInput):
     default_hint = "GET /openapi.json lists the routes and their methods."
 
 
-class FileMissing(InvalidInput):
+class UnusablePath(InvalidInput):
+    """A directory that is not there, or a file that cannot be used as it is wanted."""
+
     code = "FILE_NOT_FOUND"
     default_hint = "Check the path. Relative paths are resolved from the session's cwd."
 
@@ -234,6 +239,13 @@ class CallBreakpointNotFound(NotFound):
     default_hint = "GET /api/breakpoints lists the breakpoints."
 
 
+class FileMissing(NotFound):
+    """A source file that is not there, or not any more."""
+
+    code = "FILE_NOT_FOUND"
+    default_hint = "Check the path. Relative paths are resolved from the session's cwd."
+
+
 class SourceNotFound(NotFound):
     code = "SOURCE_NOT_FOUND"
     default_hint = "Ask with `path` of a readable file, or `frame_id` of a paused frame."
@@ -270,7 +282,10 @@ class CallCompleted(WrongState):
 
 class TimedOut(HoldfastError):
     code = "DEBUGPY_TIMEOUT"
-    default_hint = "Retry with a longer timeout, or pause, continue or terminate the session."
+    default_hint = (
+        "Retry. If it lasts, the program is busy outside of Python: wait for it, or terminate it. "
+        "PATCH /config with request_timeout gives it more time."
+    )
 
 
 class EvaluationTimedOut(TimedOut):
@@ -311,6 +326,23 @@ class NotStored(Failure):
     )
 
 
+# -- too much to do ------------------------------------------------------------------------------
+
+
+class Overloaded(HoldfastError):
+    code = "SERVER_OVERLOADED"
+    short = "overloaded"
+    default_hint = "Close connections that you do not need, and try again in a moment."
+
+
+class NoDescriptors(Overloaded):
+    code = "DESCRIPTORS_EXHAUSTED"
+    default_hint = (
+        "Delete sessions and close connections that you do not need, or start the server with a "
+        "higher limit (`ulimit -n`)."
+    )
+
+
 # -- the client may not send this request --------------------------------------------------------
 
 
@@ -334,6 +366,11 @@ class HeadTooLarge(Refused):
 class BodyTooLarge(Refused):
     code = "BODY_TOO_LARGE"
     default_hint = "Send a smaller body. `max_bytes` in the details is the limit."
+
+
+class RequestTooSlow(Refused):
+    code = "REQUEST_TOO_SLOW"
+    default_hint = "Send the head of a request within 30 s, and all of it within two minutes."
 
 
 class NotJson(Refused):

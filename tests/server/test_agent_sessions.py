@@ -65,6 +65,9 @@ def test_a_session_that_ended_in_order_says_how(looper: AgentView) -> None:
     looper.wait_for_event("session_end")
     shown = looper.get()
     assert (shown["status"], shown["reason"]) == ("terminated", "closed")
+    error = looper.post("/step-out", expect=409)["error"]
+    assert "/command" not in error["hint"], "there is nobody to take one"
+    assert error["details"]["possible"] == ["events", "delete"]
 
 
 def test_an_agent_that_was_killed_has_crashed_and_holds_nothing(looper: AgentView) -> None:
@@ -400,7 +403,7 @@ def test_recordings_are_there_after_their_agents_and_their_server(tmp_path: Path
 
 def test_an_agent_that_stands_still_is_not_dead(looper: AgentView) -> None:
     with looper.agent.frozen():
-        looper.server.get("/api/events?types=no_such_type&wait=0.6")  # two looks
+        looper.server.get("/api/events?types=replay_diverged&wait=0.6")  # two looks
         assert looper.get()["status"] == "running"
 
 

@@ -2653,7 +2653,7 @@ export interface InputAccepted {
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
@@ -3264,6 +3264,12 @@ export interface ProgramDebuggerDisconnectedEvent {
   type: "debugger_disconnected";
   /** When, as an ISO 8601 time in UTC. */
   timestamp: string | null;
+  /** connection_lost; or exec: the program was replaced by another in its process. */
+  reason: string;
+  /** What that means, and what to do. */
+  message: string;
+  /** Of exec: the command line that follows. */
+  command?: string[];
 }
 
 /** A program session on its own: its status, and its configuration. */
@@ -3290,7 +3296,7 @@ export interface ProgramDetail {
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
@@ -3414,6 +3420,8 @@ export type ProgramEvent =
   | ProgramBreakpointErrorEvent
   | ProgramExceptionBreakpointsSetEvent
   | ProgramDebuggerDisconnectedEvent
+  | ProgramTracingLostEvent
+  | ProgramTracingRestoredEvent
   | ProgramNotSavedEvent
   | ProgramSavedEvent
   | ProgramExpiredEvent
@@ -3648,7 +3656,7 @@ export interface ProgramStatus {
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
@@ -3782,7 +3790,7 @@ export interface ProgramSummary {
   returned?: Variable[];
   /** The hold that waits for a decision. */
   hold_id?: string | null;
-  /** What may mislead: a source that has changed. */
+  /** What may mislead: a changed source, lost tracing, a lost debugger. */
   warnings?: string[];
   /** While it reads its stdin: the line that it asks with. */
   prompt?: string;
@@ -3886,6 +3894,44 @@ export interface ProgramTerminatingEvent {
   type: "terminating";
   /** When, as an ISO 8601 time in UTC. */
   timestamp: string | null;
+}
+
+/** The program, or a library such as coverage.py, took the debugger's tracing away. */
+export interface ProgramTracingLostEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "tracing_lost";
+  /** The same type. */
+  type: "tracing_lost";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The thread that no longer stops; null for all. */
+  thread_id: number | null;
+  /** The function that was called, such as sys.settrace. */
+  how: string;
+  /** Where it was called. */
+  location: Location | null;
+  /** What that means, and what to do. */
+  message: string;
+}
+
+/** The program gave the debugger's tracing back, after `tracing_lost`. */
+export interface ProgramTracingRestoredEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "tracing_restored";
+  /** The same type. */
+  type: "tracing_restored";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The thread that stops again. */
+  thread_id: number | null;
 }
 
 /** A client gave a variable another value. */
@@ -4016,7 +4062,7 @@ export interface RunRequest {
 
 /** A named set of breakpoints. */
 export interface SaveProfile {
-  /** The name of the profile. */
+  /** The name of the profile, of at most 200 characters. */
   name: string;
   /** Its breakpoints. */
   breakpoints: BreakpointSpec[];

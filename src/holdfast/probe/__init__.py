@@ -18,9 +18,10 @@ runs it. From then on `request_handlers` answers the server's requests on the de
 - `deadlocks`, `thread_waits`, `task_waits`, `frame_code`: which thread or task waits for which
 - `asyncio_tasks`, `standard_streams`: tasks, and reads of stdin that wait
 - `process_hooks`, `child_startup`, `child_policy`: the processes that the program starts
-- `gevent_support`: programs that use gevent
+- `gevent_support`, `tracing_watch`: programs that use gevent, or that take our tracing away
 - `injection`, `detachment`: entering a process that runs already, and leaving one
-- `pydevd_access`, `pydevd_loader`, `pydevd_patches`, `server_messages`: pydevd and its connection
+- `pydevd_access`, `pydevd_loader`, `pydevd_patches`, `server_messages`, `server_connection`: pydevd
+  and its connection
 
 Everything here is standard library, from Python 3.9 on, and leaves the program as it would be
 without it. Modules import one another at the top and in one direction. Imports of pydevd stand

@@ -14,6 +14,8 @@ import socket
 import stat
 from typing import Any, NamedTuple, Optional, Tuple, Union
 
+from .server_connection import ServerConnection
+
 _CONNECT_SECONDS = 5.0
 _MAX_TICKET_BYTES = 4096
 NONCE_DIGITS, PROOF_DIGITS = 32, 64
@@ -68,7 +70,7 @@ def connect(ticket: Ticket) -> Any:
     except BaseException:
         connection.close()
         raise
-    return connection
+    return ServerConnection(connection.detach())
 
 
 def _exchange_proofs(connection: Any, ticket: Ticket) -> None:

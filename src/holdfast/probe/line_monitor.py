@@ -25,7 +25,7 @@ class LineMonitor:
 
     def __init__(self, monitoring: Any, tool: int) -> None:
         self._api = monitoring
-        self._tool = tool
+        self.tool = self._tool = tool
         self._files: Dict[str, Rules] = {}
         # By the id of a code object while it lives: code of two files may be equal.
         self._codes: Dict[int, Tuple[Any, Rules]] = {}
@@ -211,6 +211,10 @@ def get_monitor() -> Optional[LineMonitor]:
 
 def current_monitor() -> Optional[LineMonitor]:
     return _MONITOR
+
+
+def current_tool() -> int:
+    return -1 if _MONITOR is None else _MONITOR.tool
 
 
 def silence_monitor() -> None:

@@ -41,6 +41,16 @@ def _report_child(pid: int, how: str, command: List[str], followed: bool) -> Non
     server_messages.report("child", pid=pid, how=how, command=command, followed=followed)
 
 
+def _report_replacement(argv: Any, followed: bool) -> None:
+    """Tell that another program takes the place of this one. With it goes the debugger."""
+    try:
+        command = [os.fsdecode(part) for part in argv]
+    except TypeError:
+        return  # a mistake, which the call itself will report
+    server_messages.report("replaced", command=command, followed=followed)
+    server_messages.flush(1.0)
+
+
 # -- in a forked child ----------------------------------------------------------------------------
 
 
@@ -130,7 +140,12 @@ def _wrap_spawn(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _wrap_exec(original: Callable[..., Any]) -> Callable[..., Any]:
     def execv(path: Any, argv: Any, *env: Any) -> Any:
-        return original(path, _rewrite_command(argv, path)[0], *env)
+        command, followed = _rewrite_command(argv, path)
+        _report_replacement(argv, followed)
+        try:
+            return original(path, command, *env)
+        finally:  # it is still here, so it was not replaced
+            server_messages.report("not_replaced")
 
     return _copy_names(execv, original)
 

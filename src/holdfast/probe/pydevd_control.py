@@ -26,6 +26,7 @@ from . import (
     request_handlers,
     stop_snapshots,
     thread_suspension,
+    tracing_watch,
 )
 from .pydevd_access import HERE, debugpy_folder, set_debugpy_folder, user_threads
 from .pydevd_loader import import_pydevd
@@ -71,6 +72,7 @@ def arm(connection: Any) -> Any:
         pydevd.PyDB.connect = original
     db = pydevd.get_global_debugger()
     adopt(db)
+    tracing_watch.install()
     module_files.hide_from_coverage()
     return db
 
@@ -136,6 +138,8 @@ def end_program(db: Any) -> None:
     """
     end_reports.report_counts()
     others = [t for _, t in user_threads() if t is not threading.main_thread() and not t.daemon]
+    if others:
+        end_reports.report_counts_at_end(db)  # again, with what they did meanwhile
     if db.check_alive_thread is not None and not others:
         db.check_alive_thread._wait_event.set()
 

@@ -102,6 +102,27 @@ class Expired(TypedDict):
 class DebuggerDisconnected(TypedDict):
     """The debugger in the program is gone, and the program runs on without it."""
 
+    reason: Annotated[
+        str, about("connection_lost; or exec: the program was replaced by another in its process.")
+    ]
+    message: Annotated[str, about("What that means, and what to do.")]
+    command: NotRequired[Annotated[list[str], about("Of exec: the command line that follows.")]]
+
+
+class TracingLost(TypedDict):
+    """The program, or a library such as coverage.py, took the debugger's tracing away."""
+
+    thread_id: Annotated[int | None, about("The thread that no longer stops; null for all.")]
+    how: Annotated[str, about("The function that was called, such as sys.settrace.")]
+    location: Annotated[Location | None, about("Where it was called.")]
+    message: Annotated[str, about("What that means, and what to do.")]
+
+
+class TracingRestored(TypedDict):
+    """The program gave the debugger's tracing back, after `tracing_lost`."""
+
+    thread_id: Annotated[int | None, about("The thread that stops again.")]
+
 
 class NotSaved(TypedDict):
     """The session could not be saved, for example because the disk is full."""
@@ -328,6 +349,8 @@ PROGRAM_EVENTS: Mapping[str, Fields] = {
     "breakpoint_error": BreakpointError,
     "exception_breakpoints_set": ExceptionBreakpointsSet,
     "debugger_disconnected": DebuggerDisconnected,
+    "tracing_lost": TracingLost,
+    "tracing_restored": TracingRestored,
     "not_saved": NotSaved,
     "saved": Saved,
     "expired": Expired,

@@ -367,7 +367,8 @@ class ProgramStatus(SessionStatus, kw_only=True):
         str | UnsetType | None, Meta(description="The hold that waits for a decision.")
     ] = UNSET
     warnings: Annotated[
-        list[str] | UnsetType, Meta(description="What may mislead: a source that has changed.")
+        list[str] | UnsetType,
+        Meta(description="What may mislead: a changed source, lost tracing, a lost debugger."),
     ] = UNSET
     prompt: Annotated[
         str | UnsetType, Meta(description="While it reads its stdin: the line that it asks with.")

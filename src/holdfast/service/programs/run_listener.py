@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from holdfast.core.lifecycle import Signal
 from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
-from holdfast.targets.program.target import Counts, FailedExpression, TargetListener
+from holdfast.targets.program.target import (
+    Counts,
+    FailedExpression,
+    Replacement,
+    TargetListener,
+    TracingChange,
+)
 from holdfast.wire.program_answers import Subprocess
 
 if TYPE_CHECKING:
@@ -123,13 +129,16 @@ class RunListener(TargetListener):
         self._session.breakpoints.note_hits(counts["hits"])
         self._session.end_report.note_counts(counts)
 
-    def on_debugger_lost(self) -> None:
-        self._pass_on(self._lose_debugger)
+    def on_tracing(self, change: TracingChange) -> None:
+        self._pass_on(lambda: self._session.losses.note_tracing(change))
 
-    def _lose_debugger(self) -> None:
+    def on_debugger_lost(self, replacement: Replacement | None) -> None:
+        self._pass_on(lambda: self._lose_debugger(replacement))
+
+    def _lose_debugger(self, replacement: Replacement | None) -> None:
         """The debugger is gone and the process runs on. It can no longer be inspected."""
         self._session.stops.withdraw("the debugger is gone")
-        self._session.event("debugger_disconnected")
+        self._session.losses.note_debugger(replacement)
         self._session.move(Signal.RESUMED)
 
     def on_exit(self, code: int | None) -> None:

@@ -60,18 +60,21 @@ def build_state(session: ProgramSession) -> ProgramStatus:
 def fill_state(status: ProgramStatus, session: ProgramSession) -> None:
     """Fill in the fields that belong to the session's state."""
     stop = session.stops.current
+    warnings = [] if session.over else session.losses.warnings
     if session.state is State.PAUSED and stop is not None:
         _fill_stop(status, stop)
         status.hold_id = session.stops.hold.id if session.stops.hold else None
         warning = _changed_source(session, stop.location.file if stop.location else None)
         if warning:
-            status.warnings = [warning]
+            warnings.append(warning)
     elif session.state is State.WAITING_FOR_INPUT:
         status.prompt = session.output.prompt
     elif session.over:
         status.reason, status.exit_code = session.reason, session.exit_code
         if session.error is not None:
             status.error_details = session.error
+    if warnings:
+        status.warnings = warnings
     held = session.children.list_held()
     if held:
         status.held_children = [_build_held_child(child) for child in held]

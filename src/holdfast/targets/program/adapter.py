@@ -13,9 +13,16 @@ import subprocess
 import sys
 
 from holdfast import errors
+from holdfast.targets.program import descriptors
 from holdfast.targets.program.attachment import ProbeSource, load_probe, wait_until_initialized
 from holdfast.targets.program.dap_connection import body_of
-from holdfast.targets.program.launcher import INITIALIZE, Request, debug_options, post_setup
+from holdfast.targets.program.launcher import (
+    INITIALIZE,
+    LAUNCH_AGAIN,
+    Request,
+    debug_options,
+    post_setup,
+)
 from holdfast.targets.program.process_spawner import spawn
 from holdfast.targets.program.target import Target, kill_on_failure
 from holdfast.wire import dap
@@ -24,8 +31,10 @@ from holdfast.wire import dap
 async def start(request: Request) -> Target:
     """Launch through an adapter of our own."""
     target = Target(request.listener, route="adapter", request_timeout=request.request_timeout)
-    ours, theirs = socket.socketpair()
-    with contextlib.ExitStack() as on_failure, theirs:
+    descriptors.check_room()
+    with descriptors.report_exhaustion():
+        ours, theirs = socket.socketpair()
+    with descriptors.report_exhaustion(), contextlib.ExitStack() as on_failure, theirs:
         on_failure.callback(ours.close)
         process = await spawn(
             [sys.executable, "-m", "debugpy.adapter"],
@@ -45,7 +54,9 @@ async def start(request: Request) -> Target:
         async with kill_on_failure(target):
             await asyncio.wait_for(_configure(target, request), request.timeout)
     except asyncio.TimeoutError:
-        raise errors.TimedOut("the adapter did not start the program", operation="launch") from None
+        raise errors.TimedOut(
+            "the adapter did not start the program", hint=LAUNCH_AGAIN, operation="launch"
+        ) from None
     return target
 
 

@@ -15,7 +15,7 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from holdfast.targets.program.target import Target, TargetListener
+from holdfast.targets.program.target import Replacement, Target, TargetListener
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class _WarmInterpreter(TargetListener):
     def on_exit(self, code: int | None) -> None:
         self._pool.replace(self._kind, self)
 
-    def on_debugger_lost(self) -> None:
+    def on_debugger_lost(self, replacement: Replacement | None) -> None:
         self._pool.replace(self._kind, self)
 
 

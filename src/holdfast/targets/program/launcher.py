@@ -18,7 +18,7 @@ from holdfast import errors
 from holdfast.core import interpreter_flags
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
-from holdfast.targets.program import interpreters
+from holdfast.targets.program import descriptors, interpreters
 from holdfast.targets.program.dap_connection import ConnectionClosed, Reply, body_of
 from holdfast.targets.program.interpreter_pool import environment_changes
 from holdfast.targets.program.pipes import Input, Output
@@ -28,6 +28,7 @@ from holdfast.wire import dap
 
 PROBE = Path(__file__).parents[2] / "probe"
 DEBUGPY = str(Path(debugpy.__file__).parents[1])
+LAUNCH_AGAIN = "It was ended. Launch again; PATCH /config with launch_timeout gives it more time."
 INITIALIZE = {
     "clientID": "holdfast",
     "adapterID": "debugpy",
@@ -117,7 +118,7 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
         elif not os.path.isfile(script):
             raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
         if not os.access(script, os.R_OK):
-            raise errors.FileMissing(f"cannot read {script}", file=script, field="script")
+            raise errors.UnusablePath(f"cannot read {script}", file=script, field="script")
         spec["script"], spec["given"] = os.path.normpath(script), launch.script
     elif launch.module is not None:
         spec["module"] = launch.module
@@ -129,7 +130,7 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
 def _check_directory(folder: str) -> None:
     names = [f"__main__.{ending}" for ending in ("py", "pyc")]
     if not any(os.path.isfile(os.path.join(folder, name)) for name in names):
-        raise errors.FileMissing(
+        raise errors.UnusablePath(
             f"the directory {folder} has no __main__.py",
             hint="Name a script, or a directory or zip file that has a __main__.py.",
             file=folder,
@@ -153,8 +154,10 @@ def _resolve_directory(launch: Launch, session_cwd: str | None) -> str:
         script = os.path.join(base, os.path.expanduser(launch.script))
         cwd = os.path.dirname(script.rstrip(os.sep))
     if not os.path.isdir(cwd):
-        field = "cwd" if launch.cwd or session_cwd else "script"
-        raise errors.FileMissing(f"no such directory: {cwd}", file=cwd, field=field)
+        if launch.script is not None and not (launch.cwd or session_cwd):
+            script = os.path.join(base, os.path.expanduser(launch.script))
+            raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
+        raise errors.UnusablePath(f"no such directory: {cwd}", file=cwd, field="cwd")
     return os.path.abspath(cwd)
 
 
@@ -262,19 +265,22 @@ async def arm(
     request_timeout: float = 10.0,
 ) -> Target:
     """Start an interpreter with the debugger in it, which then waits for its program."""
+    descriptors.check_room()
     target = Target(TargetListener(), route="direct", request_timeout=request_timeout)
-    ours, theirs = socket.socketpair()
-    stdin, our_stdin = os.pipe()
-    our_stdout, stdout = os.pipe()
-    our_stderr, stderr = os.pipe()
-    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, child_ticket]
-    argv.append("gevent" if with_gevent else "")
-    with contextlib.ExitStack() as on_failure, theirs, contextlib.ExitStack() as always:
+    with (
+        descriptors.report_exhaustion(),
+        contextlib.ExitStack() as on_failure,
+        contextlib.ExitStack() as always,
+    ):
+        ours, theirs = socket.socketpair()
         on_failure.callback(ours.close)
-        for fd in (our_stdin, our_stdout, our_stderr):
-            on_failure.callback(os.close, fd)
-        for fd in (stdin, stdout, stderr):
-            always.callback(os.close, fd)
+        always.callback(theirs.close)
+        our_stdin, stdin = _open_pipe(on_failure, always, is_input=True)
+        our_stdout, stdout = _open_pipe(on_failure, always)
+        our_stderr, stderr = _open_pipe(on_failure, always)
+        boot = str(PROBE / "boot.py")
+        argv = [python, *flags, boot, str(theirs.fileno()), DEBUGPY, child_ticket]
+        argv.append("gevent" if with_gevent else "")
         try:
             process = await spawn(
                 argv,
@@ -287,6 +293,8 @@ async def arm(
                 tag=tag,
             )
         except OSError as error:
+            if descriptors.is_exhausted(error):
+                raise
             raise errors.LaunchFailed(f"cannot start {python}: {error}") from error
         on_failure.pop_all()
     target.input = Input(our_stdin)
@@ -305,13 +313,26 @@ async def arm(
     return target
 
 
+def _open_pipe(
+    on_failure: contextlib.ExitStack, always: contextlib.ExitStack, *, is_input: bool = False
+) -> tuple[int, int]:
+    """A pipe: our end, which is closed on failure, and the program's end, which is always."""
+    reading, writing = os.pipe()
+    ours, theirs = (writing, reading) if is_input else (reading, writing)
+    on_failure.callback(os.close, ours)
+    always.callback(os.close, theirs)
+    return ours, theirs
+
+
 async def _wait_for_program(program: Reply, target: Target, timeout: float) -> dap.Body:
     """Return the probe's answer, or raise the reason why the program did not start."""
     try:
         answer = body_of(await asyncio.wait_for(program, timeout), "launch")
     except asyncio.TimeoutError:
         raise errors.TimedOut(
-            f"the program did not start within {timeout:g} s", operation="launch"
+            f"the program did not start within {timeout:g} s",
+            hint=LAUNCH_AGAIN,
+            operation="launch",
         ) from None
     except ConnectionClosed:
         code = await target.process.wait() if target.process else None

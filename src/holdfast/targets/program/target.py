@@ -33,6 +33,7 @@ _LOST_DEBUGGER_SECONDS = 2.0
 # SIGKILL can be late on a busy machine. A process that nothing can kill must not block us for ever.
 _KILL_SECONDS = 15.0
 _INPUT_TAKEN_SECONDS = 0.1
+_NOT_OURS_TO_RESTART = "Attach again if it still runs, or create a new session."
 # A debugger that has not answered after this time probably cannot.
 _ANSWER_SECONDS = 0.4
 
@@ -58,6 +59,22 @@ class Counts(TypedDict):
     errors: list[dict[str, Any]]
 
 
+class TracingChange(TypedDict):
+    """The program took the debugger's tracing away, or gave it back."""
+
+    state: str
+    how: str
+    thread: int | None
+    place: dict[str, Any] | None
+
+
+class Replacement(TypedDict):
+    """The program that has taken the place of another in its process, by `exec`."""
+
+    command: list[str]
+    followed: bool
+
+
 class TargetListener:
     """Receives what happens in a target. By default it does nothing.
 
@@ -73,7 +90,8 @@ class TargetListener:
     def on_breakpoint_error(self, failure: FailedExpression) -> None: ...
     def on_exception(self, exception: dap.Body) -> None: ...
     def on_counts(self, counts: Counts) -> None: ...
-    def on_debugger_lost(self) -> None: ...
+    def on_tracing(self, change: TracingChange) -> None: ...
+    def on_debugger_lost(self, replacement: Replacement | None) -> None: ...
     def on_exit(self, code: int | None) -> None: ...
 
 
@@ -118,6 +136,9 @@ class Target:
         self._losing: asyncio.Task[None] | None = None
         self._gone = asyncio.Event()
         self._input_request: object | None = None
+        self._replacement: Replacement | None = None
+        self.is_watched = False
+        """We learn of the end of a process that is not our child."""
         self._end_callbacks: list[Callable[[], None]] = []
         # For a look from outside.
         self._thread_ids: dict[int, int] = {}
@@ -160,7 +181,9 @@ class Target:
 
     def _on_probe_event(self, body: dap.Body) -> None:
         kind = body.get("kind")
-        if kind == "log":
+        if kind == "output":
+            self.listener.on_output(body["stream"], body["text"])
+        elif kind == "log":
             self._drain_outputs()
             place = {
                 "file": body["file"],
@@ -174,6 +197,12 @@ class Target:
         elif kind == "input_taken":
             self._input_request = None
             self.listener.on_input_taken()
+        elif kind == "tracing":
+            self.listener.on_tracing(cast(TracingChange, body))
+        elif kind == "replaced":
+            self._replacement = cast(Replacement, body)
+        elif kind == "not_replaced":
+            self._replacement = None
         elif kind == "child":
             self.listener.on_child(body["pid"], body["how"], body["command"], body["followed"])
         elif kind == "breakpoint_error":
@@ -207,24 +236,32 @@ class Target:
 
     def _on_closed(self) -> None:
         self._gone.set()
-        if self.process is None:
+        replacement = self._replacement
+        is_foreign = self.process is None
+        if is_foreign and (not self.is_watched or (replacement and replacement["followed"])):
             self.finish(None)
-        elif not self._detached and not self.ended.is_set():
+        elif self._detached or self.ended.is_set():
+            return
+        elif replacement is not None:
+            self.listener.on_debugger_lost(replacement)
+        else:
             self._losing = asyncio.create_task(self._report_lost_debugger())
 
     async def _report_lost_debugger(self) -> None:
         await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
         if not self.ended.is_set() and not self._detached:
-            self.listener.on_debugger_lost()
+            self.listener.on_debugger_lost(None)
 
     async def _build_crash(self, op: str) -> errors.SessionCrashed:
         """The error for an answer that will not come. The end of the process is reported first."""
         await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
         if self.ended.is_set():
-            return errors.SessionCrashed(f"the target ended during {op!r}", operation=op)
+            hint = None if self.process is not None else _NOT_OURS_TO_RESTART
+            return errors.SessionCrashed(f"the target ended during {op!r}", hint=hint, operation=op)
         return errors.SessionCrashed(
             f"{op!r} is not possible: the debugger in the target is gone, the program runs on",
-            hint="Terminate or restart it. It may have closed the descriptors that it found open.",
+            hint="It may have closed the descriptors that it found open. "
+            + ("Terminate or restart it." if self.process is not None else _NOT_OURS_TO_RESTART),
             operation=op,
         )
 
@@ -262,6 +299,16 @@ class Target:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
         self.finish(code)
+
+    def finish_soon(self) -> None:
+        """Finish a process that has ended, once what it sent last is read."""
+        self._ending = asyncio.create_task(self._await_last_message())
+
+    async def _await_last_message(self) -> None:
+        # A descendant may keep the connection open.
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
+        self.finish(None)
 
     def finish(self, code: int | None) -> None:
         if self.ended.is_set():
@@ -393,7 +440,8 @@ class Target:
             ) from None
         except ConnectionClosed:
             raise await self._build_crash(op) from None
-        return body_of(response, op)
+        body: dap.Body = self.paths.localize(body_of(response, op))
+        return body
 
     def note_threads(self, threads: Iterable[Mapping[str, Any]]) -> None:
         """Remember the ids of threads by those that the interpreter gives them."""
@@ -431,6 +479,9 @@ class Target:
             raise errors.TimedOut(
                 f"{op} did not return within {timeout:g} s"
                 + ("; it was interrupted" if interrupted else "; it is still running"),
+                hint="Retry with a longer timeout, or with less to do."
+                if interrupted
+                else "The program is busy with it. Wait for it, or terminate the session.",
                 operation=op,
                 timeout=timeout,
                 interrupted=interrupted,

@@ -1,0 +1,126 @@
+"""Notices when the program takes the debugger's tracing away, and tells the server.
+
+Before Python 3.12 a thread has one trace function: the program, or a library such as coverage.py,
+may set another, or none. Newer Pythons have room for several tools, but anybody may free them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any, Callable, Dict, Optional
+
+from . import line_monitor
+from .pydevd_access import current, dap_id, is_detached, is_ours
+from .server_messages import report
+
+_LOST: Dict[int, bool] = {}  # the idents of threads whose tracing was taken away
+
+
+def install() -> None:
+    """Watch the functions with which it can be taken away, once in a process."""
+    monitoring: Any = getattr(sys, "monitoring", None)
+    if monitoring is not None:
+        for name in ("free_tool_id", "set_events"):
+            if not hasattr(getattr(monitoring, name), "_holdfast"):
+                setattr(monitoring, name, _watch_tool(monitoring, name))
+        return
+    if not hasattr(sys.settrace, "_holdfast"):
+        sys.settrace = _watch_settrace(sys.settrace)
+    if not hasattr(threading.settrace, "_holdfast"):
+        threading.settrace = _watch_threads(threading.settrace)
+
+
+def _is_programs(frame: Any) -> bool:
+    """Whether it is the program that calls, and a debugger is there to lose."""
+    db = current()
+    if db is None or db.pydb_disposed or is_detached(db):
+        return False
+    name = frame.f_code.co_filename
+    return not is_ours(name) and name != threading.__file__
+
+
+# -- before 3.12 ----------------------------------------------------------------------------------
+
+
+def _watch_settrace(original: Callable[[Any], Any]) -> Any:
+    def settrace(function: Any) -> Any:
+        frame = sys._getframe(1)
+        if _is_programs(frame):
+            if is_debuggers(function):
+                _note_restored()
+            elif is_debuggers(sys.gettrace()):
+                _note_lost("sys.settrace", frame)
+        return original(function)  # from here on, the program's tracer sees what we call
+
+    return _mark(settrace)
+
+
+def _watch_threads(original: Callable[[Any], Any]) -> Any:
+    """coverage.py sets a thread's trace function in C, and that of new threads with this."""
+
+    def settrace(function: Any) -> Any:
+        answer = original(function)
+        now, frame = sys.gettrace(), sys._getframe(1)
+        if now is not None and not is_debuggers(now) and _is_programs(frame):
+            _note_lost("threading.settrace", frame)
+        return answer
+
+    return _mark(settrace)
+
+
+def _mark(function: Any) -> Any:
+    function._holdfast = True
+    return function
+
+
+def is_debuggers(function: Any) -> bool:
+    """Whether a trace function is one of ours or of pydevd's, compiled or not."""
+    function = getattr(function, "__func__", function)
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        return is_ours(code.co_filename)
+    module = getattr(type(function), "__module__", None) or ""
+    return module.startswith(("_pydevd", "pydevd"))
+
+
+def _note_lost(how: str, frame: Any) -> None:
+    ident = threading.get_ident()
+    if ident not in _LOST:
+        _LOST[ident] = True
+        _report("lost", how, frame)
+
+
+def _note_restored() -> None:
+    if _LOST.pop(threading.get_ident(), None):
+        _report("restored", "sys.settrace", None)
+
+
+# -- 3.12 and newer -------------------------------------------------------------------------------
+
+
+def _watch_tool(monitoring: Any, name: str) -> Any:
+    original = getattr(monitoring, name)
+
+    def change_tool(tool_id: int, *events: Any) -> Any:
+        frame = sys._getframe(1)
+        tools = (line_monitor.find_pydevd_tool(monitoring), line_monitor.current_tool())
+        answer = original(tool_id, *events)
+        if tool_id in tools and _is_programs(frame):
+            _report("lost", "sys.monitoring." + name, frame)
+        return answer
+
+    change_tool.__name__ = name
+    return _mark(change_tool)
+
+
+def _report(state: str, how: str, frame: Optional[Any]) -> None:
+    from _pydevd_bundle.pydevd_constants import get_current_thread_id
+
+    is_all_threads = how.startswith("sys.monitoring")
+    thread = None if is_all_threads else dap_id(get_current_thread_id(threading.current_thread()))
+    place = None
+    if frame is not None:
+        code = frame.f_code
+        place = {"file": code.co_filename, "line": frame.f_lineno, "function": code.co_name}
+    report("tracing", state=state, how=how, thread=thread, place=place)
