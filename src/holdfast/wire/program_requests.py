@@ -29,6 +29,7 @@ from holdfast.wire.session_requests import (
 )
 
 Environment = dict[VariableName, SystemText | None]
+TerminalSide = Annotated[int, Meta(gt=0, lt=65536)]
 StopOnException = bool | Literal["uncaught"]
 
 # -- what is set before a start -------------------------------------------------------------------
@@ -201,6 +202,16 @@ class LaunchOptions(Body):
         None
     )
     stdin_inputs: Annotated[list[str], about("What the program reads from its stdin first.")] = []
+    terminal: Annotated[
+        bool,
+        about(
+            "Whether its stdin, stdout and stderr are a terminal. It echoes what is written to "
+            "stdin, `\\u0003` there interrupts the program, and all output is of type stdout."
+        ),
+    ] = False
+    terminal_size: Annotated[
+        tuple[TerminalSide, TerminalSide], about("The columns and rows of the terminal.")
+    ] = (80, 24)
     stop_on_exception: Annotated[
         StopOnException,
         about("Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones."),
@@ -281,6 +292,8 @@ class LaunchRequest(LaunchOptions, dict=True):
             python_args=tuple(self.python_args),
             venv=self.venv,
             stdin_inputs=tuple(self.stdin_inputs),
+            terminal=self.terminal,
+            terminal_size=self.terminal_size,
             stop_on_exception=self.stop_on_exception,
             stop_on_entry=self.stop_on_entry,
             just_my_code=self.just_my_code,
