@@ -117,7 +117,7 @@ class AgentView:
         while True:
             answer = self.server.http.get(f"{self.path}/events?since={since}&types={kind}&wait=20")
             if answer.status_code == 404:  # the server has not heard of it yet
-                self.server.get("/api/events?types=none&wait=0.05")
+                self.server.get("/api/events?types=replay_diverged&wait=0.05")
                 continue
             found = answer.json()
             assert found["events"], found

@@ -2,14 +2,15 @@
 
     HoldfastError
     ├── InvalidInput      the request cannot be honoured as written
-    │   ├── FileMissing  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
+    │   ├── UnusablePath  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
     │   ├── ProgramSyntaxError  InterpreterMissing  AttachFailed  UnknownSetting  NotAllowed
     │   ├── EvaluationFailed  AssignmentFailed
     │   ├── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  InvalidAgentBreakpoint
     │   └── CidMismatch  CommandRejected
     ├── NotFound          the id names nothing, or nothing any more
     │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
-    │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  SourceNotFound  ProcessNotFound
+    │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  ProcessNotFound
+    │   ├── FileMissing  SourceNotFound
     │   └── CallNotFound  CidNotFound  CallBreakpointNotFound
     ├── WrongState        the right request at the wrong time
     │   └── AlreadyDecided  CallCompleted
@@ -62,7 +63,9 @@ class NotAllowed(InvalidInput):
     default_hint = "GET /openapi.json lists the routes and their methods."
 
 
-class FileMissing(InvalidInput):
+class UnusablePath(InvalidInput):
+    """A directory that is not there, or a file that cannot be used as it is wanted."""
+
     code = "FILE_NOT_FOUND"
     default_hint = "Check the path. Relative paths are resolved from the session's cwd."
 
@@ -234,6 +237,13 @@ class CallBreakpointNotFound(NotFound):
     default_hint = "GET /api/breakpoints lists the breakpoints."
 
 
+class FileMissing(NotFound):
+    """A source file that is not there, or not any more."""
+
+    code = "FILE_NOT_FOUND"
+    default_hint = "Check the path. Relative paths are resolved from the session's cwd."
+
+
 class SourceNotFound(NotFound):
     code = "SOURCE_NOT_FOUND"
     default_hint = "Ask with `path` of a readable file, or `frame_id` of a paused frame."
@@ -270,7 +280,10 @@ class CallCompleted(WrongState):
 
 class TimedOut(HoldfastError):
     code = "DEBUGPY_TIMEOUT"
-    default_hint = "Retry with a longer timeout, or pause, continue or terminate the session."
+    default_hint = (
+        "Retry. If it lasts, the program is busy outside of Python: wait for it, or terminate it. "
+        "PATCH /config with request_timeout gives it more time."
+    )
 
 
 class EvaluationTimedOut(TimedOut):

@@ -57,6 +57,7 @@ def test_a_pickle_of_another_users_server_is_never_loaded(tmp_path: Path) -> Non
     assert not trap.exists()
 
 
+@pytest.mark.slow
 @as_root
 def test_a_server_that_another_user_replaced_while_debugging_was_on(tmp_path: Path) -> None:
     trap = tmp_path / "trap"

@@ -69,23 +69,23 @@ def test_statements_are_executable_and_what_surrounds_them_is_not() -> None:
     [
         (1, 3),  # the module's docstring
         (2, 3),
-        (4, 6),
+        (4, 3),
         (7, 6),  # a signature goes back to its `def`
         (9, 6),
-        (10, 16),  # a docstring goes on to the code
+        (10, 6),  # a docstring: the nearest line, before or after it
         (12, 16),
         (14, 16),
         (15, 16),  # global
         (17, 18),
         (20, 21),  # else:
-        (23, 21),  # a comment inside a call belongs to the call
-        (25, 21),
-        (28, 30),  # finally:
+        (23, 24),  # a comment inside a call belongs to the call
+        (25, 24),
+        (28, 27),  # finally:
         (29, 30),
-        (32, 30),
+        (32, 31),
     ],
 )
-def test_a_line_without_code_suggests_where_its_statement_or_the_next_one_is(
+def test_a_line_without_code_suggests_the_nearest_of_its_statement_or_of_all(
     line: int, nearest: int
 ) -> None:
     assert suggestion(PROGRAM, line) == nearest
@@ -97,6 +97,11 @@ def test_an_executable_line_is_verified_as_it_stands() -> None:
 
 def test_past_the_last_code_the_suggestion_goes_back() -> None:
     assert suggestion("x = 1\n\n# the end\n", 3) == 1
+
+
+@pytest.mark.parametrize(("line", "nearest"), [(2, 1), (3, 5), (4, 5)])
+def test_the_nearest_line_is_suggested_and_of_two_the_later(line: int, nearest: int) -> None:
+    assert suggestion("x = 1\n\n# between\n\ny = 2\n", line) == nearest
 
 
 @pytest.mark.parametrize("source", ["# only\n# comments\n", '"""doc"""\n\n', "\n\n"])

@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from harness import Program, Server
+from holdfast.server.http_server import build_url
 from polling import wait_until
 
 LOOP = Program("loop.py")
@@ -283,6 +284,20 @@ def test_beyond_loopback_there_is_a_token_and_a_warning(tmp_path: Path) -> None:
         assert again.http.get(f"http://127.0.0.1:{address(again)[1]}/health").status_code == 200
     finally:
         again.stop()
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:5000"),
+        ("::1", "http://[::1]:5000"),
+        ("0.0.0.0", "http://127.0.0.1:5000"),
+        ("::", "http://[::1]:5000"),
+        ("192.0.2.7", "http://192.0.2.7:5000"),
+    ],
+)
+def test_what_is_announced_is_an_address_to_visit(host: str, url: str) -> None:
+    assert build_url(host, 5000) == url
 
 
 def bearer(token: str) -> dict[str, str]:

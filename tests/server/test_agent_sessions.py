@@ -400,7 +400,7 @@ def test_recordings_are_there_after_their_agents_and_their_server(tmp_path: Path
 
 def test_an_agent_that_stands_still_is_not_dead(looper: AgentView) -> None:
     with looper.agent.frozen():
-        looper.server.get("/api/events?types=no_such_type&wait=0.6")  # two looks
+        looper.server.get("/api/events?types=replay_diverged&wait=0.6")  # two looks
         assert looper.get()["status"] == "running"
 
 

@@ -93,11 +93,17 @@ def test_a_relative_path_without_a_directory_waits_for_the_launch(session: Sessi
 def test_a_line_that_cannot_stop_says_so_and_names_one_that_can(session: Session) -> None:
     comment = COUNTER.line("comment")
     docstring = COUNTER.line("docstring")
-    for line in (comment, comment + 1, docstring, docstring + 2):
+    nearest = {
+        comment: comment - 1,
+        comment + 1: comment + 2,
+        docstring: docstring - 1,
+        docstring + 2: docstring + 4,
+    }
+    for line in nearest:
         made = session.post("/breakpoints", {"file": COUNTER.path, "line": line}, expect=201)
         assert made["verified"] is False
         assert made["message"] == f"No executable code at line {line}"
-        assert made["suggestion"]["line"] > line
+        assert made["suggestion"]["line"] == nearest[line]
 
     assert session.launch(COUNTER)["status"] == "terminated"
 
@@ -151,14 +157,14 @@ def test_a_breakpoint_in_a_missing_file_waits_for_it(session: Session, tmp_path:
 def test_strict_refuses_a_missing_file(session: Session, tmp_path: Path) -> None:
     missing = {"file": str(tmp_path / "never.py"), "line": 1}
 
-    refused = session.post("/breakpoints", {**missing, "strict": True}, expect=400)
+    refused = session.post("/breakpoints", {**missing, "strict": True}, expect=404)
     assert refused["error_code"] == "file_not_found"
     assert refused["error"]["details"]["file"] == missing["file"]
 
     some = [{**build_breakpoint(COUNTER, "loop"), "strict": True}, missing]
     assert session.post("/breakpoints", some)["total"] == 2, "strict is said of each"
     several = {"breakpoints": [missing], "strict": True}
-    assert session.post("/breakpoints", several, expect=400)["error_code"] == "file_not_found"
+    assert session.post("/breakpoints", several, expect=404)["error_code"] == "file_not_found"
 
 
 def test_a_file_that_the_program_itself_writes_stops_when_it_runs(

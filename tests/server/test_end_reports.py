@@ -277,6 +277,22 @@ def test_expressions_that_raised_are_listed(session: Session, tmp_path: Path, ho
     assert "raised NameError" in unhit[0]["message"]
 
 
+def test_what_threads_do_after_the_main_one_ended_counts(session: Session, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import threading\n"
+        "def work():\n"
+        "    threading.main_thread().join()\n"
+        "    for number in range(3):\n"
+        "        print(number)\n"
+        "threading.Thread(target=work).start()\n"
+    )
+    point = {"file": str(script), "line": 5, "condition": "number > 9"}
+    session.post("/breakpoints", point)
+    [unhit] = session.launch(str(script))["never_hit"]
+    assert unhit["passes"] == 3
+
+
 # -- other ways to get there ----------------------------------------------------------------------
 
 
@@ -297,6 +313,7 @@ def test_the_end_of_an_attached_process_tells_why(server: Server) -> None:
         assert process.stderr is not None
         assert process.stdout.readline() == "ready\n"
         [missed] = session.break_at(BAD_ENDS, "well")
+        [false] = session.break_at(BAD_ENDS, "load", condition="text == 3")
         session.post("/attach", {"pid": process.pid})
         assert process.stdin is not None
         process.stdin.write("\n")
@@ -304,7 +321,8 @@ def test_the_end_of_an_attached_process_tells_why(server: Server) -> None:
         end = session.get("/status?wait=60")
         assert (end["status"], end["exception"]["type"]) == ("terminated", "KeyError")
         assert get_values(end["exception"]["frames"][0])["text"] == "'{'"
-        assert [point["breakpoint_id"] for point in end["never_hit"]] == [missed]
+        unhit = [(point["breakpoint_id"], point.get("passes")) for point in end["never_hit"]]
+        assert unhit == [(missed, None), (false, 1)]
         written = process.stderr.read()
         assert process.wait(60) == 1
         assert "holdfast" not in written
@@ -338,8 +356,9 @@ def test_a_detached_process_has_its_own_hook_again(server: Server) -> None:
 
 @pytest.mark.slow
 def test_the_end_of_a_program_behind_an_adapter_tells_why(session: Session) -> None:
-    [missed] = session.break_at(BAD_ENDS, "well")
+    [false] = session.break_at(BAD_ENDS, "load", condition="text == 3")
     end = session.launch(BAD_ENDS, args=["raise"], route="adapter")
     assert (end["exit_code"], end["exception"]["type"]) == (1, "KeyError")
-    assert [point["breakpoint_id"] for point in end["never_hit"]] == [missed]
+    unhit = [(point["breakpoint_id"], point.get("passes")) for point in end["never_hit"]]
+    assert unhit == [(false, 1)]
     assert end["stderr_tail"].endswith("KeyError: ('no such cart', 2)\n")

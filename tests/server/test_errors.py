@@ -15,7 +15,7 @@ import pytest
 from harness import Server, Session
 from holdfast.errors import InvalidInput
 from holdfast.server.request_parser import convert
-from session_states import LOOP, bring_to, check_error
+from session_states import IDLE, LOOP, bring_to, check_error
 
 JSON = {"content-type": "application/json"}
 
@@ -204,6 +204,185 @@ def test_an_imported_breakpoint_is_checked_like_any_other(server: Server) -> Non
     point = {"file": LOOP.path, "line": 1, "condition": "1 +"}
     error = check_error(server.http.post("/sessions/import", json={"breakpoints": [point]}), 400)
     assert error["short"] == "invalid_condition"
+
+
+# -- unknown names -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "nearest"),
+    [
+        ("/sessions", {"luanch": {}}, "luanch", "launch"),
+        ("/sessions", {"launch": {"scirpt": "x"}}, "launch.scirpt", "script"),
+        (
+            "/sessions",
+            {"breakpoints": [{"file": "x", "line": 1, "conditon": "x"}]},
+            "breakpoints.0.conditon",
+            "condition",
+        ),
+        ("/breakpoint-profiles", {"nam": "x", "breakpoints": []}, "nam", "name"),
+        ("/sessions/import", {"config": {"timeoutMinutes": 1}}, "config.timeoutMinutes", "timeout"),
+        ("/api/breakpoints", {"functoin": "x"}, "functoin", "function"),
+        ("/api/holds/hold_0/decision", {"action": "skip", "fake_reslt": 1}, "fake_reslt", "fake_"),
+    ],
+)
+def test_an_unknown_field_is_answered_with_those_that_there_are(
+    server: Server, path: str, body: Any, field: str, nearest: str
+) -> None:
+    error = check_error(server.http.post(path, json=body), 400)
+    details = error["details"]
+    assert field in details["unknown"]
+    meant = details["nearest"][field]
+    assert meant.startswith(nearest)
+    assert meant in details["valid"]
+    assert any(
+        f"did you mean {meant}?" in problem["message"] and "There are " in problem["message"]
+        for problem in details["problems"]
+    )
+
+
+def test_an_unknown_field_like_no_other_is_answered_with_the_list(session: Session) -> None:
+    answer = session.server.http.post(session.path("/evaluate"), json={"expression": "1", "zz": 1})
+    error = check_error(answer, 400)
+    assert error["details"]["nearest"] == {}
+    assert error["message"].startswith("zz: there is no such field; there are expression, frame_id")
+
+
+def test_an_unknown_setting_is_answered_with_those_that_there_are(server: Server) -> None:
+    error = check_error(server.http.patch("/config", json={"max_wiat": 1}), 400)
+    assert "did you mean max_wait? There are idle_timeout_minutes, " in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "valid"),
+    [
+        ("/output?type=foo", "type", "stdout"),
+        ("/output?type=stdout,foo", "type", "stderr"),
+        ("/events?types=foo", "types", "stopped"),
+        ("/events?types=stopped,foo", "types", "started"),
+        ("/status?include=foo", "include", "locals"),
+        ("/sessions?status=foo", "status", "paused"),
+        ("/api/events?types=foo", "types", "tool_result"),
+        ("/api/calls?status=foo", "status", "success"),
+        ("/api/calls?call_type=foo", "call_type", "proxy"),
+    ],
+)
+def test_an_unknown_value_of_a_filter_is_answered_with_those_that_there_are(
+    session: Session, path: str, field: str, valid: str
+) -> None:
+    is_global = path.startswith(("/api/", "/sessions"))
+    answer = session.server.http.get(path if is_global else session.path(path))
+    error = check_error(answer, 400)
+    assert error["details"]["field"] == field
+    assert "foo" in error["message"]
+    assert valid in error["message"] + error["hint"]
+
+
+def test_an_unknown_choice_in_a_body_is_answered_with_those_that_there_are(
+    session: Session,
+) -> None:
+    body = {"filters": ["uncougt"]}
+    answer = session.server.http.post(session.path("/exception-breakpoints"), json=body)
+    assert check_error(answer, 400)["message"] == (
+        "filters.0: it cannot be 'uncougt': did you mean uncaught? "
+        "There are raised, uncaught, userUnhandled"
+    )
+
+
+# -- files that are gone -------------------------------------------------------------------------
+
+
+def test_a_source_file_that_is_gone_is_404_in_every_route(session: Session, tmp_path: Path) -> None:
+    script = tmp_path / "gone.py"
+    script.write_text("def f(x):\n    return x\n\n\nf(1)\n")
+    path = str(script)
+    session.launch(path, breakpoints=[{"file": path, "line": 2}])
+    script.unlink()
+    at_any_time: list[tuple[str, str, Any]] = [
+        ("GET", f"/source?path={path}", None),
+        ("POST", "/breakpoints", {"file": path, "line": 2, "strict": True}),
+        ("POST", "/breakpoints", [{"file": path, "line": 2, "strict": True}]),
+        ("POST", "/hover", {"file": path, "line": 2, "column": 12}),
+    ]
+    at_a_stop: list[tuple[str, str, Any]] = [
+        ("GET", "/source?frame_id=0", None),
+        ("GET", "/source?frame_id=1", None),
+        ("POST", "/hover", {"line": 2, "column": 12}),
+    ]
+    to_start: list[tuple[str, str, Any]] = [
+        ("POST", "/restart", {}),
+        ("POST", "/launch", {}),
+        ("POST", "/launch", {"script": path}),
+    ]
+    http = session.server.http
+    for method, route, body in at_any_time + at_a_stop:
+        check_error(http.request(method, session.path(route), json=body), 404)
+    stop = session.get("/status?include=source,stack")
+    assert (stop["status"], stop["source"]) == ("paused", None)
+    session.post("/terminate")
+    for method, route, body in at_any_time + to_start:
+        error = check_error(http.request(method, session.path(route), json=body), 404)
+        assert path in error["message"]
+    whole = {"launch": {"script": path}}
+    check_error(http.post("/sessions", json=whole), 404)
+
+
+# -- hints ---------------------------------------------------------------------------------------
+
+
+def find_hint(session: Session, route: str, body: Any = None) -> tuple[str, list[str]]:
+    error = check_error(session.server.http.post(session.path(route), json=body), 409)
+    return error["hint"], error["details"]["possible"]
+
+
+def test_what_was_launched_is_offered_to_be_restarted(session: Session) -> None:
+    bring_to(session, "terminated")
+    hint, possible = find_hint(session, "/continue")
+    assert "POST /restart" in hint
+    assert "restart" in possible
+
+
+def test_what_was_attached_to_is_not_offered_to_be_restarted(
+    session: Session, server: Server
+) -> None:
+    with server.session(launch={"script": IDLE.path}) as other:
+        pid = other.get("/status?wait=0.01") and other.get()["pid"]
+        other.post("/detach")
+        hint, possible = find_hint(other, "/continue")
+        assert "POST /attach with its pid" in hint
+        assert "restart" in possible
+        session.post("/attach", {"pid": pid})
+        hint, possible = find_hint(session, "/launch", {"code": "1"})
+        assert "/restart" not in hint
+        assert "restart" not in possible
+        session.post("/terminate")
+        hint, possible = find_hint(session, "/continue")
+        assert "/restart" not in hint
+        assert "POST /attach" in hint
+        assert "restart" not in possible
+
+
+def test_a_hint_asks_for_nothing_of_a_session_that_is_not_there(server: Server) -> None:
+    nowhere = {"code": "1", "route": "direct", "env": {"PYTHONHOME": "/nowhere"}}
+    error = check_error(server.http.post("/sessions", json={"launch": nowhere}), 500)
+    assert "send the request again" in error["hint"]
+    assert "PYTHONHOME" in error["details"]["output"], "what the interpreter printed"
+    error = check_error(server.http.post("/sessions", json={"launch": {"code": "x ="}}), 400)
+    assert "send the request again" in error["hint"]
+
+
+@pytest.mark.parametrize(
+    ("method", "route", "hint"),
+    [
+        ("DELETE", "/watch/watch_9", "/watch"),
+        ("DELETE", "/breakpoints/bp_9", "/breakpoints"),
+    ],
+)
+def test_an_unknown_id_is_answered_with_where_the_ids_are(
+    session: Session, method: str, route: str, hint: str
+) -> None:
+    error = check_error(session.server.http.request(method, session.path(route)), 404)
+    assert f"GET the session's {hint}" in error["hint"]
 
 
 # -- unknown ids ---------------------------------------------------------------------------------
@@ -417,9 +596,10 @@ def test_code_with_a_syntax_error_says_where_too(session: Session) -> None:
     ("launch", "short", "field"),
     [
         ({"script": "/no/such/script.py"}, "file_not_found", "script"),
+        ({"script": "/no-such-script.py"}, "file_not_found", "script"),
         ({"script": "no-such-script.py", "cwd": "{tmp}"}, "file_not_found", "script"),
-        ({"script": "{tmp}"}, "file_not_found", "script"),
         ({"script": "x" * 10_000}, "file_not_found", "script"),
+        ({"script": "{tmp}"}, "file_not_found", "script"),
         ({"script": LOOP.path, "cwd": "/no/such/directory"}, "file_not_found", "cwd"),
         ({"code": "1", "cwd": LOOP.path}, "file_not_found", "cwd"),
         ({"code": "1", "python": "/no/such/python"}, "interpreter_not_found", "python_path"),
@@ -433,7 +613,9 @@ def test_what_is_missing_is_named_and_the_session_stays_created(
     session: Session, tmp_path: Path, launch: dict[str, str], short: str, field: str
 ) -> None:
     body = {key: value.replace("{tmp}", str(tmp_path)) for key, value in launch.items()}
-    error = check_error(session.server.http.post(session.path("/launch"), json=body), 400)
+    is_gone = field == "script" and body["script"] != str(tmp_path)
+    status = 404 if is_gone else 400
+    error = check_error(session.server.http.post(session.path("/launch"), json=body), status)
     assert (error["short"], error["details"]["field"]) == (short, field)
     assert session.get("/status")["status"] == "created"
     assert session.launch(LOOP)["status"] == "terminated"

@@ -261,7 +261,6 @@ def test_a_syntax_error_is_reported_with_its_place_and_can_be_corrected(
 @pytest.mark.parametrize(
     ("body", "code", "field"),
     [
-        ({"script": "/no/such.py"}, "file_not_found", "script"),
         ({"script": LAUNCH_REPORT.path, "cwd": "/no/such"}, "file_not_found", "cwd"),
         ({"script": LAUNCH_REPORT.path, "python": "/no/python"}, "interpreter_not_found", None),
         ({"script": LAUNCH_REPORT.path, "venv": "/no/env"}, "interpreter_not_found", None),

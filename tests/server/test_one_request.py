@@ -104,7 +104,7 @@ def test_a_session_is_created_with_breakpoints_alone(server: Server) -> None:
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], int, str]] = {
-    "no script": ({"launch": {"script": "/no/such.py"}}, 400, "file_not_found"),
+    "no script": ({"launch": {"script": "/no/such.py"}}, 404, "file_not_found"),
     "a syntax error": ({"launch": {"code": "x ="}}, 400, "syntax_error"),
     "no target": ({"launch": {}}, 400, "invalid_request"),
     "two targets": ({"launch": {"code": "1", "module": "x"}}, 400, "invalid_request"),
@@ -143,7 +143,7 @@ def test_a_refused_launch_leaves_the_breakpoints_as_they_were(session: Session) 
     session.post("/exception-breakpoints", {"filters": ["raised"], "types": ["KeyError"]})
     more = {"breakpoints": [at("add")], "exception_filters": ["uncaught"]}
     session.post("/launch", {"code": "x =", **more}, expect=400)
-    session.post("/launch", {"script": "/no/such.py", **more}, expect=400)
+    session.post("/launch", {"script": "/no/such.py", **more}, expect=404)
     shown = session.get("/breakpoints")
     assert [each["id"] for each in shown["breakpoints"]] == [kept]
     assert shown["exception_breakpoints"] == {"filters": ["raised"], "types": ["KeyError"]}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -64,6 +66,26 @@ def test_an_unknown_profile_is_404_and_sets_nothing(server: Server, session: Ses
     before = len(server.get("/sessions")["sessions"])
     server.post("/sessions", {"breakpoint_profile": "nobody's"}, expect=404)
     assert len(server.get("/sessions")["sessions"]) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "a/b", "a\\b", "..", "line\nbreak", "end\n", "\0", " x", "x ", "x" * 201, 5, None],
+)
+def test_a_name_that_could_not_be_asked_for_is_refused(server: Server, name: Any) -> None:
+    body = {"name": name, "breakpoints": [CALL]}
+    refused = server.post("/breakpoint-profiles", body, expect=400)
+    assert refused["error"]["details"]["field"] == "name"
+    assert "regex" not in refused["error"]["message"]
+    assert name not in [each["name"] for each in server.get("/breakpoint-profiles")["profiles"]]
+
+
+@pytest.mark.parametrize("name", ["x", "...", "größe 世界", "a.b-c_d (2)", "x" * 200, "50%"])
+def test_any_other_name_can_be_asked_for(server: Server, name: str) -> None:
+    server.post("/breakpoint-profiles", {"name": name, "breakpoints": [CALL]}, expect=201)
+    path = f"/breakpoint-profiles/{quote(name)}"
+    assert server.get(path)["name"] == name
+    server.delete(path)
 
 
 def test_a_profile_that_could_not_be_set_is_not_saved(server: Server) -> None:

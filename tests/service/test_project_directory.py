@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import FileMissing
+from holdfast.errors import UnusablePath
 from holdfast.model.config import SessionConfig
 from holdfast.service.debugger import Debugger
 from holdfast.service.programs.project_directory import resolve_settings
@@ -17,7 +17,7 @@ def test_a_session_in_a_missing_directory_is_not_opened(tmp_path: Path) -> None:
     async def open_session() -> None:
         debugger = await Debugger.open(tmp_path, trusted=lambda *_: True, pool_size=0)
         try:
-            with pytest.raises(FileMissing, match="no such directory"):
+            with pytest.raises(UnusablePath, match="no such directory"):
                 await debugger.programs.open(SessionConfig(cwd=str(tmp_path / "missing")))
             assert debugger.programs.all() == []
         finally:

@@ -106,6 +106,7 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.slow
 def test_the_cache_is_private_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
@@ -116,6 +117,7 @@ def test_the_cache_is_private_whatever_the_umask(tmp_path: Path) -> None:
     assert _list_cached(tmp_path)
 
 
+@pytest.mark.slow
 def test_bytecode_that_others_could_have_written_is_deleted(tmp_path: Path) -> None:
     planted = tmp_path / "holdfast" / "pycache" / "planted.pyc"
     planted.parent.mkdir(parents=True)
@@ -127,6 +129,7 @@ def test_bytecode_that_others_could_have_written_is_deleted(tmp_path: Path) -> N
     assert _list_cached(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
 def test_a_cache_of_another_user_is_neither_read_nor_written(tmp_path: Path) -> None:
     assert _start_interpreter(tmp_path)["pid"]

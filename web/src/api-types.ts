@@ -4062,7 +4062,7 @@ export interface RunRequest {
 
 /** A named set of breakpoints. */
 export interface SaveProfile {
-  /** The name of the profile. */
+  /** The name of the profile, of at most 200 characters. */
   name: string;
   /** Its breakpoints. */
   breakpoints: BreakpointSpec[];

@@ -65,6 +65,7 @@ def place(lines: SourceLines, line: int) -> Placement:
     if not 1 <= line <= lines.max_line:
         raise InvalidLine(
             f"no line {line} in {lines.file}: it has {lines.max_line}",
+            hint=None if lines.max_line else "The file is empty: there is nothing to stop at.",
             file=lines.file,
             line=line,
             max_line=lines.max_line,
@@ -90,11 +91,12 @@ def _is_python(file: str) -> bool:
 
 
 def _suggest(lines: SourceLines, line: int) -> int | None:
-    """The start of the statement that contains `line`, or else the next executable line."""
+    """The nearest line of the statement that contains `line`, or else of all; the later of two."""
     first, last = _logical_line(lines.text, line)
     own = [number for number in lines.executable if first <= number <= last]
-    after = [number for number in lines.executable if number >= line]
-    return min(own or after, default=max(lines.executable, default=None))
+    return min(
+        own or lines.executable, key=lambda number: (abs(number - line), -number), default=None
+    )
 
 
 def _logical_line(text: str, line: int) -> tuple[int, int]:

@@ -23,6 +23,15 @@ from holdfast.model.decision import Moment, names_at
 from holdfast.model.session_state import State
 
 
+class Origin(Enum):
+    """How a session got its program, which decides how it can get one again."""
+
+    LAUNCH = "launched, or not started yet"
+    ATTACH = "attached to"
+    DETACHED = "let go"
+    CHILD = "started by the program of another session"
+
+
 class Signal(Enum):
     """What changes the state of a session: a request, or an event of its target."""
 
@@ -129,6 +138,12 @@ _HINTS: Mapping[State, str] = {
     State.FAILED: "GET /output may say why. POST /restart runs it again.",
 }
 
+_HINTS_AFTER_END: Mapping[Origin, str] = {
+    Origin.ATTACH: "It cannot be run again from here: attach with POST /attach, or POST /launch.",
+    Origin.DETACHED: "It was let go, and may still run: POST /attach with its pid takes it back.",
+    Origin.CHILD: "It was a child process: restart the session of its parent, `parent_id`.",
+}
+_ENDED = frozenset({State.TERMINATED, State.FAILED})
 _LIVE = frozenset({State.LAUNCHING, State.RUNNING, State.PAUSED, State.WAITING_FOR_INPUT})
 
 _BUSY = frozenset({State.LAUNCHING, State.RUNNING})
@@ -165,41 +180,46 @@ def try_next_state(state: State, signal: Signal) -> State | None:
     return _NEXT[state].get(signal)
 
 
-def list_operations(state: State) -> list[str]:
-    """The operations that a user may ask for in `state`."""
-    return list(_POSSIBLE[state])
+def list_operations(state: State, origin: Origin = Origin.LAUNCH) -> list[str]:
+    """The operations that a user may ask for in `state`. Only what was launched is restarted."""
+    can_restart = origin in (Origin.LAUNCH, Origin.DETACHED)
+    return [name for name in _POSSIBLE[state] if can_restart or name != "restart"]
 
 
-def require(state: State, operation: str) -> None:
+def require(state: State, operation: str, origin: Origin = Origin.LAUNCH) -> None:
     """Raise WrongState unless `operation` is possible in `state`."""
     if operation not in OPERATIONS:
         raise ValueError(f"no such operation: {operation}")
     if operation not in _POSSIBLE[state]:
-        raise _refuse(state, operation)
+        raise _refuse(state, operation, origin)
 
 
-def wrong_state(state: State, message: str) -> WrongState:
+def wrong_state(state: State, message: str, origin: Origin = Origin.LAUNCH) -> WrongState:
     """The error for something that is not possible in `state` and is not one of the operations."""
     return WrongState(
         f"{message}: the session is {state.value}",
-        hint=_HINTS[state],
+        hint=_choose_hint(state, "", origin),
         state=state.value,
-        possible=list_operations(state),
+        possible=list_operations(state, origin),
     )
 
 
-def _refuse(state: State, operation: str) -> WrongState:
+def _refuse(state: State, operation: str, origin: Origin = Origin.LAUNCH) -> WrongState:
     return WrongState(
         f"cannot {operation}: the session is {state.value}",
-        hint=_choose_hint(state, operation),
+        hint=_choose_hint(state, operation, origin),
         state=state.value,
-        possible=list_operations(state),
+        possible=list_operations(state, origin),
     )
 
 
-def _choose_hint(state: State, operation: str) -> str:
+def _choose_hint(state: State, operation: str, origin: Origin) -> str:
+    if state in _ENDED and origin in _HINTS_AFTER_END:
+        return _HINTS_AFTER_END[origin]
     if operation in ("launch", "attach") and state in _LIVE:
-        return "It has a target. POST /restart starts it again, POST /sessions creates another."
+        if origin is Origin.LAUNCH:
+            return "It has a target. POST /restart starts it again, POST /sessions creates another."
+        return "It has a target. POST /detach lets it go, POST /sessions creates another session."
     if operation == "continue" and state is State.RUNNING:
         return "It is already running: wait for a stop with GET /status?wait=true."
     if operation == "terminate" and state is State.CREATED:

@@ -15,6 +15,7 @@ from . import (
     end_reports,
     exception_filters,
     line_monitor,
+    output_capture,
     thread_suspension,
 )
 from .child_policy import stop_watching
@@ -24,6 +25,7 @@ from .pydevd_access import current, is_detached, mark_detached
 def stop_tracing_in_fork() -> None:
     """In a forked child, before its first line."""
     thread_suspension.reset_lock()
+    output_capture.stop()
     threading.settrace(None)
     if hasattr(sys, "monitoring"):
         _stop_monitoring(sys.monitoring)
@@ -156,6 +158,7 @@ def _detach_from_lost_server(db: Any) -> None:
         if current() is db and not is_detached(db):
             stop_watching()
             thread_suspension.disarm(db)
+            output_capture.stop()
             clear_breakpoints(db)
             stop_tracing_everywhere(db)  # which resumes all threads: nobody else could
     except Exception:

@@ -7,7 +7,6 @@ alive, and the program prints and exits as it would without us.
 
 from __future__ import annotations
 
-import atexit
 import collections
 import itertools
 import sys
@@ -25,6 +24,7 @@ _MAX_FRAMES = 20  # of the exception itself
 _MAX_CAUSE_FRAMES = 5
 _MAX_OUTERMOST = 3  # of these, so that the place where it all began is shown
 _MAX_LOCALS = 50
+_MAX_CAUSE_LOCALS = 20
 _MAX_NOTES = 10
 _MAX_CHARACTERS = 4000
 _FLUSH_SECONDS = 2.0
@@ -60,6 +60,18 @@ def report_counts() -> None:
     report("counts", **breakpoint_table.describe_counts())
 
 
+def report_counts_at_end(db: Any) -> None:
+    """Report them when pydevd sees that no thread of the program is left."""
+    original = db.dispose_and_kill_all_pydevd_threads
+
+    def dispose(*args: Any, **kwargs: Any) -> Any:
+        if not db.pydb_disposed and not is_detached(db):
+            report_counts()
+        return original(*args, **kwargs)
+
+    db.dispose_and_kill_all_pydevd_threads = dispose
+
+
 def _is_good_exit(error: BaseException) -> bool:
     if not issubclass(type(error), SystemExit):
         return False
@@ -77,8 +89,9 @@ class _AttachedEnd:
     original: Any = None
 
 
-def watch_end() -> None:
+def watch_end(db: Any) -> None:
     """Report the end of a program that does not run beneath `program_runner`."""
+    report_counts_at_end(db)
     if _AttachedEnd.hook is not None and sys.excepthook is _AttachedEnd.hook:
         return
     original = sys.excepthook
@@ -91,26 +104,13 @@ def watch_end() -> None:
 
     _AttachedEnd.hook, _AttachedEnd.original = excepthook, original
     sys.excepthook = excepthook
-    atexit.register(_report_counts_at_exit)
 
 
 def stop_watching_end() -> None:
     """Leave the program as it was."""
     hook, _AttachedEnd.hook = _AttachedEnd.hook, None
-    if hook is None:
-        return
-    atexit.unregister(_report_counts_at_exit)
-    if sys.excepthook is hook:  # else the program has put its own around it
+    if hook is not None and sys.excepthook is hook:  # else the program has put its own around it
         sys.excepthook = _AttachedEnd.original
-
-
-def _report_counts_at_exit() -> None:
-    try:
-        if current() is not None:
-            report_counts()
-            flush(_FLUSH_SECONDS)
-    except Exception:  # an exiting program has no use for it
-        pass
 
 
 # -- describing -----------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def _describe_as_possible(error: BaseException, db: Any) -> Described:
 
 def _describe(error: BaseException, db: Any, max_frames: int) -> Described:
     budget = bounded_calls.Budget()
-    described = _describe_one(error, db, budget, max_frames)
+    described = _describe_one(error, db, budget, max_frames, _MAX_LOCALS)
     described["causes"] = _describe_causes(error, db, budget)
     return described
 
@@ -148,7 +148,7 @@ def _describe_causes(
             if len(causes) == _MAX_CAUSES:
                 return causes
             seen.add(id(other))
-            cause = _describe_one(other, db, budget, _MAX_CAUSE_FRAMES)
+            cause = _describe_one(other, db, budget, _MAX_CAUSE_FRAMES, _MAX_CAUSE_LOCALS)
             causes.append(dict(cause, relation=relation, of=number))
             waiting.append((other, len(causes)))
     return causes
@@ -177,7 +177,11 @@ def _read_members(error: BaseException) -> List[BaseException]:
 
 
 def _describe_one(
-    error: BaseException, db: Any, budget: bounded_calls.Budget, max_frames: int
+    error: BaseException,
+    db: Any,
+    budget: bounded_calls.Budget,
+    max_frames: int,
+    max_locals: int,
 ) -> Described:
     cls = type(error)
     module = introspection.find_in_mro(cls, "__module__")[1]
@@ -189,7 +193,8 @@ def _describe_one(
     notes = _read_notes(error)
     if notes:
         described["notes"] = notes
-    described.update(_describe_trace(_READ["__traceback__"](error), db, budget, max_frames))
+    trace = _READ["__traceback__"](error)
+    described.update(_describe_trace(trace, db, budget, max_frames, max_locals))
     return described
 
 
@@ -224,7 +229,7 @@ def _shorten(text: str) -> str:
 
 
 def _describe_trace(
-    trace: Any, db: Any, budget: bounded_calls.Budget, max_frames: int
+    trace: Any, db: Any, budget: bounded_calls.Budget, max_frames: int, max_locals: int
 ) -> Described:
     """The frames: the nearest one of the user's own with its locals, then the others."""
     is_users = _UserCode(db)
@@ -248,7 +253,7 @@ def _describe_trace(
             described.pop("library", None)
         described["depth"] = total - 1 - place
         if entry is nearest:
-            described.update(_describe_locals(frame, budget))
+            described.update(_describe_locals(frame, budget, max_locals))
         frames.append(described)
     return {"frames": frames, "frames_total": total}
 
@@ -301,13 +306,13 @@ class _UserCode:
         return self._known[key]
 
 
-def _describe_locals(frame: Any, budget: bounded_calls.Budget) -> Described:
+def _describe_locals(frame: Any, budget: bounded_calls.Budget, max_locals: int) -> Described:
     try:
         names = read_locals(frame)
         handles = variables.Handles()
         described = [
             _drop_references(variables.describe(value, name, handles, "", budget=budget))
-            for name, value in itertools.islice(names.items(), _MAX_LOCALS)
+            for name, value in itertools.islice(names.items(), max_locals)
         ]
     except Exception:  # memory is short; where it happened can still be told
         return {}

@@ -15,6 +15,7 @@ from . import (
     detachment,
     end_reports,
     join_ticket,
+    output_capture,
     process_hooks,
     pydevd_control,
     thread_suspension,
@@ -42,9 +43,11 @@ def enter_process(
         if not had_threading:
             _fix_main_thread(debugpy_dir)
         pydevd_control.load(debugpy_dir)
-        _reset(pydevd_control.arm(connection))
+        db = pydevd_control.arm(connection)
+        _reset(db)
         process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
-        end_reports.watch_end()
+        end_reports.watch_end(db)
+        output_capture.start()
     except BaseException as error:
         if has_begun:
             _leave_process()
@@ -56,6 +59,7 @@ def _leave_process() -> None:
     """After a failure halfway: the program runs on as if nobody had come."""
     try:
         child_policy.stop_watching()
+        output_capture.stop()
         db = current()
         if db is not None:
             detachment.stop_tracing_everywhere(db)
@@ -130,7 +134,8 @@ def join_debugger() -> None:
     _reset(db)
     thread_suspension.disarm(db, False)
     process_hooks.install(getattr(db, "_client_socket", None), None)
-    end_reports.watch_end()
+    end_reports.watch_end(db)
+    output_capture.start()
     _keep_debugpy_from_children()
 
 

@@ -52,25 +52,34 @@ def run_program(
     spec = ORDER.wait()
     if not spec:
         return
+    with exception_filters.silenced():  # what our own code raises is not the program's
+        run = _prepare_to_run(spec, with_gevent)
+        if run is None:
+            pydevd_control.end_program(db)
+            return
+        process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
+        facts = {"pid": os.getpid(), "version": list(sys.version_info[:3]), "path": sys.path[:]}
+        ORDER.answer(facts)
+        if not pydevd_control.wait_until_configured(db):
+            return
+        flush()  # or a program that exits at once would seem never to have started
+    _run_to_end(run)
+
+
+def _prepare_to_run(spec: Dict[str, Any], with_gevent: bool) -> Optional[Runner]:
+    """The function that runs the program; None if the server was told why there is none."""
     try:
         run = _prepare_process(spec)
     except SyntaxError as error:
         ORDER.answer({"syntax_error": _describe_syntax_error(error)})
-        pydevd_control.end_program(db)
-        return
+        return None
     except Exception as error:
         ORDER.answer({"failed": "%s: %s" % (type(error).__name__, error)})
-        pydevd_control.end_program(db)
-        return
+        return None
     if not with_gevent and gevent_support.is_needed(spec):
         ORDER.answer({"needs_gevent": True})
-        pydevd_control.end_program(db)
-        return
-    process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
-    ORDER.answer({"pid": os.getpid(), "version": list(sys.version_info[:3]), "path": sys.path[:]})
-    if pydevd_control.wait_until_configured(db):
-        flush()  # or a program that exits at once would seem never to have started
-        _run_to_end(run)
+        return None
+    return run
 
 
 def run_child(ticket_path: str, debugpy_dir: str, arguments: List[str]) -> None:
@@ -83,8 +92,9 @@ def run_child(ticket_path: str, debugpy_dir: str, arguments: List[str]) -> None:
         run = _prepare_child(spec, arguments)
         connection = join_ticket.connect(ticket)
         db = pydevd_control.arm(connection)
-        process_hooks.install(connection, ticket)
-        configured = pydevd_control.wait_until_configured(db)
+        with exception_filters.silenced():
+            process_hooks.install(connection, ticket)
+            configured = pydevd_control.wait_until_configured(db)
     except Exception:
         configured = False
     if run is None or not configured:
@@ -110,8 +120,7 @@ def _prepare_child(spec: Optional[Dict[str, Any]], arguments: List[str]) -> Opti
     """As `_prepare_process`, but everything around the program is as its parent made it."""
     if spec is None:
         return None
-    with exception_filters.silenced():
-        run = _find_runner(spec, _reset_main())
+    run = _find_runner(spec, _reset_main())
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = [sys.executable] + arguments
     return run
@@ -169,8 +178,7 @@ def _prepare_process(spec: Dict[str, Any]) -> Runner:
             os.environ[name] = value
     os.chdir(spec["cwd"])
     standard_streams.install()
-    with exception_filters.silenced():  # what is raised in here is not the program's
-        return _find_runner(spec, _reset_main())
+    return _find_runner(spec, _reset_main())
 
 
 def _find_runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:

@@ -138,6 +138,8 @@ def end_program(db: Any) -> None:
     """
     end_reports.report_counts()
     others = [t for _, t in user_threads() if t is not threading.main_thread() and not t.daemon]
+    if others:
+        end_reports.report_counts_at_end(db)  # again, with what they did meanwhile
     if db.check_alive_thread is not None and not others:
         db.check_alive_thread._wait_event.set()
 

@@ -23,6 +23,7 @@ from . import (
     frames,
     gevent_support,
     live_frames,
+    output_capture,
     pydevd_patches,
     standard_streams,
     stop_snapshots,
@@ -292,6 +293,7 @@ def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
 
 def _disarm(db: Any, _args: Dict[str, Any]) -> Any:
     thread_suspension.disarm(db)
+    output_capture.stop()
     detachment.clear_breakpoints(db)
     stop_watching()
     return {}

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, get_origin
+from types import UnionType
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from holdfast import errors
 from holdfast.wire.described import PATTERN_MEANINGS
+from holdfast.wire.unknown_names import describe_known, find_nearest
 
 T = TypeVar("T")
 Place = tuple[str | int, ...]
@@ -37,8 +39,8 @@ class Problem:
 
     place: Place
     message: str
-    is_unknown: bool = False
-    """Whether there is no such field."""
+    known: tuple[str, ...] | None = None
+    """If there is no such field: those that there are."""
 
     @property
     def field(self) -> str:
@@ -109,10 +111,38 @@ def invalid(problems: list[Problem]) -> errors.InvalidInput:
         field=first.field,
         problems=[{"field": problem.field, "message": problem.message} for problem in problems],
     )
-    unknown = sorted(problem.field for problem in problems if problem.is_unknown)
+    unknown = [problem for problem in problems if problem.known is not None]
     if unknown:
-        error.details["unknown"] = unknown
+        _describe_fields(error, unknown)
     return error
+
+
+def _describe_fields(error: errors.InvalidInput, unknown: list[Problem]) -> None:
+    """Say which fields there are, and which were probably meant."""
+    nearest = {
+        problem.field: find_nearest(str(problem.place[-1]), problem.known or ())
+        for problem in unknown
+    }
+    error.details["unknown"] = sorted(nearest)
+    error.details["nearest"] = {field: name for field, name in nearest.items() if name}
+    error.details["valid"] = list(unknown[0].known or ())
+    first = unknown[0].field
+    if first == error.details["field"]:
+        meant = nearest[first]
+        hint = "Use one of the valid fields, or leave it out."
+        error.hint = f"Did you mean {meant!r}? {hint}" if meant else hint
+
+
+def refuse_unknown(names: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse fields of a body that is no struct."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise invalid([_build_unknown((name,), tuple(known)) for name in unknown])
+
+
+def _build_unknown(place: Place, known: tuple[str, ...]) -> Problem:
+    what = describe_known(str(place[-1]), known)
+    return Problem(place, f"there is no such field; {what}", known)
 
 
 def _parse_json(data: bytes) -> Any:
@@ -196,15 +226,55 @@ def _locate(message: str, document: Any, type_: Any) -> Problem:
         field = (*place, named[2])
         if "missing" in named[1]:
             return Problem(field, _MISSING)
-        return Problem(field, _describe_unknown(type_, place), is_unknown=True)
+        return _build_unknown(field, _list_names_at(type_, place))
+    if what.startswith("Invalid enum value"):
+        return Problem(place, _describe_choices(what, _list_literals_at(type_, place)))
     pattern = _PATTERN.fullmatch(what)
     explanation = pattern and PATTERN_MEANINGS.get(pattern[2].replace("\\\\", "\\"))
     return Problem(place, explanation or what[:1].lower() + what[1:])
 
 
-def _describe_unknown(type_: Any, place: Place) -> str:
-    names = _list_names(type_) if not place else ()
-    return "there is no such field" + (f"; there are {', '.join(names)}" if names else "")
+def _describe_choices(what: str, choices: Sequence[object]) -> str:
+    """What is wrong with a value that is none of those that a field takes."""
+    value = what.partition("value ")[2].strip("'")
+    return f"it cannot be {value!r:.100}: {describe_known(value, [str(each) for each in choices])}"
+
+
+def _list_names_at(type_: Any, place: Place) -> tuple[str, ...]:
+    """The fields of the struct at a place of a document of that type."""
+    names = (name for choice in _list_types_at(type_, place) for name in _list_names(choice))
+    return tuple(dict.fromkeys(names))
+
+
+def _list_literals_at(type_: Any, place: Place) -> list[object]:
+    """The values that can stand at a place of a document of that type."""
+    types = _list_types_at(type_, place)
+    return [value for each in types if get_origin(each) is Literal for value in get_args(each)]
+
+
+def _list_types_at(type_: Any, place: Place) -> list[Any]:
+    types = _list_choices(type_)
+    for step in place:
+        types = [inner for choice in types for inner in _list_inner(choice, step)]
+    return types
+
+
+def _list_choices(type_: Any) -> list[Any]:
+    """The types of a union, without what annotations add to them."""
+    origin = get_origin(type_)
+    if origin is Annotated:
+        return _list_choices(get_args(type_)[0])
+    if origin in (Union, UnionType):
+        return [choice for part in get_args(type_) for choice in _list_choices(part)]
+    return [type_]
+
+
+def _list_inner(type_: Any, step: str | int) -> list[Any]:
+    """The types of what a value of that type has at a key or an index."""
+    if _list_names(type_):
+        fields = {field.encode_name: field.type for field in msgspec.structs.fields(type_)}
+        return _list_choices(fields[step]) if step in fields else []
+    return [choice for part in get_args(type_)[-1:] for choice in _list_choices(part)]
 
 
 def _find_key(document: Any, place: Place, type_: Any) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from holdfast import errors
+from holdfast.model.session_state import State
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService
 from holdfast.service.programs.program_service import Programs
 from holdfast.service.session import Session
+
+STATUSES = tuple(state.value for state in State)
+"""Where a session can be, as its `status` says it."""
 
 
 class SessionRegistry:

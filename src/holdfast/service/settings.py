@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from holdfast import errors
 from holdfast.wire.described import about
+from holdfast.wire.unknown_names import describe_known
 
 _MAY_BE_ZERO = ("pool_size",)
 
@@ -67,7 +68,11 @@ class Settings(Struct, frozen=True, kw_only=True):
         checked: dict[str, Any] = {}
         for name, value in values.items():
             if name not in known:
-                raise errors.UnknownSetting(f"no setting {name!r}", field=name, known=list(known))
+                raise errors.UnknownSetting(
+                    f"no setting {name!r:.100}: {describe_known(name, list(known))}",
+                    field=name,
+                    known=list(known),
+                )
             checked[name] = _number(name, value, whole=isinstance(known[name].default, int))
         return msgspec.structs.replace(self, **checked)
 

@@ -278,7 +278,7 @@ class CallSearch(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     alias: Annotated[str | None, about("An alias, or a pattern.")] = None
     session: Annotated[str | None, about("Only calls of this session.")] = None
     status: Annotated[str | None, about("`running`, `success`, `exception` or `lost`.")] = None
-    call_type: Annotated[str | None, about("`proxy` or `inline`.")] = None
+    call_type: Annotated[Literal["proxy", "inline"] | None, about("`proxy` or `inline`.")] = None
     since: Annotated[float | None, about("Started at or after, in seconds since the epoch.")] = None
     until: Annotated[float | None, about("Started before, in seconds since the epoch.")] = None
     cid: Annotated[str | None, about("A value that the call used.")] = None

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.model.launch import Attach, Launch, LaunchChanges, Preparation
-from holdfast.wire.described import SystemText, VariableName, about
+from holdfast.wire.described import Label, SystemText, VariableName, about
 from holdfast.wire.session_requests import (
     Body,
     By,
@@ -28,6 +28,7 @@ from holdfast.wire.session_requests import (
     Wait,
 )
 
+OUTPUT_TYPES = ("stdout", "stderr", "log")
 Environment = dict[VariableName, SystemText | None]
 TerminalSide = Annotated[int, Meta(gt=0, lt=65536)]
 StopOnException = bool | Literal["uncaught"]
@@ -438,7 +439,7 @@ class SetExceptionBreakpoints(Body):
 class SaveProfile(Body):
     """A named set of breakpoints."""
 
-    name: Annotated[str, about("The name of the profile.", min_length=1, max_length=200)]
+    name: Annotated[Label, about("The name of the profile, of at most 200 characters.")]
     breakpoints: Annotated[list[BreakpointSpec], about("Its breakpoints.")]
 
 
@@ -546,7 +547,9 @@ class OutputQuery(Query):
 
     since: Annotated[str | None, about("Only what came after this cursor.")] = None
     limit: Annotated[int, about("How many entries at most.", ge=1, le=100_000)] = 1000
-    type: Annotated[str | None, about("Only `stdout`, `stderr` or `log`, with commas.")] = None
+    type: Annotated[
+        str | None, about(f"Only {', '.join(OUTPUT_TYPES)}: one of them, or some with commas.")
+    ] = None
     wait: Annotated[str | None, about("Wait for new output: seconds, or `true`.")] = None
 
 

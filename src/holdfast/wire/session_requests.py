@@ -102,7 +102,9 @@ def get_settings(body: Struct) -> dict[str, Any]:
 class SessionListQuery(Query):
     """Which sessions to list."""
 
-    status: Annotated[str | None, about("Only sessions with this status.")] = None
+    status: Annotated[
+        str | None, about("Only sessions with this status: one, or some with commas.")
+    ] = None
 
 
 class StatusQuery(Query):

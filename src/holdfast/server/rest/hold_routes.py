@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from holdfast.server.request_parser import convert
+from holdfast.server.request_parser import convert, refuse_unknown
 from holdfast.server.route_table import Documented, RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.service.run_options import RunOptions
@@ -16,6 +16,7 @@ from holdfast.wire.target_answers import DecisionAnswer, EvaluationAnswer, HoldD
 routes = RouteList("/api")
 _ALL = ContinueAll()
 # Its other fields are the action's own, which the operation checks against the table of decisions.
+_DECISION_FIELDS = tuple(HoldDecision.__annotations__)
 DecisionBody = Annotated[dict[str, Any], Documented(HoldDecision)]
 
 
@@ -45,6 +46,7 @@ async def decide(debugger: Debugger, hold_id: str, body: DecisionBody) -> Decisi
     `exception_message`, `inject` takes `role` and `content`. The answer comes when the agent has
     gone on; one that does not answer within `timeout` seconds is 504, and stays held.
     """
+    refuse_unknown(body, _DECISION_FIELDS)
     head = convert(body, DecisionHead)
     names = DecisionHead.__struct_fields__
     fields = {name: value for name, value in body.items() if name not in names}

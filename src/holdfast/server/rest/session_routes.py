@@ -9,10 +9,11 @@ import msgspec
 
 from holdfast import errors
 from holdfast.model.config import SessionConfig
-from holdfast.server.rest.shared import build_options
+from holdfast.server.rest.shared import build_options, parse_names
 from holdfast.server.route_table import PeekedSession, ProgramTarget, RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.service.session import Session
+from holdfast.service.session_registry import STATUSES
 from holdfast.wire.program_answers import ExportedSession, PingAnswer, ProgramDetail
 from holdfast.wire.program_requests import (
     AttachRequest,
@@ -60,10 +61,11 @@ async def create_session(
 @routes.get("/sessions")
 async def list_sessions(debugger: Debugger, query: SessionListQuery) -> SessionList:
     """Every session with its status; those of a server that is gone can be restarted."""
+    wanted = parse_names(query.status, STATUSES, "status")
     sessions = [
         session.summary()
         for session in debugger.sessions.all()
-        if query.status is None or session.state.value == query.status
+        if wanted is None or session.state.value in wanted
     ]
     return SessionList(sessions, len(sessions))
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
+from holdfast import errors
 from holdfast.service.debugger import Debugger
 from holdfast.service.run_options import RunOptions, parse_cursor, parse_wait
+from holdfast.wire.event_types import EVENT_GROUPS
 from holdfast.wire.program_requests import LaunchRequest, RunRequest
 from holdfast.wire.session_requests import StatusQuery
+from holdfast.wire.unknown_names import describe_known
 
 NO_WAIT = StatusQuery()
+_EVENT_TYPES = tuple(sorted({name for group in EVENT_GROUPS for name in group.types}))
 _ANSWER_OPTIONS = ("wait", "include", "output_since", "output_bytes")
 
 
@@ -48,5 +53,19 @@ def parse_since(text: str | None) -> int:
 
 def parse_types(text: str | None) -> frozenset[str] | None:
     """The types of events that a request names; None for all."""
-    names = frozenset(name.strip() for name in (text or "").split(",")) - {""}
-    return names or None
+    return parse_names(text, _EVENT_TYPES, "types")
+
+
+def parse_names(text: str | None, known: Sequence[str], field: str) -> frozenset[str] | None:
+    """The values of a filter, with commas between them; None for all."""
+    names = list(filter(None, (name.strip() for name in (text or "").split(","))))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise errors.InvalidInput(
+            f"{field}: it cannot be {unknown[0]!r:.100}; {describe_known(unknown[0], known)}",
+            hint="Use one of the valid values, or several with commas.",
+            field=field,
+            unknown=unknown,
+            valid=list(known),
+        )
+    return frozenset(names) or None

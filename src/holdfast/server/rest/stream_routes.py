@@ -8,13 +8,19 @@ from typing import Annotated
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from holdfast.server.rest.shared import build_options, parse_seconds, parse_since, parse_types
+from holdfast.server.rest.shared import (
+    build_options,
+    parse_names,
+    parse_seconds,
+    parse_since,
+    parse_types,
+)
 from holdfast.server.route_table import Media, PeekedProgram, ProgramTarget, RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.service.waitable import client_disconnected
 from holdfast.wire import rest
 from holdfast.wire.program_answers import InputAccepted, OutputCleared, OutputPage
-from holdfast.wire.program_requests import OutputQuery, SendInput, StreamQuery
+from holdfast.wire.program_requests import OUTPUT_TYPES, OutputQuery, SendInput, StreamQuery
 from holdfast.wire.session_answers import EventList
 from holdfast.wire.session_requests import SessionEventsQuery, StatusQuery
 
@@ -33,7 +39,7 @@ async def get_output(session: PeekedProgram, query: OutputQuery) -> OutputPage:
 
     One answer carries at most about 2 MB: while it says `has_more`, ask again from its cursor.
     """
-    kinds = frozenset(query.type.split(",")) if query.type else None
+    kinds = parse_names(query.type, OUTPUT_TYPES, "type")
     since = parse_since(query.since)
     return await session.program.read_output(since, query.limit, kinds, query.wait)
 

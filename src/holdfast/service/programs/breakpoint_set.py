@@ -147,6 +147,7 @@ class BreakpointSet:
         if wanted.line < 1:
             raise errors.InvalidLine(
                 f"no line {wanted.line}: lines count from 1",
+                hint=None if source else "Choose a line from 1 on.",
                 file=wanted.file,
                 line=wanted.line,
                 max_line=source.analysis.max_line if source else None,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import errors
-from holdfast.core import lifecycle
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described
 from holdfast.service.programs import hang_report, outside_answers
@@ -81,7 +80,7 @@ class Inspection:
             if isinstance(seen, OutsideStacks) and seen.threads:
                 busy = seen.gil_holder or seen.threads[0]
                 return outside_answers.build_stack(seen, busy.id, start, count)
-        raise lifecycle.wrong_state(self._session.state, "only a paused program can be looked into")
+        raise self._session.wrong_state("only a paused program can be looked into")
 
     async def threads(self) -> ThreadList:
         """Every thread with its state; when a stop holds all of them, all are held."""
@@ -118,7 +117,7 @@ class Inspection:
         await self.require_thread(thread_id)
         listed = (await self.threads()).threads
         if any(t["thread_id"] == thread_id and t["status"] == "paused" for t in listed):
-            raise lifecycle.wrong_state(self._session.state, f"thread {thread_id} is held already")
+            raise self._session.wrong_state(f"thread {thread_id} is held already")
 
     async def deadlocks(self) -> DeadlockReport:
         """What each thread and task waits for, who holds it, and the circles in that."""
@@ -281,7 +280,7 @@ class Inspection:
         """
         session = self._session
         if is_small(frame_id):
-            lifecycle.require(session.state, "evaluate")
+            session.require("evaluate")
         target = session.current_target()
         place = self._stops.find_frame(frame_id)
         self._forget_values()

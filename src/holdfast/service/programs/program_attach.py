@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from holdfast import errors
-from holdfast.core import lifecycle
 from holdfast.core.lifecycle import Signal
 from holdfast.core.path_map import PathMap
 from holdfast.model.launch import NO_PREPARATION, Attach, Preparation
@@ -81,7 +80,7 @@ def _check_undebugged(session: ProgramSession, pid: int) -> None:
             f"process {pid} is debugged already, in session {other.id}",
             hint="Use that session, or detach it first.",
             state=other.state.value,
-            possible=lifecycle.list_operations(other.state),
+            possible=other.list_operations(),
             session_id=other.id,
         )
 

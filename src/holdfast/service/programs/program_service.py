@@ -43,6 +43,7 @@ from holdfast.wire.server_answers import ProcessList, ServerWarning
 
 log = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
+_SHOWN_BYTES = 4096
 _MAX_EXPIRED = 1000
 
 
@@ -286,7 +287,9 @@ class Programs:
                 await session.storage.save()
             else:
                 await session.begin(start, preparation)
-        except BaseException:  # cancellation included: delete the session that has not begun
+        except BaseException as problem:  # cancellation included: delete what has not begun
+            if isinstance(problem, (errors.LaunchFailed, errors.ProgramSyntaxError)):
+                _explain_without_session(problem, session)
             session.breakpoints.undo_set_before_start()
             await session.storage.save()
             await self.delete(session)
@@ -416,6 +419,14 @@ class Programs:
     def stop_waiting(self) -> None:
         for session in self._sessions.values():
             session.stop_waiting()
+
+
+def _explain_without_session(problem: errors.HoldfastError, session: ProgramSession) -> None:
+    """Say what to do without the session, which is deleted with its output."""
+    problem.hint = "Nothing is left of the session. Correct it, and send the request again."
+    if isinstance(problem, errors.LaunchFailed):
+        tail = session.output.read_tail(None, _SHOWN_BYTES)
+        problem.details["output"] = "".join(entry["text"] for entry in tail.entries)
 
 
 def _new_id() -> str:

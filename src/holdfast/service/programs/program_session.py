@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
@@ -240,12 +241,16 @@ class ProgramSession(StoredSession):
 
     def _write_input(self, text: str | None, *, close: bool) -> int:
         """Write to stdin; how many bytes. What the program does not read yet stays in the pipe."""
-        lifecycle.require(self.state, "input")
+        self.require("input")
         stdin = self.current_target().input
-        if stdin is None or not stdin.open:
+        if stdin is None:
             raise self._no_input(
-                "the program's stdin is closed, or was never ours",
-                "Only a launched program reads our input, until it is closed.",
+                "the program does not read our input: its stdin is its own",
+                "Write to its terminal, or launch it here, without the adapter.",
+            )
+        if not stdin.open:
+            raise self._no_input(
+                "the program's stdin is closed", "It has read all that it will. POST /restart."
             )
         data = (text or "").encode("utf-8", "surrogateescape")
         if stdin.waiting and stdin.waiting + len(data) > _MAX_INPUT:
@@ -269,7 +274,7 @@ class ProgramSession(StoredSession):
             message,
             hint=hint,
             state=self.state.value,
-            possible=[name for name in lifecycle.list_operations(self.state) if name != "input"],
+            possible=[name for name in self.list_operations() if name != "input"],
             **details,
         )
 
@@ -321,7 +326,9 @@ class ProgramSession(StoredSession):
         else:
             launch = self._find_launch(request)
             work = launch_program(self, launch, Signal.LAUNCH, preparation)
-            await self._start_run("launch", work)
+            is_repeated = isinstance(request, LaunchChanges)
+            with _saying_that_it_is_gone() if is_repeated else contextlib.nullcontext():
+                await self._start_run("launch", work)
 
     def _find_launch(self, request: Launch | LaunchChanges) -> Launch:
         if isinstance(request, Launch):
@@ -351,18 +358,17 @@ class ProgramSession(StoredSession):
                 "nothing to restart: the session was not launched",
                 hint="An attached program cannot be started over; attach again.",
                 state=self.state.value,
-                possible=[
-                    name for name in lifecycle.list_operations(self.state) if name != "restart"
-                ],
+                possible=[name for name in self.list_operations() if name != "restart"],
             )
         launch = dataclasses.replace(self.launch, **changes)
-        await launch_program(self, launch, Signal.RESTART)
+        with _saying_that_it_is_gone():
+            await launch_program(self, launch, Signal.RESTART)
 
     async def _start_run(self, operation: str, work: Coroutine[Any, Any, None]) -> None:
         """Start a program in a task that the end of the session can cancel."""
         async with self.busy:
             try:
-                lifecycle.require(self.state, operation)
+                self.require(operation)
                 if self.is_closed:
                     raise errors.SessionNotFound(
                         f"session {self.id} is being ended", id=self.id, session_id=self.id
@@ -379,7 +385,7 @@ class ProgramSession(StoredSession):
                 raise errors.WrongState(
                     "the session was ended before its program began",
                     state=self.state.value,
-                    possible=lifecycle.list_operations(self.state),
+                    possible=self.list_operations(),
                     reason=self.reason,
                 ) from None
             finally:
@@ -387,7 +393,7 @@ class ProgramSession(StoredSession):
 
     async def terminate(self) -> ProgramStatus:
         target = self.live_target("terminate") if self.target else None
-        lifecycle.require(self.state, "terminate")
+        self.require("terminate")
         self.event("terminating")
         if target is None:
             self.cut_start_short("terminated")
@@ -455,7 +461,7 @@ class ProgramSession(StoredSession):
     ) -> Stop:
         """Continue or step. The decision is taken at once; the next stop is waited for later."""
         if hold_id is None:
-            lifecycle.require(self.state, action)
+            self.require(action)
         target = self.current_target()
         stop = self.stops.current
         if thread is not None and stop is not None and thread != stop.thread_id:
@@ -525,7 +531,7 @@ class ProgramSession(StoredSession):
         self.stops.show_held(thread)
         target = self.live_target("continue")
         threads = await self.inspection.require_thread(thread)
-        lifecycle.require(self.state, "continue")  # it may have been continued meanwhile
+        self.require("continue")  # it may have been continued meanwhile
         held = [t for t in threads if t["status"] == "paused" and t["id"] != thread]
         # Before it runs, because it may stop again before the debugger confirms.
         self.stops.release_thread(thread, held, options.by)
@@ -551,6 +557,28 @@ class ProgramSession(StoredSession):
             count=request.count,
         )
 
+    # -- what is possible -------------------------------------------------------------------
+
+    @property
+    def origin(self) -> lifecycle.Origin:
+        """How it got its program."""
+        if self.reason == "detached" and self.launch is not None:
+            return lifecycle.Origin.DETACHED
+        if self.parent_id is not None:
+            return lifecycle.Origin.CHILD
+        return lifecycle.Origin.LAUNCH if self.attached is None else lifecycle.Origin.ATTACH
+
+    def require(self, operation: str) -> None:
+        """Raise WrongState unless its state allows this."""
+        lifecycle.require(self.state, operation, self.origin)
+
+    def wrong_state(self, message: str) -> errors.WrongState:
+        return lifecycle.wrong_state(self.state, message, self.origin)
+
+    def list_operations(self) -> list[str]:
+        """What its state allows."""
+        return lifecycle.list_operations(self.state, self.origin)
+
     # -- its target -------------------------------------------------------------------------
 
     @property
@@ -563,12 +591,12 @@ class ProgramSession(StoredSession):
 
     def live_target(self, operation: str) -> Target:
         """The target, which must be in a state that allows this."""
-        lifecycle.require(self.state, operation)
+        self.require(operation)
         return self.current_target()
 
     def current_target(self) -> Target:
         if self.target is None or self.over:
-            raise lifecycle.wrong_state(self.state, "no program runs")
+            raise self.wrong_state("no program runs")
         return self.target
 
     def move(self, signal: Signal) -> bool:
@@ -663,3 +691,13 @@ class ProgramSession(StoredSession):
         if target is not None and target.process is not None:
             await target.wait_until_ended()
         self.children.close_door()
+
+
+@contextlib.contextmanager
+def _saying_that_it_is_gone() -> Iterator[None]:
+    """If the script of an earlier start is gone: the request does not name it."""
+    try:
+        yield
+    except errors.FileMissing as problem:
+        problem.hint = "It was there when it was launched. POST /launch with another script."
+        raise

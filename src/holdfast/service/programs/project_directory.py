@@ -15,7 +15,7 @@ def resolve_directory(cwd: str | None) -> str | None:
         return None
     path = os.path.abspath(os.path.expanduser(cwd))
     if not os.path.isdir(path):
-        raise errors.FileMissing(f"no such directory: {path}", file=path, field="cwd")
+        raise errors.UnusablePath(f"no such directory: {path}", file=path, field="cwd")
     return path
 
 

@@ -35,9 +35,7 @@ class StopTracker:
 
     def require(self) -> Stop:
         if self.current is None:
-            raise lifecycle.wrong_state(
-                self._session.state, "only a paused program can be looked into"
-            )
+            raise self._session.wrong_state("only a paused program can be looked into")
         return self.current
 
     # -- stops come -------------------------------------------------------------------------
@@ -99,7 +97,7 @@ class StopTracker:
         the session is at that now, and nothing runs.
         """
         if hold_id is None:
-            lifecycle.require(self._session.state, action)
+            self._session.require(action)
             hold_id = self.hold.id if self.hold else ""
         self._ledger.decide(hold_id, Decision(action, by))
         stop = self.current
@@ -188,7 +186,7 @@ class StopTracker:
             if place is not None:
                 return place
         if self.current is None:
-            raise lifecycle.wrong_state(self._session.state, "frames can be looked at while paused")
+            raise self._session.wrong_state("frames can be looked at while paused")
         if is_small(frame_id):
             return FramePlace(self.current.thread_id, frame_id)
         raise errors.FrameNotFound(f"no frame {frame_id}", frame_id=frame_id)

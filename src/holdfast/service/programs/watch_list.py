@@ -61,7 +61,12 @@ class WatchList:
     async def remove(self, watch_id: str) -> None:
         left = [watch for watch in self._watches if watch.id != watch_id]
         if len(left) == len(self._watches):
-            raise errors.NotFound(f"no watch {watch_id}", watch_id=watch_id)
+            raise errors.NotFound(
+                f"no watch {watch_id}",
+                hint="GET the session's /watch for the ids.",
+                watch_id=watch_id,
+                known=[watch.id for watch in self._watches],
+            )
         self._watches = left
         self.forget_values()
         await self._session.storage.save()

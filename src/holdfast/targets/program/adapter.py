@@ -15,7 +15,13 @@ import sys
 from holdfast import errors
 from holdfast.targets.program.attachment import ProbeSource, load_probe, wait_until_initialized
 from holdfast.targets.program.dap_connection import body_of
-from holdfast.targets.program.launcher import INITIALIZE, Request, debug_options, post_setup
+from holdfast.targets.program.launcher import (
+    INITIALIZE,
+    LAUNCH_AGAIN,
+    Request,
+    debug_options,
+    post_setup,
+)
 from holdfast.targets.program.process_spawner import spawn
 from holdfast.targets.program.target import Target, kill_on_failure
 from holdfast.wire import dap
@@ -45,7 +51,9 @@ async def start(request: Request) -> Target:
         async with kill_on_failure(target):
             await asyncio.wait_for(_configure(target, request), request.timeout)
     except asyncio.TimeoutError:
-        raise errors.TimedOut("the adapter did not start the program", operation="launch") from None
+        raise errors.TimedOut(
+            "the adapter did not start the program", hint=LAUNCH_AGAIN, operation="launch"
+        ) from None
     return target
 
 

@@ -455,9 +455,13 @@ def watch_foreign_process(target: Target, pid: int) -> None:
         loop.remove_reader(pidfd)
         os.close(pidfd)
 
+    def note_end() -> None:
+        loop.remove_reader(pidfd)
+        target.finish_soon()
+
     target.is_watched = True
     target.call_at_end(stop_watching)
-    loop.add_reader(pidfd, target.finish, None)
+    loop.add_reader(pidfd, note_end)
 
 
 Adopt = Callable[[Target], Awaitable[None]]

@@ -29,6 +29,7 @@ from holdfast.wire import dap
 
 PROBE = Path(__file__).parents[2] / "probe"
 DEBUGPY = str(Path(debugpy.__file__).parents[1])
+LAUNCH_AGAIN = "It was ended. Launch again; PATCH /config with launch_timeout gives it more time."
 INITIALIZE = {
     "clientID": "holdfast",
     "adapterID": "debugpy",
@@ -124,7 +125,7 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
         elif not os.path.isfile(script):
             raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
         if not os.access(script, os.R_OK):
-            raise errors.FileMissing(f"cannot read {script}", file=script, field="script")
+            raise errors.UnusablePath(f"cannot read {script}", file=script, field="script")
         spec["script"], spec["given"] = os.path.normpath(script), launch.script
     elif launch.module is not None:
         spec["module"] = launch.module
@@ -136,7 +137,7 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
 def _check_directory(folder: str) -> None:
     names = [f"__main__.{ending}" for ending in ("py", "pyc")]
     if not any(os.path.isfile(os.path.join(folder, name)) for name in names):
-        raise errors.FileMissing(
+        raise errors.UnusablePath(
             f"the directory {folder} has no __main__.py",
             hint="Name a script, or a directory or zip file that has a __main__.py.",
             file=folder,
@@ -160,8 +161,10 @@ def _resolve_directory(launch: Launch, session_cwd: str | None) -> str:
         script = os.path.join(base, os.path.expanduser(launch.script))
         cwd = os.path.dirname(script.rstrip(os.sep))
     if not os.path.isdir(cwd):
-        field = "cwd" if launch.cwd or session_cwd else "script"
-        raise errors.FileMissing(f"no such directory: {cwd}", file=cwd, field=field)
+        if launch.script is not None and not (launch.cwd or session_cwd):
+            script = os.path.join(base, os.path.expanduser(launch.script))
+            raise errors.FileMissing(f"no such script: {script}", file=script, field="script")
+        raise errors.UnusablePath(f"no such directory: {cwd}", file=cwd, field="cwd")
     return os.path.abspath(cwd)
 
 
@@ -316,7 +319,9 @@ async def _wait_for_program(program: Reply, target: Target, timeout: float) -> d
         answer = body_of(await asyncio.wait_for(program, timeout), "launch")
     except asyncio.TimeoutError:
         raise errors.TimedOut(
-            f"the program did not start within {timeout:g} s", operation="launch"
+            f"the program did not start within {timeout:g} s",
+            hint=LAUNCH_AGAIN,
+            operation="launch",
         ) from None
     except ConnectionClosed:
         code = await target.process.wait() if target.process else None

@@ -86,11 +86,8 @@ def find_obstacle_of_pid(pid: int) -> str | None:
     process = psutil.Process(pid)
     if process.status() == psutil.STATUS_ZOMBIE:
         raise psutil.NoSuchProcess(pid)
-    if pid != os.getpid():
-        reason = _find_obstacle_in_program(process)
-        if reason is not None:
-            return reason
-    return find_obstacle(process, [], None, _read_permissions())
+    reason = find_obstacle(process, [], None, _read_permissions())
+    return reason or _find_obstacle_in_program(process)
 
 
 def _find_obstacle_in_program(process: psutil.Process) -> str | None:
@@ -100,7 +97,7 @@ def _find_obstacle_in_program(process: psutil.Process) -> str | None:
     except FileNotFoundError:
         return "it is not a Python process"  # a thread of the kernel has no program
     except OSError:
-        return None  # it is another user's, which is said later
+        return "the system lets nobody read it"
     name = _basename(executable)
     if name.startswith("pypy"):
         return "it runs PyPy, and only CPython can be attached to"

@@ -33,6 +33,7 @@ _LOST_DEBUGGER_SECONDS = 2.0
 # SIGKILL can be late on a busy machine. A process that nothing can kill must not block us for ever.
 _KILL_SECONDS = 15.0
 _INPUT_TAKEN_SECONDS = 0.1
+_NOT_OURS_TO_RESTART = "Attach again if it still runs, or create a new session."
 # A debugger that has not answered after this time probably cannot.
 _ANSWER_SECONDS = 0.4
 
@@ -181,7 +182,9 @@ class Target:
 
     def _on_probe_event(self, body: dap.Body) -> None:
         kind = body.get("kind")
-        if kind == "log":
+        if kind == "output":
+            self.listener.on_output(body["stream"], body["text"])
+        elif kind == "log":
             self._drain_outputs()
             place = {
                 "file": body["file"],
@@ -272,10 +275,12 @@ class Target:
         """The error for an answer that will not come. The end of the process is reported first."""
         await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
         if self.ended.is_set():
-            return errors.SessionCrashed(f"the target ended during {op!r}", operation=op)
+            hint = None if self.process is not None else _NOT_OURS_TO_RESTART
+            return errors.SessionCrashed(f"the target ended during {op!r}", hint=hint, operation=op)
         return errors.SessionCrashed(
             f"{op!r} is not possible: the debugger in the target is gone, the program runs on",
-            hint="Terminate or restart it. It may have closed the descriptors that it found open.",
+            hint="It may have closed the descriptors that it found open. "
+            + ("Terminate or restart it." if self.process is not None else _NOT_OURS_TO_RESTART),
             operation=op,
         )
 
@@ -313,6 +318,16 @@ class Target:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
         self.finish(code)
+
+    def finish_soon(self) -> None:
+        """Finish a process that has ended, once what it sent last is read."""
+        self._ending = asyncio.create_task(self._await_last_message())
+
+    async def _await_last_message(self) -> None:
+        # A descendant may keep the connection open.
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
+        self.finish(None)
 
     def finish(self, code: int | None) -> None:
         if self.ended.is_set():
@@ -442,7 +457,8 @@ class Target:
             ) from None
         except ConnectionClosed:
             raise await self._build_crash(op) from None
-        return body_of(response, op)
+        body: dap.Body = self.paths.localize(body_of(response, op))
+        return body
 
     def note_threads(self, threads: Iterable[Mapping[str, Any]]) -> None:
         """Remember the ids of threads by those that the interpreter gives them."""
@@ -480,6 +496,9 @@ class Target:
             raise errors.TimedOut(
                 f"{op} did not return within {timeout:g} s"
                 + ("; it was interrupted" if interrupted else "; it is still running"),
+                hint="Retry with a longer timeout, or with less to do."
+                if interrupted
+                else "The program is busy with it. Wait for it, or terminate the session.",
                 operation=op,
                 timeout=timeout,
                 interrupted=interrupted,

@@ -1,0 +1,56 @@
+"""The end of a target: what it sent last is read first."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+from holdfast.targets.program.target import Target, TargetListener
+from holdfast.wire import dap
+
+
+class Listener(TargetListener):
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def on_exception(self, exception: dap.Body) -> None:
+        self.heard.append(exception["type"])
+
+    def on_exit(self, code: int | None) -> None:
+        self.heard.append("exit")
+
+
+def test_what_a_process_sent_last_is_read_before_its_end_is_reported() -> None:
+    async def run() -> list[str]:
+        listener = Listener()
+        target = Target(listener, route="pid")
+        target.is_watched = True
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.create_connection(lambda: target.connection, sock=ours)
+        target.finish_soon()  # the process is gone, and its last message still on its way
+        body = {"kind": "exception", "exception": {"type": "KeyError"}}
+        theirs.sendall(dap.encode({"type": "event", "event": "holdfast", "body": body}))
+        theirs.close()
+        await target.wait_until_ended()
+        return listener.heard
+
+    assert asyncio.run(run()) == ["KeyError", "exit"]
+
+
+def test_a_connection_that_a_descendant_keeps_open_does_not_hide_the_end() -> None:
+    async def run() -> list[str]:
+        listener = Listener()
+        target = Target(listener, route="pid")
+        target.is_watched = True
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.create_connection(lambda: target.connection, sock=ours)
+        target.finish_soon()
+        with theirs:
+            await target.wait_until_ended()
+        return listener.heard
+
+    assert asyncio.run(run()) == ["exit"]
