@@ -2769,6 +2769,10 @@ export interface LaunchOptions {
   venv?: string | null;
   /** What the program reads from its stdin first. */
   stdin_inputs?: string[];
+  /** Whether its stdin, stdout and stderr are a terminal. It echoes what is written to stdin, `\u0003` there interrupts the program, and all output is of type stdout. */
+  terminal?: boolean;
+  /** The columns and rows of the terminal. */
+  terminal_size?: [number, number];
   /** Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones. */
   stop_on_exception?: boolean | "uncaught";
   /** Whether it stops at its first line. */
@@ -2810,6 +2814,10 @@ export interface LaunchRequest {
   venv?: string | null;
   /** What the program reads from its stdin first. */
   stdin_inputs?: string[];
+  /** Whether its stdin, stdout and stderr are a terminal. It echoes what is written to stdin, `\u0003` there interrupts the program, and all output is of type stdout. */
+  terminal?: boolean;
+  /** The columns and rows of the terminal. */
+  terminal_size?: [number, number];
   /** Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones. */
   stop_on_exception?: boolean | "uncaught";
   /** Whether it stops at its first line. */
