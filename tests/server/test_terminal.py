@@ -33,7 +33,7 @@ def answer(session: Session, text: str | None, status: str, prompt: str | None =
 @pytest.mark.slow
 def test_a_program_talks_to_its_terminal(session: Session, python: str, reader: str) -> None:
     session.break_at(USER, "hello")
-    options = {"terminal": True, "terminal_size": [100, 30], "python": python}
+    options: dict[str, Any] = {"terminal": True, "terminal_size": [100, 30], "python": python}
 
     asked = session.launch(USER, args=[reader], **options)
 

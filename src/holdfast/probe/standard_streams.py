@@ -116,7 +116,7 @@ class _InputWatcher(threading.Thread):
         super().__init__(name="holdfast-input", daemon=True)
         self.is_pydev_daemon_thread = True
         self.pydev_do_not_trace = True
-        self._calls = SimpleQueue()
+        self._calls: Any = SimpleQueue()
 
     def set_hook(self) -> None:
         import ctypes
