@@ -18,8 +18,10 @@
     │   └── EvaluationTimedOut  AgentTimedOut
     ├── Failure           something of ours, or the target, broke
     │   └── SessionCrashed  LaunchFailed  NotStored
+    ├── Overloaded        the server has too much to do, now
+    │   └── NoDescriptors
     └── Refused           the client may not send this request
-        └── NotAuthorized  HeadTooLarge  BodyTooLarge  NotJson
+        └── NotAuthorized  HeadTooLarge  BodyTooLarge  RequestTooSlow  NotJson
 
 Each carries a `code` (upper case, with its subject), a `short` name, a message, a hint that says
 what to do next, and details with the ids needed to act. Faces map the families once.
@@ -324,6 +326,23 @@ class NotStored(Failure):
     )
 
 
+# -- too much to do ------------------------------------------------------------------------------
+
+
+class Overloaded(HoldfastError):
+    code = "SERVER_OVERLOADED"
+    short = "overloaded"
+    default_hint = "Close connections that you do not need, and try again in a moment."
+
+
+class NoDescriptors(Overloaded):
+    code = "DESCRIPTORS_EXHAUSTED"
+    default_hint = (
+        "Delete sessions and close connections that you do not need, or start the server with a "
+        "higher limit (`ulimit -n`)."
+    )
+
+
 # -- the client may not send this request --------------------------------------------------------
 
 
@@ -347,6 +366,11 @@ class HeadTooLarge(Refused):
 class BodyTooLarge(Refused):
     code = "BODY_TOO_LARGE"
     default_hint = "Send a smaller body. `max_bytes` in the details is the limit."
+
+
+class RequestTooSlow(Refused):
+    code = "REQUEST_TOO_SLOW"
+    default_hint = "Send the head of a request within 30 s, and all of it within two minutes."
 
 
 class NotJson(Refused):

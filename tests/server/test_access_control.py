@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import errno
 import json
 import os
 import re
@@ -20,13 +23,15 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from holdfast.server.access_control import (
-    AccessControl,
+from holdfast.server import connection_limits
+from holdfast.server.access_control import AccessControl, Policy
+from holdfast.server.http_protocol import (
+    BoundedHttpProtocol,
     CheckedHttpProtocol,
-    Policy,
     choose_http_protocol,
     may_connect,
 )
+from holdfast.trust import kernel_sockets, socket_tables
 
 MAX_BODY = 1000
 LOOPBACK = Policy(loopback=True, token=None, max_body=MAX_BODY)
@@ -38,14 +43,20 @@ class Echo:
     """An application that says how long the body was, and remembers that it was asked."""
 
     asked: list[str] = field(default_factory=list)
+    headers: list[str] = field(default_factory=list)
+    answer_slowly: threading.Event = field(default_factory=threading.Event)
+    """The application waits for it before it answers `/slow`."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.asked.append(scope["path"])
+        if scope["path"] == "/slow":
+            await asyncio.to_thread(self.answer_slowly.wait, 30)
         length, more = 0, True
         while more:
             message = await receive()
             length += len(message.get("body", b""))
             more = message.get("more_body", False)
+        self.headers = [name.decode() for name, _ in scope["headers"]]
         body = json.dumps({"length": length}).encode()
         headers = [
             (b"content-length", str(len(body)).encode()),
@@ -218,7 +229,7 @@ class ForNobody(CheckedHttpProtocol):
 
 
 class ForNobodyBriefly(ForNobody):
-    linger = 0.05
+    max_linger_seconds = 0.05
 
 
 def test_a_refused_caller_learns_why_whatever_it_sends() -> None:
@@ -229,7 +240,6 @@ def test_a_refused_caller_learns_why_whatever_it_sends() -> None:
         assert served.app.asked == []
 
 
-@pytest.mark.slow
 def test_a_refused_client_that_stays_is_disconnected() -> None:
     with serve(protocol=ForNobodyBriefly) as served, served.connect() as caller:
         assert read_all(caller).startswith(b"HTTP/1.1 403 ")
@@ -246,6 +256,147 @@ def test_a_caller_from_elsewhere_is_not_on_loopback() -> None:
     users = CheckedHttpProtocol.users
     assert not may_connect(("192.0.2.1", 4000), ("192.0.2.2", 5000), users)
     assert not may_connect(None, ("127.0.0.1", 5000), users)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [OSError(errno.EMFILE, "Too many open files"), PermissionError(), ValueError("nonsense")],
+    ids=["no descriptor", "unreadable table", "malformed row"],
+)
+def test_a_client_that_cannot_be_checked_is_refused(
+    problem: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(local: object, remote: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(kernel_sockets, "find_socket", lambda local, remote: None)
+    monkeypatch.setattr(kernel_sockets, "is_reliable", lambda: False)
+    monkeypatch.setattr(socket_tables, "find_socket", fail)
+    with serve() as served:
+        assert is_refused(served.request(), 503, "SERVER_OVERLOADED")
+        assert served.app.asked == []
+
+
+def test_a_client_that_the_kernel_does_not_know_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if it was quick to close: the tables are not searched for it."""
+    monkeypatch.setattr(kernel_sockets, "find_socket", lambda local, remote: None)
+    monkeypatch.setattr(kernel_sockets, "is_reliable", lambda: True)
+    with serve() as served:
+        assert is_refused(served.request(), 403, "REQUEST_REFUSED")
+        assert served.app.asked == []
+
+
+# -- how much, how slowly and how often ----------------------------------------------------------
+
+HEAD = b"POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+class Hasty(CheckedHttpProtocol):
+    max_head_seconds = 0.2
+    max_request_seconds = 0.4
+    max_linger_seconds = 0.1
+
+
+class Narrow(CheckedHttpProtocol):
+    max_head_bytes = 1000
+
+
+@pytest.mark.parametrize(
+    ("sent", "more"),
+    [
+        (b"POST /health", b"x"),
+        (b"\r\n", b"\r\n"),
+        (HEAD + b"Content-Length: 500\r\n\r\n[", b" "),
+        (CHUNKED + b"1\r\n[\r\n", b"1\r\n \r\n"),
+        (CHUNKED + b"2\r\n[]\r\n0\r\nTrailer: ", b"x"),
+    ],
+    ids=["head", "empty lines", "body", "chunks", "trailers"],
+)
+def test_a_request_has_one_deadline_for_all_of_it(sent: bytes, more: bytes) -> None:
+    """However little comes, and however often: time is not given anew for each byte."""
+    with serve(protocol=Hasty) as served, served.connect() as caller:
+        caller.sendall(sent)
+        caller.settimeout(0.02)
+        said = b""
+        while not said:
+            caller.sendall(more)
+            with contextlib.suppress(TimeoutError, socket.timeout):
+                said = caller.recv(65536)
+        assert said.startswith(b"HTTP/1.1 408 ")
+        assert served.request().status_code == 200
+
+
+def test_a_request_that_waits_for_an_answer_is_not_late() -> None:
+    """Neither is the next one, of which a part is there already."""
+    with serve(protocol=Hasty) as served, served.connect() as caller:
+        caller.sendall(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\nGET /next HTTP/1.1\r\nHo")
+        caller.settimeout(1)
+        with pytest.raises((TimeoutError, socket.timeout)):
+            caller.recv(1)  # for longer than any deadline
+        served.app.answer_slowly.set()
+        caller.settimeout(10)
+        caller.sendall(b"st: localhost\r\nConnection: close\r\n\r\n")
+        assert read_all(caller).count(b"HTTP/1.1 200 ") == 2
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        CHUNKED + b"2\r\n[]\r\n0\r\nTrailer: ",
+        CHUNKED + b"2\r\n[]\r\n0\r\n",
+        CHUNKED + b"2;extension=",
+    ],
+    ids=["one trailer", "many trailers", "extension of a chunk"],
+)
+def test_what_is_no_body_is_limited_after_the_head_too(sent: bytes) -> None:
+    with serve(protocol=Narrow) as served, served.connect() as caller:
+        caller.sendall(sent)
+        with contextlib.suppress(OSError):
+            for _ in range(100):
+                caller.sendall(b"X: y\r\n" * 10 if sent.endswith(b"0\r\n") else b"y" * 100)
+        assert read_all(caller).startswith(b"HTTP/1.1 431 ")
+
+
+def test_trailers_do_not_become_headers() -> None:
+    with serve() as served:
+        said = served.raw(CHUNKED + b"2\r\n[]\r\n0\r\nOrigin: http://evil.example\r\n\r\n")
+        assert said.startswith(b"HTTP/1.1 200 ")
+        assert "origin" not in served.app.headers
+
+
+def test_unknown_clients_are_few_and_leave_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Brief(BoundedHttpProtocol):
+        max_unknown_seconds = 0.5
+
+    monkeypatch.setattr(connection_limits, "MAX_UNKNOWN", 5)
+    token = {"Authorization": f"Bearer {ELSEWHERE.token}"}
+    with (
+        serve(ELSEWHERE, protocol=Brief) as served,
+        ExitStack() as stack,
+        httpx.Client(trust_env=False, headers=token) as client,
+    ):
+        assert client.get(served.url).status_code == 200
+        callers = [stack.enter_context(served.connect()) for _ in range(20)]
+        for caller in callers[:15]:
+            with contextlib.suppress(ConnectionResetError):
+                assert caller.recv(1) == b""  # closed, to make room for the others
+        callers[-1].sendall(b"GET / HTTP/1.1\r\nHost: elsewhere\r\n\r\n")
+        assert callers[-1].recv(65536).startswith(b"HTTP/1.1 401 ")
+        for caller in callers[15:]:
+            assert read_all(caller) == b""  # late
+        assert client.get(served.url).status_code == 200
+
+
+def test_refused_clients_that_stay_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "MAX_REFUSED", 3)
+    with serve(protocol=ForNobody) as served, ExitStack() as stack:
+        callers = [stack.enter_context(served.connect()) for _ in range(10)]
+        for caller in callers:
+            with contextlib.suppress(ConnectionResetError):
+                read_all(caller)
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            send_for_ever(callers[0])
 
 
 # -- web pages -----------------------------------------------------------------------------------

@@ -65,6 +65,9 @@ def test_a_session_that_ended_in_order_says_how(looper: AgentView) -> None:
     looper.wait_for_event("session_end")
     shown = looper.get()
     assert (shown["status"], shown["reason"]) == ("terminated", "closed")
+    error = looper.post("/step-out", expect=409)["error"]
+    assert "/command" not in error["hint"], "there is nobody to take one"
+    assert error["details"]["possible"] == ["events", "delete"]
 
 
 def test_an_agent_that_was_killed_has_crashed_and_holds_nothing(looper: AgentView) -> None:

@@ -195,6 +195,24 @@ def test_a_session_is_created_attached(server: Server, running: Started) -> None
     assert program.is_free()
 
 
+def test_one_request_attaches_and_waits_for_a_breakpoint(server: Server, running: Started) -> None:
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
+    point = {"file": ATTACH_TARGET.path, "line": ATTACH_TARGET.line("turn")}
+    body = {"mode": "attach", "pid": program.pid, "breakpoints": [point], "wait": PATIENCE}
+    with server.session(**body) as session:
+        stop = session.created
+        assert (stop["status"], stop["location"]["line"]) == ("paused", point["line"])
+        assert [each["name"] for each in stop["locals"]] == ["state"]
+        assert stop["breakpoints_set"][0]["verified"] is True
+        session.post("/detach")
+        back = {**point, "line": ATTACH_TARGET.line("back")}
+        again = attach(session, pid=program.pid, breakpoints=back, include=["stack"])
+        assert again["stack"][0]["name"] == "turn"
+        assert [each["line"] for each in again["breakpoints_set"]] == [back["line"]]
+        session.post("/detach")
+    assert program.is_free()
+
+
 def test_the_end_of_an_attached_process_is_seen(session: Session, running: Started) -> None:
     program = running(sys.executable, ATTACH_TARGET.path).ready()
     attach(session, pid=program.pid, wait=0)

@@ -214,3 +214,13 @@ def test_what_a_killed_server_knew_is_known_to_the_next(tmp_path: Path) -> None:
         assert second.get(path)["status"] == "terminated"
     finally:
         second.stop()
+
+
+def test_an_application_that_has_ended_is_not_waited_for(server: Server) -> None:
+    app = HttpApplication(server, name="over")
+    path = f"/sessions/{app.session_id}/evaluate"
+    hint = server.post(path, {"expression": "1"}, expect=409)["error"]["hint"]
+    assert "let the call come" in hint
+    server.post("/api/call/session/end", {"session_id": app.session_id})
+    hint = server.post(path, {"expression": "1"}, expect=409)["error"]["hint"]
+    assert "makes no more calls" in hint

@@ -18,7 +18,7 @@ from uvicorn.server import ServerState
 
 from harness import Program, Server
 from holdfast.cli.log_handler import QueueLogHandler
-from holdfast.server.access_control import BoundedHttpProtocol
+from holdfast.server.http_protocol import BoundedHttpProtocol
 from holdfast.service.waitable import CLIENT_DISCONNECT, Waitable
 
 LOOP = Program("loop.py")

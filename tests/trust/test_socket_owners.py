@@ -26,6 +26,7 @@ def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> M
     if request.param == "netlink":
         return kernel_sockets
     monkeypatch.setattr(kernel_sockets, "find_socket", lambda local, remote: None)
+    monkeypatch.setattr(kernel_sockets, "is_reliable", lambda: False)
     return socket_tables
 
 

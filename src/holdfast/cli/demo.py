@@ -105,22 +105,18 @@ def investigate(agent: Agent, program: Path) -> Finding:
     result = _find_line(lines, "return amount")
     suspect = _find_line(lines, "+= ")
 
-    opened = agent.ask(
-        "Open a session.", "POST", "/sessions", {"name": "carol should pay 54.00, not 51.00"}
-    )
-    session = f"/sessions/{opened['session_id']}"
-    agent.ask(
-        "Stop where her discount is computed, and only for her.",
-        "POST",
-        f"{session}/breakpoints",
-        {**here, "line": result, "condition": "amount == 60"},
-    )
     wrong = agent.ask(
-        "Run to there. The answer brings the place and the locals along.",
+        "Run to where her discount is computed. The answer brings the place and the locals along.",
         "POST",
-        f"{session}/launch",
-        {"script": str(program), "wait": _WAIT},
+        "/sessions",
+        {
+            "name": "carol should pay 54.00, not 51.00",
+            "launch": {"script": str(program)},
+            "breakpoints": [{**here, "line": result, "condition": "amount == 60"}],
+            "wait": _WAIT,
+        },
     )
+    session = f"/sessions/{wrong['session_id']}"
     shared = agent.ask(
         "Fifteen percent? A member gets ten. Is this the shop's own table?",
         "POST",

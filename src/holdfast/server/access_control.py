@@ -2,7 +2,7 @@
 
 A debugger runs code for its clients, so all access is checked here:
 
-- Another user of this machine is refused. `CheckedHttpProtocol` asks the kernel which user owns the
+- Another user of this machine is refused. `http_protocol` asks the kernel which user owns the
   client's socket, once per connection, before a request is parsed.
 - A web page that the user visits is refused. `AccessControl` requires a loopback `Host` (against
   DNS rebinding), refuses a foreign `Origin`, and accepts only JSON bodies, because a page may send
@@ -16,24 +16,19 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import os
 import re
 from dataclasses import dataclass
-from typing import cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from holdfast.errors import (
     BodyTooLarge,
-    HeadTooLarge,
     HoldfastError,
-    InvalidInput,
     NotAuthorized,
     NotJson,
     Refused,
 )
-from holdfast.server import peers
 from holdfast.server.error_answers import error_body, status_of
 from holdfast.service.waitable import CLIENT_DISCONNECT
 from holdfast.wire import rest
@@ -41,7 +36,9 @@ from holdfast.wire import rest
 Headers = dict[bytes, bytes]
 Pairs = list[tuple[bytes, bytes]]
 
-_DISCONNECT = "holdfast.disconnect"
+# What a request knows of its connection.
+DISCONNECT = "holdfast.disconnect"
+CONNECTION = "holdfast.connection"
 
 SECURITY_HEADERS: Pairs = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 
@@ -71,123 +68,8 @@ class Policy:
 
 def client_disconnected(scope: Scope) -> bool:
     """Whether the client of this request has disconnected."""
-    disconnect: asyncio.Future[None] | None = scope.get(_DISCONNECT)
+    disconnect: asyncio.Future[None] | None = scope.get(DISCONNECT)
     return disconnect is not None and disconnect.done()
-
-
-def choose_http_protocol(policy: Policy) -> type[HttpToolsProtocol]:
-    """The protocol class for uvicorn. Beyond loopback, the token is checked and not the user."""
-    return CheckedHttpProtocol if policy.loopback else BoundedHttpProtocol
-
-
-# -- the connection ------------------------------------------------------------------------------
-
-
-class BoundedHttpProtocol(HttpToolsProtocol):
-    """HTTP with limits: the size of a request's head, and the time to send it and to read answers.
-
-    The head arrives before a request can be checked, so its size and time are limited here."""
-
-    max_head_bytes = 64 * 1024
-    max_head_seconds = 30.0
-    max_unread_seconds = 60.0  # how long a client may leave an answer unread
-    max_linger_seconds = 2.0  # how long a refused client may take to read its answer and leave
-    refused = False
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.disconnected = self.loop.create_future()
-        self._unread_timer: asyncio.TimerHandle | None = None
-        self._head_bytes: int | None = 0  # received so far; None while a body is received
-        self._head_timer = self.loop.call_later(self.max_head_seconds, transport.close)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._head_timer.cancel()
-        self.resume_writing()
-        if not self.disconnected.done():
-            self.disconnected.set_result(None)
-        super().connection_lost(exc)
-
-    def pause_writing(self) -> None:
-        """Start a timer, because the client does not read and its answers fill our memory."""
-        super().pause_writing()
-        if self._unread_timer is None:
-            self._unread_timer = self.loop.call_later(self.max_unread_seconds, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        if self._unread_timer is not None:
-            self._unread_timer.cancel()
-            self._unread_timer = None
-
-    def data_received(self, data: bytes) -> None:
-        if self.refused:
-            return
-        if self._head_bytes is not None:
-            self._head_bytes += len(data)
-        super().data_received(data)
-        # A complete head has set the count to None, so a body in the same data is not counted.
-        if self._head_bytes is not None and self._head_bytes > self.max_head_bytes:
-            self._refuse(HeadTooLarge(f"The head is larger than {self.max_head_bytes} bytes."))
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self.scope[_DISCONNECT] = self.disconnected  # type: ignore[literal-required]
-        self._head_bytes = self._head_bytes or 0
-        self._head_timer.cancel()
-        self._head_timer = self.loop.call_later(self.max_head_seconds, self.transport.close)
-
-    def on_headers_complete(self) -> None:
-        self._head_bytes = None
-        self._head_timer.cancel()
-        super().on_headers_complete()
-
-    def send_400_response(self, msg: str) -> None:
-        self._refuse(InvalidInput(msg, hint="Speak HTTP/1.1, in plain text.", field="request"))
-
-    def _refuse(self, error: HoldfastError) -> None:
-        if self.refused or self.transport.is_closing():
-            return
-        self.refused = True
-        self._head_timer.cancel()
-        self.transport.write(encode_whole_response(error))
-        # Closing while a request is unread would reset the connection, and the client might not
-        # get this answer. So we only stop writing, ignore what it sends, and let it close.
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
-        self.timeout_keep_alive_task = self.loop.call_later(
-            self.max_linger_seconds, self.timeout_keep_alive_handler
-        )
-
-
-class CheckedHttpProtocol(BoundedHttpProtocol):
-    """Accepts connections of the same user, and of root, who could read our memory anyway."""
-
-    users = frozenset({os.geteuid(), 0})
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        # uvicorn's type allows for a Unix socket, which has no port; we never listen on one.
-        local = cast("peers.Address | None", self.server)
-        if not may_connect(self.client, local, self.users):
-            self._refuse(Refused("This server is for the user who started it."))
-
-
-def may_connect(
-    peer: peers.Address | None, local: peers.Address | None, users: frozenset[int]
-) -> bool:
-    """Whether the client is on this machine and belongs to one of the users."""
-    if peer is None or local is None or not peers.is_loopback(peer[0]):
-        return False
-    return peers.find_owner(peer, local) in users
-
-
-def encode_whole_response(error: HoldfastError) -> bytes:
-    """A complete HTTP response, for a connection without a parsed request."""
-    body, headers = _encode_error(error)
-    headers = [*headers, *SECURITY_HEADERS, (b"connection", b"close")]
-    lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
-    return STATUS_LINE[status_of(error)] + lines + b"\r\n" + body
 
 
 # -- the request ---------------------------------------------------------------------------------
@@ -213,11 +95,13 @@ class AccessControl:
         headers = join_headers(scope["headers"])
         try:
             check_caller(self.policy, headers, needs_token=scope["path"] not in PROOF_PATHS)
+            if CONNECTION in scope and scope["path"] not in PROOF_PATHS:
+                scope[CONNECTION].prove()
             receive = await check_body(self.policy, headers, receive, scope["path"])
         except Refused as refusal:
             await _send_refusal(refusal, send)
             return
-        CLIENT_DISCONNECT.set(scope.get(_DISCONNECT))
+        CLIENT_DISCONNECT.set(scope.get(DISCONNECT))
         await self.app(scope, receive, send)
 
 
@@ -365,6 +249,14 @@ async def _send_refusal(refusal: Refused, send: Send) -> None:
     status = status_of(refusal)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def encode_whole_response(error: HoldfastError) -> bytes:
+    """A complete HTTP response, for a connection without a parsed request."""
+    body, headers = _encode_error(error)
+    headers = [*headers, *SECURITY_HEADERS, (b"connection", b"close")]
+    lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
+    return STATUS_LINE[status_of(error)] + lines + b"\r\n" + body
 
 
 def _encode_error(error: HoldfastError) -> tuple[bytes, Pairs]:

@@ -5,6 +5,7 @@ It speaks ASGI. Every error is answered here, in one shape (`error_answers`).
 
 from __future__ import annotations
 
+import errno
 import logging
 import secrets
 from collections.abc import AsyncIterator
@@ -120,7 +121,15 @@ class Application:
             body = await read_body(receive) if route.reads_body else b""
             answer = await route.call(Incoming(self._debugger, scope, parts, body))
         except errors.HoldfastError as error:
+            if isinstance(error, errors.NoDescriptors):
+                self._debugger.warn_of_exhaustion(error)
             return _answer_error(error, is_flat=route.flat_errors)
+        except OSError as problem:
+            if problem.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+            exhausted = errors.NoDescriptors(f"no file descriptor is left: {problem}")
+            self._debugger.warn_of_exhaustion(exhausted)
+            return _answer_error(exhausted, is_flat=route.flat_errors)
         if isinstance(answer, Response):
             return answer
         return route.status, rest.encode(answer), ()

@@ -19,7 +19,9 @@ from holdfast.errors import (
     NotFound,
     NotJson,
     NotStored,
+    Overloaded,
     Refused,
+    RequestTooSlow,
     TimedOut,
     WrongState,
 )
@@ -34,10 +36,12 @@ STATUS: Mapping[type[HoldfastError], int] = MappingProxyType(
         TimedOut: 504,
         Failure: 500,
         NotStored: 507,
+        Overloaded: 503,
         Refused: 403,
         NotAuthorized: 401,
         HeadTooLarge: 431,
         BodyTooLarge: 413,
+        RequestTooSlow: 408,
         NotJson: 415,
     }
 )

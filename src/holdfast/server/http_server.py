@@ -18,10 +18,14 @@ import uvicorn
 
 from holdfast import errors
 from holdfast.server import gc_policy, peers
-from holdfast.server.access_control import AccessControl, Policy, choose_http_protocol
+from holdfast.server.access_control import AccessControl, Policy
 from holdfast.server.app import create_app
+from holdfast.server.connection_limits import choose_backlog
+from holdfast.server.http_protocol import choose_http_protocol
 from holdfast.service.debugger import Debugger
+from holdfast.trust import kernel_sockets
 from holdfast.trust.private_files import read_private_file, write_private_file
+from holdfast.trust.socket_owners import parse_address
 
 log = logging.getLogger(__name__)
 DEFAULT_PORT = 5000
@@ -102,7 +106,7 @@ async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
             server_header=False,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-            backlog=512,
+            backlog=choose_backlog(),
         )
     )
     stopping = asyncio.create_task(_stop_on_request(server, service))
@@ -124,7 +128,11 @@ async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
 
 
 def _is_same_user(peer: object, local: object) -> bool:
-    uid = peers.find_owner(peer, local)  # type: ignore[arg-type]
+    try:
+        uid = peers.find_owner(peer, local)  # type: ignore[arg-type]
+    except OSError as problem:
+        log.error("a connection is refused, because it cannot be checked: %r", problem)
+        return False
     return uid is not None and uid in (0, os.getuid())
 
 
@@ -223,6 +231,8 @@ async def _announce(
         await running
         raise errors.Failure("the server could not start")
     port = listener.getsockname()[1]
+    # From its first answer on, the kernel is believed when it does not know a client.
+    kernel_sockets.find_listener(parse_address(listener.getsockname()[:2]))
     url = build_url(listener.getsockname()[0], port)
     facts = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
     known_to_user = {**facts, "secret": secret, **({"token": token} if token else {})}

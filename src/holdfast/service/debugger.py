@@ -25,6 +25,7 @@ from holdfast.service.settings import Settings
 from holdfast.service.stop_signals import StopSignals
 from holdfast.service.warning_list import WarningList
 from holdfast.store import Store, open_store
+from holdfast.targets.program import descriptors
 from holdfast.targets.program.attachment import Trusted
 from holdfast.trust import proofs
 from holdfast.wire.server_answers import Health, ServerInfo, ServerWarning
@@ -62,6 +63,7 @@ class Debugger:
 
     @classmethod
     async def open(cls, data_dir: Path, trusted: Trusted, pool_size: int | None = None) -> Debugger:
+        descriptors.raise_limit()
         return cls(data_dir, await open_store(data_dir), trusted, pool_size)
 
     async def start(self) -> None:
@@ -130,6 +132,11 @@ class Debugger:
     def is_behind(self) -> bool:
         """Whether something is not on disk yet."""
         return self._watch.is_gone or self.programs.unsaved_warning() is not None
+
+    def warn_of_exhaustion(self, error: errors.NoDescriptors) -> None:
+        """Warn that a request failed because the server has no descriptors left."""
+        message = f"A request failed: {error.message}. {error.hint}"
+        self._warnings.add(error.code, message, **error.details)
 
     async def configure(self, changes: Mapping[str, Any]) -> Settings:
         settings = self.settings.replace(changes)

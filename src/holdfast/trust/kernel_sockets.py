@@ -7,6 +7,7 @@ and takes 50 µs. See sock_diag(7) for the messages.
 
 from __future__ import annotations
 
+import errno
 import socket
 import struct
 import sys
@@ -21,6 +22,7 @@ NLM_F_REQUEST = 1
 LOOPBACK_INTERFACE = 1  # so that a socket bound to `lo` is found too
 ALL_STATES = 0xFFFFFFFF
 ESTABLISHED, LISTENING = 1, 10
+_has_answered = False
 
 HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port id
 REQUEST = struct.Struct("=BBBxI")  # family, protocol, extensions, states
@@ -44,6 +46,14 @@ def unmap(ip: IP) -> IP:
     return getattr(ip, "ipv4_mapped", None) or ip
 
 
+def is_reliable() -> bool:
+    """Whether the kernel has answered once, so that no answer means that there is no socket.
+
+    A kernel that cannot answer at all says the same as one that does not find the socket.
+    """
+    return _has_answered
+
+
 def find_socket(local: tuple[IP, int], remote: tuple[IP, int]) -> Row | None:
     """The socket at `local` connected to `remote`; None when the kernel cannot say."""
     row = _ask(local, remote)
@@ -58,15 +68,20 @@ def find_listener(local: tuple[IP, int]) -> Row | None:
 
 
 def _ask(local: tuple[IP, int], remote: tuple[IP, int]) -> Row | None:
+    global _has_answered
     if sys.platform != "linux":
         return None
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, SOCK_DIAG) as netlink:
             netlink.settimeout(1)
             netlink.sendto(_build_request(local, remote), (0, 0))
-            return _parse_row(netlink.recv(8192))
-    except OSError:  # netlink is not available, as in some sandboxes
-        return None
+            row = _parse_row(netlink.recv(8192))
+    except OSError as problem:
+        if problem.errno in (errno.EMFILE, errno.ENFILE):
+            raise  # it would be there, but cannot be asked now
+        return None  # netlink is not available, as in some sandboxes
+    _has_answered = _has_answered or row is not None
+    return row
 
 
 def _build_request(local: tuple[IP, int], remote: tuple[IP, int]) -> bytes:

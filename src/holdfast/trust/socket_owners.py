@@ -52,7 +52,12 @@ def _find_owner_of_waiting(source: ModuleType, waiting: Row) -> int | None:
 
 
 def _find_socket(local: tuple[IP, int], remote: tuple[IP, int]) -> Row | None:
-    return kernel_sockets.find_socket(local, remote) or socket_tables.find_socket(local, remote)
+    row = kernel_sockets.find_socket(local, remote)
+    if row is not None or kernel_sockets.is_reliable():
+        # A client that has closed already is not found. To search the tables for it takes a hundred
+        # times as long, and would let another user keep the server busy.
+        return row
+    return socket_tables.find_socket(local, remote)
 
 
 def is_loopback(host: str) -> bool:

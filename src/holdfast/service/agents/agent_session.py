@@ -78,6 +78,9 @@ class AgentHold:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+_AFTER_END = "It has ended, and its recording stays: GET its /events, or replay it."
+
+
 class AgentSession(Session):
     """It runs while its process does; it is paused while its bridge holds something."""
 
@@ -141,7 +144,7 @@ class AgentSession(Session):
         if self.over:
             raise errors.WrongState(
                 f"the agent of session {self.id} has ended: {self.reason}",
-                hint="Its recording stays: GET its /events, or replay it.",
+                hint=_AFTER_END,
                 session_id=self.id,
                 kind=self.kind.value,
                 state=self.state.value,
@@ -157,8 +160,10 @@ class AgentSession(Session):
     def not_a_program(self) -> errors.WrongState:
         return errors.WrongState(
             f"session {self.id} is of kind {self.kind.value}: it has no program to look into",
-            hint="GET its /state, POST its /command, /pause, /continue or /step-over; what it "
-            "holds is at GET /api/holds.",
+            hint=_AFTER_END
+            if self.over
+            else "GET its /state, POST its /command, /pause, /continue or /step-over; "
+            "what it holds is at GET /api/holds.",
             session_id=self.id,
             kind=self.kind.value,
             state=self.state.value,

@@ -91,7 +91,9 @@ class CallHolds:
         if not holds:
             raise errors.WrongState(
                 f"no call of session {session.id} is held",
-                hint="Set a breakpoint with POST /api/breakpoints and let the call come.",
+                hint="It has ended, and makes no more calls."
+                if session.over
+                else "Set a breakpoint with POST /api/breakpoints and let the call come.",
                 session_id=session.id,
                 state=session.state.value,
                 possible=["delete"],

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 from holdfast import errors
+from holdfast.targets.program import descriptors
 from holdfast.targets.program.attachment import ProbeSource, load_probe, wait_until_initialized
 from holdfast.targets.program.dap_connection import body_of
 from holdfast.targets.program.launcher import (
@@ -30,8 +31,10 @@ from holdfast.wire import dap
 async def start(request: Request) -> Target:
     """Launch through an adapter of our own."""
     target = Target(request.listener, route="adapter", request_timeout=request.request_timeout)
-    ours, theirs = socket.socketpair()
-    with contextlib.ExitStack() as on_failure, theirs:
+    descriptors.check_room()
+    with descriptors.report_exhaustion():
+        ours, theirs = socket.socketpair()
+    with descriptors.report_exhaustion(), contextlib.ExitStack() as on_failure, theirs:
         on_failure.callback(ours.close)
         process = await spawn(
             [sys.executable, "-m", "debugpy.adapter"],

@@ -24,6 +24,7 @@ import psutil
 
 from holdfast import errors
 from holdfast.model.launch import Attach
+from holdfast.targets.program import descriptors
 from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
 from holdfast.targets.program.join_tickets import Handshake, JoinTicket
 from holdfast.targets.program.launcher import DEBUGPY, INITIALIZE, PROBE, Setup, post_setup
@@ -370,11 +371,17 @@ async def connect_to_process(pid: int, door: Door, child_ticket: str, timeout: f
 
 async def _start_injector(pid: int, code: str) -> tuple[Spawned, int]:
     """Start the process that injects the code. Return it and the pipe with its output."""
-    output, theirs = os.pipe()
-    reading, writing = os.pipe()
-    with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
+    descriptors.check_room()
+    with (
+        descriptors.report_exhaustion(),
+        contextlib.ExitStack() as on_failure,
+        contextlib.ExitStack() as always,
+    ):
+        output, theirs = os.pipe()
         on_failure.callback(os.close, output)
-        for fd in (theirs, reading, writing):
+        always.callback(os.close, theirs)
+        reading, writing = os.pipe()
+        for fd in (reading, writing):
             always.callback(os.close, fd)
         os.write(writing, code.encode())
         script = Path(__file__).with_name("code_injector.py")

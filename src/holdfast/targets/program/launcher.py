@@ -18,7 +18,7 @@ from holdfast import errors
 from holdfast.core import interpreter_flags
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
-from holdfast.targets.program import interpreters
+from holdfast.targets.program import descriptors, interpreters
 from holdfast.targets.program.dap_connection import ConnectionClosed, Reply, body_of
 from holdfast.targets.program.interpreter_pool import environment_changes
 from holdfast.targets.program.pipes import Pipes
@@ -278,15 +278,22 @@ async def arm(
     request_timeout: float = 10.0,
 ) -> Target:
     """Start an interpreter with the debugger in it, which then waits for its program."""
+    descriptors.check_room()
     target = Target(TargetListener(), route="direct", request_timeout=request_timeout)
-    ours, theirs = socket.socketpair()
-    streams = Pipes() if terminal_size is None else Terminal(terminal_size)
-    argv = [python, *flags, str(PROBE / "boot.py"), str(theirs.fileno()), DEBUGPY, child_ticket]
-    argv += ["gevent" if with_gevent else "", *map(str, streams.inherited)]
-    with contextlib.ExitStack() as on_failure, theirs, contextlib.ExitStack() as always:
+    with (
+        descriptors.report_exhaustion(),
+        contextlib.ExitStack() as on_failure,
+        contextlib.ExitStack() as always,
+    ):
+        ours, theirs = socket.socketpair()
         on_failure.callback(ours.close)
+        always.callback(theirs.close)
+        streams = Pipes() if terminal_size is None else Terminal(terminal_size)
         on_failure.callback(streams.close_ours)
         always.callback(streams.close_theirs)
+        boot = str(PROBE / "boot.py")
+        argv = [python, *flags, boot, str(theirs.fileno()), DEBUGPY, child_ticket]
+        argv += ["gevent" if with_gevent else "", *map(str, streams.inherited)]
         try:
             process = await spawn(
                 argv,
@@ -299,6 +306,8 @@ async def arm(
                 tag=tag,
             )
         except OSError as error:
+            if descriptors.is_exhausted(error):
+                raise
             raise errors.LaunchFailed(f"cannot start {python}: {error}") from error
         on_failure.pop_all()
     target.input, target.outputs = streams.connect(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import asyncio
 import codecs
+import contextlib
 import fcntl
 import os
 import termios
@@ -177,9 +178,14 @@ class Pipes:
     inherited: tuple[int, ...] = ()
 
     def __init__(self) -> None:
-        stdin, our_stdin = os.pipe()
-        our_stdout, stdout = os.pipe()
-        our_stderr, stderr = os.pipe()
+        with contextlib.ExitStack() as on_failure:
+            pairs = []
+            for _ in range(3):
+                pairs.append(os.pipe())
+                for fd in pairs[-1]:
+                    on_failure.callback(os.close, fd)
+            on_failure.pop_all()
+        (stdin, our_stdin), (our_stdout, stdout), (our_stderr, stderr) = pairs
         self.streams = (stdin, stdout, stderr)
         self._ours = (our_stdin, our_stdout, our_stderr)
 

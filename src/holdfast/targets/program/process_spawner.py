@@ -24,7 +24,7 @@ from typing import Any
 
 import psutil
 
-from holdfast.targets.program import warden
+from holdfast.targets.program import descriptors, warden
 from holdfast.targets.program.process_killer import kill_all, open_pidfd, release, send_signal
 from holdfast.targets.program.process_tags import set_tag, untag
 
@@ -147,6 +147,7 @@ def _start(
     argv: list[str], tag: int | None, **options: Any
 ) -> tuple[_Child, int | None, int | None]:
     child = _Child(argv, start_new_session=True, **options)
+    descriptors.restore_limit(child.pid)
     if tag is None:
         untag(child.pid)  # this server may itself be a target, and have the tag of another server
     elif not set_tag(child.pid, tag):

@@ -27,6 +27,12 @@ class Terminal:
 
     def __init__(self, size: tuple[int, int]) -> None:
         self._ours, self._theirs = os.openpty()
+        try:
+            self._writing = os.dup(self._ours)
+        except OSError:
+            os.close(self._ours)
+            os.close(self._theirs)
+            raise
         columns, rows = size
         fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         attributes = termios.tcgetattr(self._theirs)
@@ -38,15 +44,15 @@ class Terminal:
 
     def close_ours(self) -> None:
         os.close(self._ours)
+        os.close(self._writing)
 
     def close_theirs(self) -> None:
         os.close(self._theirs)
 
     def connect(self, report: Report) -> tuple[Input, list[Output]]:
         """Read and write our end."""
-        reading, writing = self._ours, os.dup(self._ours)
-        output = Output(reading, lambda text: report("stdout", text))
-        return TerminalInput(writing, self._path), [output]
+        output = Output(self._ours, lambda text: report("stdout", text))
+        return TerminalInput(self._writing, self._path), [output]
 
 
 class TerminalInput(Input):

@@ -1,0 +1,217 @@
+"""Many connections at once: those of another user, and idle ones of one's own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from harness import Program, Server
+from holdfast import errors
+from holdfast.targets.program import descriptors, launcher
+from polling import wait_until
+from session_states import check_error
+
+LOOP = Program("loop.py")
+
+# Another user, who opens so many connections in one of three ways. Those that he keeps are the
+# newest two hundred, because he has only so many descriptors himself.
+FLOOD = """
+import collections, encodings.idna, os, socket, sys
+port, count, way = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+os.setgid(65534)
+os.setuid(65534)
+kept, made = collections.deque(maxlen=200), 0
+for number in range(count):
+    try:
+        caller = socket.create_connection(("127.0.0.1", port), timeout=30)
+    except OSError:
+        continue
+    made += 1
+    if way == "asks":
+        caller.send(b"GET /health HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+    if way != "leaves":
+        kept.append(caller)
+    if number % 100 == 0:
+        print(made, flush=True)
+print(made, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("floods") / "data")
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextlib.contextmanager
+def start_plainly(
+    folder: Path, limit: str, pool_size: str = "0"
+) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """A server that is started with a limit, and a client of it."""
+    serve = f'{limit}; exec "{sys.executable}" -m holdfast serve --port 0 "$@"'
+    options = ["--data-dir", str(folder / "data"), "--ready-file", str(folder / "ready")]
+    argv = ["sh", "-c", serve, "sh", *options, "--pool-size", pool_size]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            while "Holdfast is at" not in (said := process.stderr.readline()):
+                assert said, "it did not start"
+            url = json.loads((folder / "ready").read_text())["url"]
+            with httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+                yield process, client
+        finally:
+            process.terminate()
+
+
+def connect(server: Server) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", get_port(server)), timeout=60)
+
+
+def get_port(server: Server) -> int:
+    return int(urlsplit(server.url).port or 0)
+
+
+def count_descriptors(server: Server) -> int:
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+
+def limit_descriptors(server: Server, soft: int) -> None:
+    _, hard = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (min(soft, hard), hard))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("way", ["asks", "waits", "leaves"])
+def test_a_flood_of_another_user_leaves_the_owner_served(own: Server, way: str) -> None:
+    before = count_descriptors(own)
+    argv = [sys.executable, "-c", FLOOD, str(get_port(own)), "2000", way]
+    served, most = 0, 0
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as flood:
+        assert flood.stdout is not None
+        for line in flood.stdout:
+            made = int(line)
+            for _ in range(5):
+                own.http.get("/health").raise_for_status()
+                with contextlib.closing(connect(own)) as caller:
+                    caller.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    assert caller.recv(100).startswith(b"HTTP/1.1 200 ")
+                served += 2
+            most = max(most, count_descriptors(own))
+    assert flood.returncode == 0
+    assert made > 1900
+    assert served >= 100
+    assert most - before < 100
+
+
+@pytest.mark.slow
+def test_a_thousand_idle_connections_leave_their_owner_served(tmp_path: Path) -> None:
+    """The server may have fewer descriptors than that. The oldest idle ones give way."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4000)), hard))
+    try:
+        with (
+            start_plainly(tmp_path, "ulimit -n 600") as (process, client),
+            contextlib.ExitStack() as stack,
+        ):
+            place = (client.base_url.host, client.base_url.port or 0)
+            callers = [
+                stack.enter_context(socket.create_connection(place, timeout=60))
+                for _ in range(1000)
+            ]
+            for _ in range(3):
+                session = client.post("/sessions").raise_for_status().json()["session_id"]
+                launch = {"script": LOOP.path, "wait": 60}
+                ended = client.post(f"/sessions/{session}/launch", json=launch)
+                assert ended.raise_for_status().json()["exit_code"] == 0
+            assert len(os.listdir(f"/proc/{process.pid}/fd")) < 450
+            callers[-1].sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert callers[-1].recv(100).startswith(b"HTTP/1.1 200 ")
+            with contextlib.suppress(ConnectionResetError):
+                assert callers[0].recv(100) == b""
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_launch_without_descriptors_says_so_and_leaks_none(own: Server) -> None:
+    with own.session() as session:
+        session.launch(LOOP)  # whatever is opened once is open now
+        before = count_descriptors(own)
+        limit_descriptors(own, before + 6)
+        for _ in range(3):
+            answer = own.http.post(session.path("/launch"), json={"script": LOOP.path})
+            error = check_error(answer, 503)
+            assert error["short"] == "descriptors_exhausted"
+            assert "ulimit -n" in error["hint"]
+        assert count_descriptors(own) == before
+        [warning] = own.get("/health")["warnings"]
+        assert warning["code"] == "DESCRIPTORS_EXHAUSTED"
+        assert "ulimit -n" in own.wait_for_log("descriptors in use")
+
+        limit_descriptors(own, 65536)
+        assert session.launch(LOOP)["exit_code"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pool_size", ["0", "1"], ids=["cold", "warm"])
+def test_the_server_takes_what_it_may_and_programs_get_what_it_was_given(
+    tmp_path: Path, pool_size: str
+) -> None:
+    """A program that closes all descriptors up to its limit would take long with ours."""
+    show = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE))"
+    in_child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {show!r}])"
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with start_plainly(tmp_path, "ulimit -Sn 300", pool_size) as (process, client):
+        soft, _ = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        assert soft == min(hard, 65536) > 300
+        if pool_size != "0":
+            wait_until(lambda: any(client.get("/info").json()["warm_interpreters"].values()))
+        for code in (show, in_child):
+            path = f"/sessions/{client.post('/sessions').json()['session_id']}"
+            client.post(f"{path}/launch", json={"code": code, "wait": 60})
+            outputs = client.get(f"{path}/output?type=stdout").json()["outputs"]
+            assert "".join(each["text"] for each in outputs).strip() == str((300, hard))
+
+
+def test_a_failure_at_any_descriptor_leaks_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if others took the last descriptors after they were counted."""
+    monkeypatch.setattr(descriptors, "check_room", lambda: None)
+
+    async def fail_with(room: int) -> int:
+        """The number of descriptors that a failed start left open."""
+        before = set(os.listdir("/dev/fd"))
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        highest = max(map(int, before))
+        fillers = [os.open(os.devnull, os.O_RDONLY) for _ in range(highest - len(before) + 2)]
+        used = max(fillers, default=highest) + 1
+        resource.setrlimit(resource.RLIMIT_NOFILE, (used + room, hard))
+        try:
+            with pytest.raises(errors.NoDescriptors):
+                await launcher.arm(sys.executable, cwd="/", env=dict(os.environ), tag=None)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            for filler in fillers:
+                os.close(filler)
+        return len(set(os.listdir("/dev/fd")) - before)
+
+    async def main() -> None:
+        await asyncio.to_thread(bool)  # what the loop opens once is open now
+        for room in range(8):
+            assert await fail_with(room) == 0, room
+
+    asyncio.run(main())
