@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, field
 
 from holdfast.model.launch import Attach, Launch, LaunchChanges, Preparation
 from holdfast.wire.described import Label, SystemText, VariableName, about
@@ -211,8 +211,9 @@ class LaunchOptions(Body):
         ),
     ] = False
     terminal_size: Annotated[
-        tuple[TerminalSide, TerminalSide], about("The columns and rows of the terminal.")
-    ] = (80, 24)
+        Annotated[list[TerminalSide], Meta(min_length=2, max_length=2)],
+        about("The columns and rows of the terminal."),
+    ] = field(default_factory=lambda: [80, 24])
     stop_on_exception: Annotated[
         StopOnException,
         about("Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones."),
@@ -294,7 +295,7 @@ class LaunchRequest(LaunchOptions, dict=True):
             venv=self.venv,
             stdin_inputs=tuple(self.stdin_inputs),
             terminal=self.terminal,
-            terminal_size=self.terminal_size,
+            terminal_size=(self.terminal_size[0], self.terminal_size[1]),
             stop_on_exception=self.stop_on_exception,
             stop_on_entry=self.stop_on_entry,
             just_my_code=self.just_my_code,
