@@ -2677,7 +2677,7 @@ export interface InputAccepted {
   watches?: Watch[];
   /** The breakpoints that came with the start, as they are now. */
   breakpoints_set?: BreakpointAnswer[];
-  /** With `include`: what this run wrote and no answer has shown; its end. */
+  /** With `include`: what this run wrote and no answer has shown; its end. Neighbours of one stream are one entry. */
   output?: OutputEntry[];
   /** With `output`: how much there was, and how much of it is left out. */
   output_counts?: OutputCounts;
@@ -3328,7 +3328,7 @@ export interface ProgramDetail {
   watches: Watch[];
   /** The breakpoints that came with the start, as they are now. */
   breakpoints_set?: BreakpointAnswer[];
-  /** With `include`: what this run wrote and no answer has shown; its end. */
+  /** With `include`: what this run wrote and no answer has shown; its end. Neighbours of one stream are one entry. */
   output?: OutputEntry[];
   /** With `output`: how much there was, and how much of it is left out. */
   output_counts?: OutputCounts;
@@ -3688,7 +3688,7 @@ export interface ProgramStatus {
   watches?: Watch[];
   /** The breakpoints that came with the start, as they are now. */
   breakpoints_set?: BreakpointAnswer[];
-  /** With `include`: what this run wrote and no answer has shown; its end. */
+  /** With `include`: what this run wrote and no answer has shown; its end. Neighbours of one stream are one entry. */
   output?: OutputEntry[];
   /** With `output`: how much there was, and how much of it is left out. */
   output_counts?: OutputCounts;
@@ -3822,7 +3822,7 @@ export interface ProgramSummary {
   watches?: Watch[];
   /** The breakpoints that came with the start, as they are now. */
   breakpoints_set?: BreakpointAnswer[];
-  /** With `include`: what this run wrote and no answer has shown; its end. */
+  /** With `include`: what this run wrote and no answer has shown; its end. Neighbours of one stream are one entry. */
   output?: OutputEntry[];
   /** With `output`: how much there was, and how much of it is left out. */
   output_counts?: OutputCounts;

@@ -443,6 +443,8 @@ class Target:
             await asyncio.wait([reply], timeout=_ANSWER_SECONDS)
         if reply.done():
             raise _Answered
+        if stacks.is_debugger_busy:
+            raise UnreadableProcess("it is still at work")
         return stacks
 
     async def _wait_for_body(self, reply: Reply, op: str, problem: str) -> dap.Body:
