@@ -2772,7 +2772,7 @@ export interface LaunchOptions {
   /** Whether its stdin, stdout and stderr are a terminal. It echoes what is written to stdin, `\u0003` there interrupts the program, and all output is of type stdout. */
   terminal?: boolean;
   /** The columns and rows of the terminal. */
-  terminal_size?: [number, number];
+  terminal_size?: number[];
   /** Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones. */
   stop_on_exception?: boolean | "uncaught";
   /** Whether it stops at its first line. */
@@ -2817,7 +2817,7 @@ export interface LaunchRequest {
   /** Whether its stdin, stdout and stderr are a terminal. It echoes what is written to stdin, `\u0003` there interrupts the program, and all output is of type stdout. */
   terminal?: boolean;
   /** The columns and rows of the terminal. */
-  terminal_size?: [number, number];
+  terminal_size?: number[];
   /** Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones. */
   stop_on_exception?: boolean | "uncaught";
   /** Whether it stops at its first line. */
