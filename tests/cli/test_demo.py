@@ -61,7 +61,7 @@ def test_it_shows_every_request_as_one_would_type_it(tmp_path: Path, env: dict[s
     assert ran.returncode == 0, ran.stderr
     assert "\x1b[" not in ran.stdout
     assert ran.stdout.count("curl -X ") == 7
-    assert 'curl -X POST $URL/sessions/$S/launch -H "$JSON"' in ran.stdout
+    assert 'curl -X POST $URL/sessions/$S/restart -H "$JSON"' in ran.stdout
     assert "changed  offer: {'percent': 10}" in ran.stdout
     assert "Found: checkout.py:15" in ran.stdout
-    assert "9 requests" in ran.stdout
+    assert "7 requests" in ran.stdout

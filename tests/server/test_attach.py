@@ -19,6 +19,7 @@ import pytest
 
 from child_processes import CHILD_STARTER, PATIENCE, is_gone, run_undebugged, wait_for_children
 from harness import Program, Server, Session
+from holdfast.targets.program.launcher import DEBUGPY, PROBE
 from polling import wait_until
 
 ATTACH_TARGET = Program("attach_target.py")
@@ -311,6 +312,69 @@ def test_a_process_has_one_debugger(server: Server, session: Session, running: S
 
     assert session.id in answer["error"]["message"]
     assert session.post("/pause", {"wait": PATIENCE})["status"] == "paused"
+
+
+# -- in a container -------------------------------------------------------------------------------
+
+UNSHARE = ["unshare", "--fork", "--kill-child", "--pid", "--net", "--mount", "--mount-proc"]
+
+
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+
+def may_unshare() -> bool:
+    with contextlib.suppress(OSError):
+        return subprocess.run([*UNSHARE, "true"], capture_output=True).returncode == 0
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not may_unshare(), reason="this user may not make namespaces")
+def test_a_process_in_other_namespaces_is_attached_to(
+    session: Session, running: Started, python: str
+) -> None:
+    """It has its own processes, network and mounts, and sees neither our probe nor our debugpy."""
+    hide = f"mount -t tmpfs none {PROBE} && mount -t tmpfs none {DEBUGPY}/debugpy"
+    script = f'{hide} && exec "$0" "$@"'
+    outer = running(*UNSHARE, "sh", "-c", script, python, ATTACH_TARGET.path).ready()
+    [inner] = psutil.Process(outer.pid).children()
+    session.break_at(ATTACH_TARGET, "turn")
+
+    for _round in range(2):
+        stop = attach(session, pid=inner.pid)
+
+        assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
+        assert session.get("")["pid"] == inner.pid
+        assert session.evaluate("os.getpid()") == "1"
+        assert session.evaluate(f"os.listdir({str(PROBE)!r})") == "[]"
+        probe = session.evaluate("sys.modules['_holdfast'].__path__[0]").strip("'")
+        folder = Path(f"/proc/{inner.pid}/root{probe}").parent
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert sorted(path.name for path in folder.iterdir()) == ["debugpy", "probe"]
+        session.post("/detach")
+        assert outer.is_free()
+        assert not folder.exists()
+
+    answer = session.post("/attach", {"pid": inner.pid, "debug_subprocesses": True}, expect=400)
+    assert "another pid namespace" in answer["error"]["message"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process as another user")
+@pytest.mark.skipif(not os.path.exists(SYSTEM_PYTHON), reason="no Python that all users can run")
+def test_a_process_of_another_user_is_attached_to_by_root(
+    session: Session, running: Started
+) -> None:
+    """It may read neither our ticket nor, perhaps, our files."""
+    user = "import os; os.setgid(65534); os.setuid(65534); "
+    loop = "print('ready', flush=True)\nwhile True: __import__('time').sleep(0.01)"
+    program = running(SYSTEM_PYTHON, "-c", user + loop).ready()
+
+    assert attach(session, pid=program.pid, wait=0)["status"] == "running"
+
+    assert session.post("/pause", {"wait": PATIENCE})["status"] == "paused"
+    assert session.evaluate("os.getuid()") == "65534"
+    session.post("/detach")
+    assert program.process.poll() is None
 
 
 # -- by address -----------------------------------------------------------------------------------

@@ -108,6 +108,8 @@ def _bytecode_cache() -> Optional[str]:
     debugpy's own directory belongs to the server, holds one Python's bytecode, and may not be
     writable. None if there is no directory that only this user can write to.
     """
+    if os.path.basename(os.path.dirname(debugpy_folder())).startswith("holdfast-"):
+        return None  # a copy, which has its bytecode beside it and is removed as a whole
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = os.path.join(caches, "holdfast")
     try:

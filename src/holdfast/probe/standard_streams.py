@@ -13,6 +13,7 @@ import time
 from typing import Any, Dict, List, Optional, Tuple
 
 from .server_messages import report
+from .tracing_watch import is_debuggers
 
 _MAX_CHECKS, _CHECK_SECONDS = (
     100,
@@ -104,11 +105,18 @@ class FileIO(io.FileIO):
 
     Two pipes have no order between them: a change from one to the other waits, for a moment at
     the most, until what was written to the first has been read.
+
+    Once the program has a tracer of its own, such as pdb, the order is given up. The tracer would
+    step into `write`, which is not Python elsewhere.
     """
 
     last_fd = -1
 
     def write(self, data: Any) -> Any:
+        if sys.gettrace() is not None and not is_debuggers(sys.gettrace()):
+            if "write" in vars(FileIO):
+                del FileIO.write  # of this class, not of its base
+            return super().write(data)
         fd = self.fileno()
         if FileIO.last_fd != fd:
             if FileIO.last_fd != -1:

@@ -46,14 +46,12 @@ def _is_programs(frame: Any) -> bool:
 def _watch_settrace(original: Callable[[Any], Any]) -> Any:
     def settrace(function: Any) -> Any:
         frame = sys._getframe(1)
-        was_ours = _is_debuggers(sys.gettrace())
-        answer = original(function)
         if _is_programs(frame):
-            if _is_debuggers(function):
+            if is_debuggers(function):
                 _note_restored()
-            elif was_ours:
+            elif is_debuggers(sys.gettrace()):
                 _note_lost("sys.settrace", frame)
-        return answer
+        return original(function)  # from here on, the program's tracer sees what we call
 
     return _mark(settrace)
 
@@ -64,7 +62,7 @@ def _watch_threads(original: Callable[[Any], Any]) -> Any:
     def settrace(function: Any) -> Any:
         answer = original(function)
         now, frame = sys.gettrace(), sys._getframe(1)
-        if now is not None and not _is_debuggers(now) and _is_programs(frame):
+        if now is not None and not is_debuggers(now) and _is_programs(frame):
             _note_lost("threading.settrace", frame)
         return answer
 
@@ -76,7 +74,7 @@ def _mark(function: Any) -> Any:
     return function
 
 
-def _is_debuggers(function: Any) -> bool:
+def is_debuggers(function: Any) -> bool:
     """Whether a trace function is one of ours or of pydevd's, compiled or not."""
     function = getattr(function, "__func__", function)
     code = getattr(function, "__code__", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from holdfast import errors
@@ -12,7 +13,9 @@ from holdfast.model.launch import NO_PREPARATION, Attach, Preparation
 from holdfast.targets.program import attachment
 from holdfast.targets.program.attachment import Door, ProbeSource
 from holdfast.targets.program.launcher import Setup
+from holdfast.targets.program.process_view import ProcessView
 from holdfast.targets.program.target import Target, TargetListener
+from holdfast.targets.program.visiting_folder import VisitingFolder
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
@@ -53,7 +56,9 @@ async def _connect(session: ProgramSession, attach: Attach, listener: TargetList
     if attach.pid is None:
         return await _connect_by_address(session, attach, listener)
     _check_undebugged(session, attach.pid)
+    view = await attachment.check_process(attach.pid)
     if attach.debug_subprocesses:
+        _check_children_reachable(view)
         await session.children.open_door()
     settings = session.settings
 
@@ -61,15 +66,33 @@ async def _connect(session: ProgramSession, attach: Attach, listener: TargetList
         return Target(listener, route="pid", request_timeout=settings.request_timeout)
 
     door = Door(session.programs.trusted, session.programs.tickets, new_target)
-    await door.open()
-    try:
-        target = await attachment.connect_to_process(
-            attach.pid, door, session.children.ticket, settings.attach_timeout
-        )
-        await _configure(session, attach, target, ProbeSource.LOADED)
-    finally:
-        door.close()
+    with contextlib.ExitStack() as on_failure:
+        folder: VisitingFolder | None = None
+        if view.is_apart:
+            folder = await asyncio.to_thread(VisitingFolder.create, view)
+            on_failure.callback(folder.remove)
+        try:
+            await door.open(folder)
+            target = await attachment.connect_to_process(
+                view, door, session.children.ticket, settings.attach_timeout, folder
+            )
+            await _configure(session, attach, target, ProbeSource.LOADED)
+        finally:
+            door.close()
+        on_failure.pop_all()
+    if folder is not None:
+        target.call_at_end(folder.remove)
     return target
+
+
+def _check_children_reachable(view: ProcessView) -> None:
+    if view.is_apart:
+        raise errors.InvalidInput(
+            f"children of process {view.pid} cannot be followed:"
+            f" it has {', '.join(view.differences)}",
+            hint="Attach without debug_subprocesses, or run this server where the process runs.",
+            field="debug_subprocesses",
+        )
 
 
 def _check_undebugged(session: ProgramSession, pid: int) -> None:

@@ -14,8 +14,11 @@ import json
 import logging
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import sys
+import textwrap
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -30,14 +33,17 @@ from holdfast.targets.program.join_tickets import Handshake, JoinTicket
 from holdfast.targets.program.launcher import DEBUGPY, INITIALIZE, PROBE, Setup, post_setup
 from holdfast.targets.program.process_killer import open_pidfd
 from holdfast.targets.program.process_spawner import Spawned, spawn
+from holdfast.targets.program.process_view import ProcessView, read_view
 from holdfast.targets.program.python_processes import find_obstacle_of_pid
 from holdfast.targets.program.target import Target, TargetListener
+from holdfast.targets.program.visiting_folder import VisitingFolder
 from holdfast.wire import dap
 
 log = logging.getLogger(__name__)
 
 _GREETING_SECONDS = 5.0
 _ARRIVAL_SECONDS = 2.0
+_MAX_LINE = 300
 _LISTEN_HINT = "Start the program with `python -m debugpy --listen HOST:PORT program.py`."
 
 _HANDSHAKE_SECONDS = 5.0
@@ -63,6 +69,9 @@ class Door:
         self._checks: set[asyncio.Task[None]] = set()
         self.arrived: asyncio.Queue[Target] = asyncio.Queue()
         self.refusal: str | None = None
+        self.ticket_path = ""
+        """Where a process finds the ticket."""
+        self._visited: VisitingFolder | None = None
         self.has_visitor = False
         """Somebody has connected who may."""
 
@@ -72,21 +81,38 @@ class Door:
         assert self._ticket is not None
         return self._ticket
 
-    async def open(self) -> None:
+    async def open(self, folder: VisitingFolder | None = None) -> None:
+        """Listen on loopback; or in a directory of a process that does not share that with us."""
         loop = asyncio.get_running_loop()
+        if folder is not None:
+            listener, path = folder.bind_socket()
+            self._server = await loop.create_unix_server(
+                lambda: DebuggerConnection(self), sock=listener
+            )
+            self._visited = folder
+            self._ticket = JoinTicket.create(self._tickets, path)
+            text = self._ticket.path.read_text()
+            self.ticket_path = folder.write_ticket(text)
+            return
         self._server = await loop.create_server(lambda: DebuggerConnection(self), "127.0.0.1", 0)
         address: tuple[str, int] = self._server.sockets[0].getsockname()[:2]
         try:
             self._ticket = JoinTicket.create(self._tickets, address)
+            self.ticket_path = str(self._ticket.path)
         except OSError as problem:
             self.close()
             raise errors.NotStored(f"cannot write below {self._tickets}: {problem}") from None
 
     def begin_handshake(self, transport: asyncio.BaseTransport) -> Handshake | None:
         """The proofs to exchange with a process of the same user; None for another's."""
-        peer = transport.get_extra_info("peername")
-        local = transport.get_extra_info("sockname")
-        if self._server is None or not self._trusted(peer, local):
+        if self._server is None:
+            return None
+        if self._visited is None:
+            peer = transport.get_extra_info("peername")
+            local = transport.get_extra_info("sockname")
+            if not self._trusted(peer, local):
+                return None
+        elif _read_peer_pid(transport) != self._visited.pid:
             return None
         return Handshake(self.ticket.secret)
 
@@ -124,10 +150,20 @@ class Door:
             self._server = None
         if self._ticket is not None:
             self._ticket.remove()
+        if self._visited is not None:
+            self._visited.remove_ticket()
         for check in self._checks:
             check.cancel()
         while not self.arrived.empty():
             self.arrived.get_nowait().connection.close()
+
+
+def _read_peer_pid(transport: asyncio.BaseTransport) -> int:
+    """The process at the other end of a Unix socket, as the kernel knows it."""
+    plain = transport.get_extra_info("socket")
+    credentials = plain.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    pid: int = struct.unpack("3i", credentials)[0]
+    return pid
 
 
 class DebuggerConnection(Connection):
@@ -248,7 +284,7 @@ async def wait_until_initialized(target: Target, reply: Reply) -> None:
 
 async def load_probe(target: Target, probe: ProbeSource) -> None:
     """Make the debugger load our probe."""
-    code = _local_code() if probe is ProbeSource.FILES else _remote_code()
+    code = _local_code(str(PROBE)) if probe is ProbeSource.FILES else _remote_code()
     code += "import _holdfast.injection\n_holdfast.injection.join_debugger()\n"
     arguments = {"expression": f"exec({code!r}, {{}})", "context": "repl"}
     try:
@@ -263,13 +299,13 @@ async def load_probe(target: Target, probe: ProbeSource) -> None:
         ) from None
 
 
-def _local_code() -> str:
-    loader = PROBE / "package_loader.py"
+def _local_code(probe: str) -> str:
+    loader = f"{probe}/package_loader.py"
     return (
-        f"with open({str(loader)!r}, encoding='utf-8') as file:\n"
+        f"with open({loader!r}, encoding='utf-8') as file:\n"
         "    namespace = {'__name__': '_holdfast_loader'}\n"
-        f"    exec(compile(file.read(), {str(loader)!r}, 'exec'), namespace)\n"
-        f"namespace['load_module']({str(PROBE)!r}, 'injection')\n"
+        f"    exec(compile(file.read(), {loader!r}, 'exec'), namespace)\n"
+        f"namespace['load_module']({probe!r}, 'injection')\n"
     )
 
 
@@ -331,21 +367,45 @@ async def connect(
 # -- by pid ---------------------------------------------------------------------------------------
 
 
-async def connect_to_process(pid: int, door: Door, child_ticket: str, timeout: float) -> Target:
+async def check_process(pid: int) -> ProcessView:
+    """Raise unless we may attach to it; how it sees the system."""
+    await asyncio.to_thread(_check_process, pid)
+    _check_injector()
+    try:
+        return await asyncio.to_thread(read_view, pid)
+    except FileNotFoundError:
+        raise errors.ProcessNotFound(f"no process {pid}", pid=pid) from None
+    except OSError as problem:
+        raise errors.AttachFailed(
+            f"cannot attach to process {pid}: the system does not say how it is separated"
+            f" from this server: {problem.strerror}",
+            pid=pid,
+        ) from None
+
+
+async def connect_to_process(
+    view: ProcessView,
+    door: Door,
+    child_ticket: str,
+    timeout: float,
+    folder: VisitingFolder | None = None,
+) -> Target:
     """Inject our probe into a running process, and wait until it connects to the door.
 
     Every user can read gdb's command line. So the code has the path of a ticket, and no secret.
     """
-    await asyncio.to_thread(_check_process, pid)
-    _check_injector()
-    code = (
+    pid = view.pid
+    probe, debugpy_dir = (folder.probe, folder.path) if folder else (str(PROBE), DEBUGPY)
+    work = (
         "import sys\nhad_threading = 'threading' in sys.modules\n"
-        f"{_local_code()}import _holdfast.injection\n"
+        f"{_local_code(probe)}import _holdfast.injection\n"
         "_holdfast.injection.enter_process("
-        f"{str(door.ticket.path)!r}, {DEBUGPY!r}, {child_ticket!r}, had_threading)\n"
+        f"{door.ticket_path!r}, {debugpy_dir!r}, {child_ticket!r}, had_threading)\n"
     )
-    helper, output = await _start_injector(pid, code)
-    arrived = asyncio.create_task(_wait_for_arrival(pid, door))
+    # If the probe cannot even be loaded there, the program must not see a traceback.
+    code = f"try:\n{textwrap.indent(work, '    ')}except BaseException:\n    pass\n"
+    helper, output = await _start_injector(pid, code, *([folder.library] if folder else []))
+    arrived = asyncio.create_task(_wait_for_arrival(view.inner_pid, door))
     ended = asyncio.create_task(helper.wait())
     try:
         # The helper releases the process before it ends. Killed, it might leave it stopped.
@@ -365,11 +425,12 @@ async def connect_to_process(pid: int, door: Door, child_ticket: str, timeout: f
         if helper.returncode is None:
             await helper.kill_tree()
         os.close(output)
+    target.pid = target.outer_pid = pid
     watch_foreign_process(target, pid)
     return target
 
 
-async def _start_injector(pid: int, code: str) -> tuple[Spawned, int]:
+async def _start_injector(pid: int, code: str, *library: str) -> tuple[Spawned, int]:
     """Start the process that injects the code. Return it and the pipe with its output."""
     descriptors.check_room()
     with (
@@ -386,7 +447,7 @@ async def _start_injector(pid: int, code: str) -> tuple[Spawned, int]:
         os.write(writing, code.encode())
         script = Path(__file__).with_name("code_injector.py")
         helper = await spawn(
-            [sys.executable, str(script), str(pid), DEBUGPY],
+            [sys.executable, str(script), str(pid), DEBUGPY, *library],
             stdin=reading,
             stdout=theirs,
             stderr=subprocess.STDOUT,
@@ -441,7 +502,9 @@ def _build_failure(
     os.set_blocking(output, False)
     text = ""
     with contextlib.suppress(OSError):
-        text = os.read(output, 65536).decode("utf-8", "replace").strip()
+        text = os.read(output, 65536).decode("utf-8", "replace")
+    # The longest lines are the command, with our code in it.
+    text = "\n".join(line for line in text.splitlines() if 0 < len(line) < _MAX_LINE)
     log.warning("no code could be run in process %d: %s", pid, text)
     return errors.AttachFailed(
         f"cannot attach to process {pid}: no code could be run in it",

@@ -1,4 +1,6 @@
-"""Runs a piece of code inside another process: `python code_injector.py PID DEBUGPY_DIR < code`.
+"""Runs a piece of code in another process: `code_injector.py PID DEBUGPY_DIR [LIBRARY] < code`.
+
+`LIBRARY` is where debugpy's library is for the process, if it does not see ours.
 
 It runs in a process of its own, because gdb and lldb are slow, print text, and fail in many ways.
 On Python 3.14 `sys.remote_exec` does the same without them.
@@ -20,11 +22,14 @@ def main() -> None:
     sys.path.insert(
         0, os.path.join(debugpy_dir, "debugpy/_vendored/pydevd/pydevd_attach_to_process")
     )
-    from add_code_to_python_process import run_python_code
+    import add_code_to_python_process as injector
+
+    if len(sys.argv) > 3:
+        injector.get_target_filename = lambda *_args, **_options: sys.argv[3]
 
     # The text passes through a shell and gdb: no quotes and no line ends.
     codes = ",".join(map(str, code.encode()))
-    run_python_code(pid, f"exec(bytes([{codes}]).decode(),{{}})")
+    injector.run_python_code(pid, f"exec(bytes([{codes}]).decode(),{{}})")
 
 
 def _inject_remotely(remote_exec: Callable[[int, str], None], pid: int, code: str) -> bool:

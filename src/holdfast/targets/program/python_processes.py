@@ -104,12 +104,22 @@ def _find_obstacle_in_program(process: psutil.Process) -> str | None:
     libraries = _list_python_libraries(process.pid)
     if not libraries and not _has_interpreter(f"/proc/{process.pid}/exe"):
         return "it is not a Python process"
-    for text in (*libraries, name):
+    version = find_version(process.pid)
+    if version is not None and tuple(map(int, version.split("."))) < _OLDEST:
+        return f"it runs Python {version}, and 3.9 is the oldest that can be debugged"
+    return None
+
+
+def find_version(pid: int) -> str | None:
+    """The version of its Python, such as `3.11`, by the names of its files; None if unknown."""
+    try:
+        name = _basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return None
+    for text in (*_list_python_libraries(pid), name):
         version = _VERSION.search(text)
-        if version and (int(version[1]), int(version[2])) < _OLDEST:
-            return "it runs Python {}.{}, and 3.9 is the oldest that can be debugged".format(
-                *version.groups()
-            )
+        if version:
+            return f"{version[1]}.{version[2]}"
     return None
 
 

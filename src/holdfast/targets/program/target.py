@@ -113,6 +113,8 @@ class Target:
     ) -> None:
         self.route = route
         self.pid: int | None = None
+        self.outer_pid: int | None = None
+        """Its number here, if it knows itself by another one."""
         self.parent_pid: int | None = None
         self.is_own = False
         """We started it, or it is the child of one that we started."""
@@ -272,7 +274,7 @@ class Target:
         else:
             reply = await asyncio.wait_for(asyncio.shield(self.hello), timeout)
             facts = cast(Hello, body_of(reply, "hello"))
-        self.pid, self.parent_pid = facts["pid"], facts["ppid"]
+        self.pid, self.parent_pid = self.outer_pid or facts["pid"], facts["ppid"]
         self.version = tuple(facts["version"])
         self.import_path = [self.paths.to_local(part) for part in facts["path"]]
         return facts
