@@ -21,6 +21,7 @@ from holdfast.bridge.server_registration import Registration
 from holdfast.client import server_check
 from holdfast.client.http_client import HttpClient
 from holdfast.recording.directories import AgentsDirectory
+from holdfast.trust.private_files import write_private_file
 from scripted_server import ScriptedServer
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -187,6 +188,24 @@ def test_a_server_proves_nothing_to_one_without_the_secret(server: Server) -> No
         answer = server.http.get(f"/proof?{query}")
         assert (answer.status_code, answer.json()["error_code"]) == (403, "forbidden")
     assert server.http.get("/proof").status_code == 400
+
+
+def test_the_token_of_the_announced_server_is_for_that_server_alone(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.delenv("HOLDFAST_TOKEN", raising=False)
+    port = int(server.url.rpartition(":")[2])
+    for announced, url, is_sent in [
+        (f"http://127.0.0.1:{port}", f"http://localhost:{port}", True),
+        (f"http://127.0.0.1:{port}", f"http://localhost:{port + 1}", False),
+        (f"http://127.0.0.1:{port}", f"http://192.0.2.7:{port}", False),
+        ("http://192.0.2.7:5000", "http://192.0.2.7:5000", True),
+        ("nonsense://", f"http://localhost:{port}", False),
+    ]:
+        facts = {"url": announced, "pid": os.getpid(), "token": "sesame"}
+        write_private_file(tmp_path / "server.json", json.dumps(facts))
+        assert (b"Bearer sesame" in HttpClient(url)._tail) == is_sent
 
 
 def test_an_announcement_is_believed_only_if_others_cannot_have_written_it(

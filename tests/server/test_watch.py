@@ -20,7 +20,7 @@ def test_a_watch_has_its_value_at_each_stop(session: Session) -> None:
     session.launch(COUNTER)
     assert values(session) == [("len(numbers)", "0")]
     added = session.post("/watch", {"expression": "i * 100"})
-    assert (added["result"], added["type"]) == ("0", "int")
+    assert (added["result"], added["value"], added["type"]) == ("0", "0", "int")
     session.resume()
     assert values(session) == [("len(numbers)", "1"), ("i * 100", "100")]
 

@@ -58,6 +58,13 @@ def test_the_threads_and_frames_of_the_debugger_are_left_out() -> None:
     assert stacks.threads[0].frames[0].qualname == "Shop.add"
 
 
+def test_a_debugger_at_work_is_told_from_one_that_cannot_answer() -> None:
+    reader = make_thread(10, "pydevd.Reader", ("_on_run", PYDEVD), gil=True)
+    main = make_thread(13, "MainThread", ("f", "/app.py"))
+    assert parse_dump([reader, main], {13: 1}).is_debugger_busy
+    assert not parse_dump([main], {13: 1}).is_debugger_busy
+
+
 def test_a_process_that_is_no_python_is_refused_with_a_reason() -> None:
     with subprocess.Popen(["sleep", "100"]) as process:
         try:

@@ -2677,7 +2677,7 @@ export interface InputAccepted {
   watches?: Watch[];
   /** The breakpoints that came with the start, as they are now. */
   breakpoints_set?: BreakpointAnswer[];
-  /** With `include`: what this run wrote and no answer has shown; its end. */
+  /** With `include`: what this run wrote and no answer has shown; its end. Neighbours of one stream are one entry. */
   output?: OutputEntry[];
   /** With `output`: how much there was, and how much of it is left out. */
   output_counts?: OutputCounts;
@@ -2769,6 +2769,10 @@ export interface LaunchOptions {
   venv?: string | null;
   /** What the program reads from its stdin first. */
   stdin_inputs?: string[];
+  /** Whether its stdin, stdout and stderr are a terminal. It echoes what is written to stdin, `\u0003` there interrupts the program, and all output is of type stdout. */
+  terminal?: boolean;
+  /** The columns and rows of the terminal. */
+  terminal_size?: number[];
   /** Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones. */
   stop_on_exception?: boolean | "uncaught";
   /** Whether it stops at its first line. */
@@ -2810,6 +2814,10 @@ export interface LaunchRequest {
   venv?: string | null;
   /** What the program reads from its stdin first. */
   stdin_inputs?: string[];
+  /** Whether its stdin, stdout and stderr are a terminal. It echoes what is written to stdin, `\u0003` there interrupts the program, and all output is of type stdout. */
+  terminal?: boolean;
+  /** The columns and rows of the terminal. */
+  terminal_size?: number[];
   /** Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones. */
   stop_on_exception?: boolean | "uncaught";
   /** Whether it stops at its first line. */
@@ -3320,7 +3328,7 @@ export interface ProgramDetail {
   watches: Watch[];
   /** The breakpoints that came with the start, as they are now. */
   breakpoints_set?: BreakpointAnswer[];
-  /** With `include`: what this run wrote and no answer has shown; its end. */
+  /** With `include`: what this run wrote and no answer has shown; its end. Neighbours of one stream are one entry. */
   output?: OutputEntry[];
   /** With `output`: how much there was, and how much of it is left out. */
   output_counts?: OutputCounts;
@@ -3680,7 +3688,7 @@ export interface ProgramStatus {
   watches?: Watch[];
   /** The breakpoints that came with the start, as they are now. */
   breakpoints_set?: BreakpointAnswer[];
-  /** With `include`: what this run wrote and no answer has shown; its end. */
+  /** With `include`: what this run wrote and no answer has shown; its end. Neighbours of one stream are one entry. */
   output?: OutputEntry[];
   /** With `output`: how much there was, and how much of it is left out. */
   output_counts?: OutputCounts;
@@ -3814,7 +3822,7 @@ export interface ProgramSummary {
   watches?: Watch[];
   /** The breakpoints that came with the start, as they are now. */
   breakpoints_set?: BreakpointAnswer[];
-  /** With `include`: what this run wrote and no answer has shown; its end. */
+  /** With `include`: what this run wrote and no answer has shown; its end. Neighbours of one stream are one entry. */
   output?: OutputEntry[];
   /** With `output`: how much there was, and how much of it is left out. */
   output_counts?: OutputCounts;

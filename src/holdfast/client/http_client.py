@@ -250,7 +250,10 @@ class HttpClient:
         if announced is None:
             return given
         url, token = announced
-        host, port = parse_address(url)
+        try:
+            host, port = parse_address(url)
+        except ValueError:  # it was edited
+            return None
         is_same_host = host == self._host or (
             _is_loopback_name(host) and _is_loopback_name(self._host)
         )

@@ -22,6 +22,8 @@ class Launch:
     python_args: tuple[str, ...] = ()
     venv: str | None = None
     stdin_inputs: tuple[str, ...] = ()
+    terminal: bool = False
+    terminal_size: tuple[int, int] = (80, 24)
     stop_on_exception: bool | str = False
     stop_on_entry: bool = False
     just_my_code: bool = False

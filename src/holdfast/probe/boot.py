@@ -1,7 +1,7 @@
 """The start-up of a target, in one of two ways.
 
-    python boot.py SOCKET_FD DEBUGPY_DIR CHILD_TICKET GEVENT     a program that the server starts
-    python boot.py --join TICKET DEBUGPY_DIR ARGUMENT...         one that the program started
+    python boot.py SOCKET_FD DEBUGPY_DIR CHILD_TICKET GEVENT [FD]   a program that the server starts
+    python boot.py --join TICKET DEBUGPY_DIR ARGUMENT...            one that the program started
 
 A ticket is the path of a file (see `join_ticket`), or empty where children are not followed.
 
@@ -35,5 +35,5 @@ if __name__ == "__main__":
         program_runner.run_child(sys.argv[2], sys.argv[3], sys.argv[4:])
     else:
         program_runner.run_program(
-            int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4] == "gevent"
+            int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4] == "gevent", sys.argv[5:]
         )

@@ -46,10 +46,14 @@ class _Report:
 
     def build(self) -> Dict[str, Any]:
         threads = [self._describe_thread(ident) for ident in self._idents]
-        tasks = [self._describe_task(task) for task in self._tasks]
+        tasks = [
+            self._describe_task(task, wait)
+            for task, wait in task_waits.find_waits(self._tasks)
+            if wait is not None
+        ]
         return {
             "threads": threads,
-            "tasks": [task for task in tasks if task is not None],
+            "tasks": tasks,
             "cycles": [self._describe_cycle(cycle) for cycle in _find_cycles(self._edges)],
         }
 
@@ -90,10 +94,7 @@ class _Report:
 
     # -- tasks ----------------------------------------------------------------------------------
 
-    def _describe_task(self, task: Any) -> Optional[Dict[str, Any]]:
-        wait = task_waits.find_wait(task, self._tasks)
-        if wait is None:
-            return None
+    def _describe_task(self, task: Any, wait: task_waits.TaskWait) -> Dict[str, Any]:
         own = task_waits.own_frame(task_waits.coroutine_frames(task))
         described: Dict[str, Any] = {
             "task": task.get_name(),

@@ -9,7 +9,7 @@ import sys
 import threading
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from pkgutil import get_importer
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from . import (
     child_startup,
@@ -31,11 +31,20 @@ Runner = Callable[[], Any]
 _MAIN_NAMES = {"__name__", "__builtins__", "__doc__", "__package__", "__loader__", "__spec__"}
 
 
-def run_program(socket_fd: int, debugpy_dir: str, child_ticket: str, with_gevent: bool) -> None:
+def run_program(
+    socket_fd: int,
+    debugpy_dir: str,
+    child_ticket: str,
+    with_gevent: bool,
+    terminal_fds: Sequence[str] = (),
+) -> None:
     """Arm the debugger, wait for the program that the server sends, and run it.
 
     `with_gevent`: an interpreter that was armed before found that its program needs this.
+    `terminal_fds`: the server's end of the program's terminal, if it has one.
     """
+    if terminal_fds:
+        standard_streams.take_terminal(_move_descriptor(int(terminal_fds[0])))
     connection = ServerConnection(_move_descriptor(socket_fd))
     pydevd_control.load(debugpy_dir, with_gevent=with_gevent)
     db = pydevd_control.arm(connection)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import array
 import fcntl
+import functools
 import io
 import os
 import select
 import sys
 import termios
+import threading
 import time
+from _queue import SimpleQueue
 from typing import Any, Dict, List, Optional, Tuple
 
 from .server_messages import report
@@ -88,12 +91,61 @@ def _file_identity(fd: int) -> Optional[Tuple[int, int]]:
     return status.st_dev, status.st_ino
 
 
+class _Terminal:
+    """What must be kept while the program has a terminal."""
+
+    server_fd = -1  # while it is open, nobody hangs up on the program
+    input_hook: Any = None
+
+
+def take_terminal(server_fd: int) -> None:
+    """Make the terminal that is stdin the controlling one, whose Ctrl-C interrupts the program."""
+    _Terminal.server_fd = server_fd
+    try:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    except OSError:
+        pass
+
+
+class _InputWatcher(threading.Thread):
+    """Reports that `input()` waits. At a terminal it reads in C, and calls a hook before it waits.
+
+    The hook is a function in C: in one in Python, a Ctrl-C would raise its exception, and be lost.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(name="holdfast-input", daemon=True)
+        self.is_pydev_daemon_thread = True
+        self.pydev_do_not_trace = True
+        self._calls: Any = SimpleQueue()
+
+    def set_hook(self) -> None:
+        import ctypes
+
+        note_call = functools.partial(self._calls.put, True)
+        _Terminal.input_hook = ctypes.CFUNCTYPE(None)(note_call)
+        place = ctypes.c_void_p.in_dll(ctypes.pythonapi, "PyOS_InputHook")
+        place.value = ctypes.cast(_Terminal.input_hook, ctypes.c_void_p).value
+
+    def run(self) -> None:
+        while self._calls.get():
+            try:
+                if not select.select([0], [], [], 0)[0]:
+                    report("input_wanted", taken=-1)
+            except (OSError, ValueError):
+                return
+
+
 def install() -> None:
     for fd in (0, 1, 2):
         pipe = _file_identity(fd)
         if pipe is not None:
             _SERVER_PIPES[fd] = pipe
-    if isinstance(sys.stdout, io.TextIOWrapper) and isinstance(sys.stderr, io.TextIOWrapper):
+    if _Terminal.server_fd >= 0:
+        watcher = _InputWatcher()
+        watcher.start()
+        watcher.set_hook()
+    elif isinstance(sys.stdout, io.TextIOWrapper) and isinstance(sys.stderr, io.TextIOWrapper):
         sys.stdout = sys.__stdout__ = _wrap_output(sys.stdout)  # type: ignore[misc]
         sys.stderr = sys.__stderr__ = _wrap_output(sys.stderr)  # type: ignore[misc]
     if isinstance(sys.stdin, io.TextIOWrapper):

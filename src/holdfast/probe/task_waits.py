@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
-from . import asyncio_tasks, frame_code
+from . import asyncio_tasks, frame_code, thread_waits
 
 _SYNCHRONIZERS = {
     "Lock": ("acquire", "lock"),
@@ -52,7 +52,14 @@ def loop_ident(task: Any) -> Optional[int]:
         return None
 
 
-def find_wait(task: Any, tasks: List[Any]) -> Optional[TaskWait]:
+def find_waits(tasks: List[Any]) -> Iterator[Tuple[Any, Optional[TaskWait]]]:
+    """Each task, and what it waits for."""
+    holders = _index_holders(tasks)
+    for task in tasks:
+        yield task, _find_wait(task, holders)
+
+
+def _find_wait(task: Any, holders: Dict[int, List[Any]]) -> Optional[TaskWait]:
     waiter = getattr(task, "_fut_waiter", None)
     if waiter is None:
         return None
@@ -65,9 +72,8 @@ def find_wait(task: Any, tasks: List[Any]) -> Optional[TaskWait]:
         known = _find_synchronizer(frame)
         if known is not None:
             kind, target = known
-            holders = _find_holders(target, tasks) if kind == "lock" else []
-            how = _explain(kind, holders)
-            return TaskWait(kind, name, target, holders, how)
+            needed = holders.get(id(target), []) if kind == "lock" else []
+            return TaskWait(kind, name, target, needed, _explain(kind, needed))
     needed = [other for other in _awaited(waiter, frames) if not other.done()]
     if needed:
         names = ", ".join(other.get_name() for other in needed)
@@ -92,26 +98,15 @@ def _explain(kind: str, holders: List[Any]) -> str:
     return "nobody holds it: it waits for another task"
 
 
-def _find_holders(lock: Any, tasks: Iterable[Any]) -> List[Any]:
-    return [
-        task
-        for task in tasks
-        if any(
-            _holds(frame, lock)
-            for frame in coroutine_frames(task)
-            if not asyncio_tasks.is_in_asyncio(frame)
-        )
-    ]
-
-
-def _holds(frame: Any, lock: Any) -> bool:
-    if any(site.owner is lock for site in frame_code.find_entered(frame)):
-        return True
-    last = None
-    for site in frame_code.find_earlier_calls(frame, {"acquire", "release"}):
-        if site.owner is lock:
-            last = site
-    return last is not None and last.method == "acquire"
+def _index_holders(tasks: Iterable[Any]) -> Dict[int, List[Any]]:
+    """The tasks whose frames show that they hold a lock, by the lock's id."""
+    holders: Dict[int, List[Any]] = {}
+    for task in tasks:
+        for frame in coroutine_frames(task):
+            if not asyncio_tasks.is_in_asyncio(frame):
+                for hold in thread_waits.iter_holds(frame):
+                    holders.setdefault(id(hold.lock), []).append(task)
+    return holders
 
 
 def _awaited(waiter: Any, frames: List[Any]) -> List[Any]:

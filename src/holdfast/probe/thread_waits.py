@@ -38,11 +38,46 @@ class Holder(NamedTuple):
     how: str  # how that is known, or why it is not
 
 
-class Stacks(NamedTuple):
+class _Hold(NamedTuple):
+    lock: Any
+    how: str
+    is_certain: bool
+    ident: Optional[int] = None  # of the thread
+
+
+class Stacks:
     """The frames of each thread, innermost first, by ident; and those of suspended coroutines."""
 
-    threads: Dict[int, List[Any]]
-    coroutines: List[Tuple[Optional[int], str, List[Any]]]  # thread of the loop, task, frames
+    def __init__(
+        self,
+        threads: Dict[int, List[Any]],
+        coroutines: List[Tuple[Optional[int], str, List[Any]]],
+    ) -> None:
+        self.threads = threads
+        self._coroutines = coroutines  # the thread of the loop, the task, its frames
+        self._holds: Optional[Dict[int, List[_Hold]]] = None
+
+    def find_holds(self, lock: Any) -> List[_Hold]:
+        """The frames that show that they hold a lock."""
+        if self._holds is None:
+            self._holds = {}
+            for hold in self._iter_holds():
+                self._holds.setdefault(id(hold.lock), []).append(hold)
+        return self._holds.get(id(lock), [])
+
+    def _iter_holds(self) -> Iterator[_Hold]:
+        for ident, frames in self.threads.items():
+            released = _released_lock(frames)
+            for frame in frames:
+                for hold in iter_holds(frame):
+                    if hold.lock is not released:
+                        yield hold._replace(ident=ident)
+        for ident_of_loop, task, frames in self._coroutines:
+            for frame in frames:
+                for hold in iter_holds(frame):
+                    yield hold._replace(
+                        ident=ident_of_loop, how="%s, in task %s" % (hold.how, task)
+                    )
 
 
 # -- waiting --------------------------------------------------------------------------------------
@@ -197,9 +232,9 @@ def _owner_of(lock: Any) -> Optional[int]:
 
 
 def _search_holder(wait: Wait, stacks: Stacks) -> Holder:
-    candidates = list(_find_candidates(wait, stacks))
+    holds = stacks.find_holds(wait.target)
     for is_certain in (True, False):
-        found = {ident: how for ident, how, certain in candidates if certain is is_certain}
+        found = {hold.ident: hold.how for hold in holds if hold.is_certain is is_certain}
         if len(found) == 1:
             [(ident, how)] = found.items()
             return Holder(ident, how)
@@ -210,42 +245,23 @@ def _search_holder(wait: Wait, stacks: Stacks) -> Holder:
     )
 
 
-def _find_candidates(wait: Wait, stacks: Stacks) -> Iterator[Tuple[Optional[int], str, bool]]:
-    for ident, frames in stacks.threads.items():
-        released = _released_condition(frames)
-        for frame in frames:
-            how, is_certain = _find_hold(frame, wait, released)
-            if how:
-                yield ident, how, is_certain
-    for loop_ident, task, frames in stacks.coroutines:
-        for frame in frames:
-            how, is_certain = _find_hold(frame, wait, None)
-            if how:
-                yield loop_ident, "%s, in task %s" % (how, task), is_certain
-
-
-def _find_hold(frame: Any, wait: Wait, released: Any) -> Tuple[str, bool]:
-    """How this frame holds the lock (nothing if it does not), and whether that is certain."""
-    lock = wait.target
+def iter_holds(frame: Any) -> Iterator[_Hold]:
+    """The locks that a frame holds: inside a `with` block, for certain, or after an `acquire()`."""
     for site in frame_code.find_entered(frame):
-        if _guards(site.owner, lock) and _lock_of(site.owner) is not released:
-            return "it is inside `with %s` of %s" % (site.text, _place(frame, site.line)), True
-    last = None
+        how = "it is inside `with %s` of %s" % (site.text, _place(frame, site.line))
+        yield _Hold(_lock_of(site.owner), how, True)
+    last: Dict[int, frame_code.CallSite] = {}
     for site in frame_code.find_earlier_calls(frame, {"acquire", "release"}):
-        if _guards(site.owner, lock):
-            last = site
-    if last is not None and last.method == "acquire" and _lock_of(last.owner) is not released:
-        place = _place(frame, last.line)
-        return "it called %s.acquire() in %s and has not released it" % (last.text, place), False
-    return "", False
+        last[id(_lock_of(site.owner))] = site
+    for site in last.values():
+        if site.method == "acquire":
+            place = _place(frame, site.line)
+            how = "it called %s.acquire() in %s and has not released it" % (site.text, place)
+            yield _Hold(_lock_of(site.owner), how, False)
 
 
 def _place(frame: Any, line: Optional[int]) -> str:
     return "%s:%s" % (frame.f_code.co_filename, line)
-
-
-def _guards(owner: Any, lock: Any) -> bool:
-    return owner is lock or _lock_of(owner) is lock
 
 
 def _lock_of(owner: Any) -> Any:
@@ -255,7 +271,7 @@ def _lock_of(owner: Any) -> Any:
     return owner
 
 
-def _released_condition(frames: List[Any]) -> Any:
+def _released_lock(frames: List[Any]) -> Any:
     """The lock that this thread has given up while it waits for its condition."""
     if frames and frames[0].f_code is _code(threading.Condition, "wait"):
         return _lock_of(frames[0].f_locals.get("self"))

@@ -45,6 +45,7 @@ class Included:
 
 
 NOTHING = Included()
+_DEFAULT = Included(DEFAULT_INCLUDE)
 
 
 def parse_wait(wait: object, max_seconds: float, default: float = 0.0) -> float:
@@ -76,6 +77,8 @@ def _invalid_wait(wait: object) -> errors.InvalidInput:
 
 def parse_include(options: RunOptions) -> Included:
     """What the answer at a stop carries."""
+    if options.include is None and options.output_since is None and options.output_bytes is None:
+        return _DEFAULT
     size = OUTPUT_BYTES if options.output_bytes is None else options.output_bytes
     since = None if options.output_since is None else parse_cursor(str(options.output_since))
     return Included(_parse_names(options.include), since, size)

@@ -410,7 +410,10 @@ class ProgramStatus(SessionStatus, kw_only=True):
     ] = UNSET
     output: Annotated[
         list[OutputEntry] | UnsetType,
-        Meta(description="With `include`: what this run wrote and no answer has shown; its end."),
+        Meta(
+            description="With `include`: what this run wrote and no answer has shown; its end. "
+            "Neighbours of one stream are one entry."
+        ),
     ] = UNSET
     output_counts: Annotated[
         OutputCounts | UnsetType,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, field
 
 from holdfast.model.launch import Attach, Launch, LaunchChanges, Preparation
 from holdfast.wire.described import Label, SystemText, VariableName, about
@@ -30,6 +30,7 @@ from holdfast.wire.session_requests import (
 
 OUTPUT_TYPES = ("stdout", "stderr", "log")
 Environment = dict[VariableName, SystemText | None]
+TerminalSide = Annotated[int, Meta(gt=0, lt=65536)]
 StopOnException = bool | Literal["uncaught"]
 
 # -- what is set before a start -------------------------------------------------------------------
@@ -202,6 +203,17 @@ class LaunchOptions(Body):
         None
     )
     stdin_inputs: Annotated[list[str], about("What the program reads from its stdin first.")] = []
+    terminal: Annotated[
+        bool,
+        about(
+            "Whether its stdin, stdout and stderr are a terminal. It echoes what is written to "
+            "stdin, `\\u0003` there interrupts the program, and all output is of type stdout."
+        ),
+    ] = False
+    terminal_size: Annotated[
+        Annotated[list[TerminalSide], Meta(min_length=2, max_length=2)],
+        about("The columns and rows of the terminal."),
+    ] = field(default_factory=lambda: [80, 24])
     stop_on_exception: Annotated[
         StopOnException,
         about("Whether exceptions of the user's code stop it; `uncaught`: only uncaught ones."),
@@ -282,6 +294,8 @@ class LaunchRequest(LaunchOptions, dict=True):
             python_args=tuple(self.python_args),
             venv=self.venv,
             stdin_inputs=tuple(self.stdin_inputs),
+            terminal=self.terminal,
+            terminal_size=(self.terminal_size[0], self.terminal_size[1]),
             stop_on_exception=self.stop_on_exception,
             stop_on_entry=self.stop_on_entry,
             just_my_code=self.just_my_code,

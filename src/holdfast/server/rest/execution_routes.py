@@ -75,7 +75,8 @@ for _action, _meaning in STEPS.items():
 
 @routes.post("/sessions/{session_id}/pause")
 async def pause(session: Session, query: StatusQuery, body: RunRequest = _DEFAULTS) -> StatusAnswer:
-    """Stop a running program at its next line; `running` when it is busy outside Python.
+    """Stop a running program at its next line; `running` when it is busy outside Python, and then
+    `message` says what the pause waits for. Deadlocks are named in any case.
 
     An agent stops before its next model call."""
     return await session.pause(build_options(body, query))

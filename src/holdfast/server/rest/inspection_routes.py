@@ -48,7 +48,9 @@ def _size(query: PageQuery) -> int:
 
 @routes.get("/sessions/{session_id}/stacktrace")
 async def stacktrace(session: ProgramTarget, query: StackQuery) -> StackPage:
-    """The stack of the thread that stopped, innermost first, a page at a time."""
+    """The stack of the thread that stopped, innermost first, a page at a time.
+
+    While C code holds the interpreter: of the thread that runs it, read from outside."""
     return await session.program.inspection.stack(query.thread_id, query.first, query.size)
 
 
@@ -60,7 +62,9 @@ async def thread_stacktrace(session: ProgramTarget, thread_id: int, query: PageQ
 
 @routes.get("/sessions/{session_id}/threads")
 async def threads(session: ProgramTarget) -> ThreadList:
-    """Every thread: held or running, and where."""
+    """Every thread: held or running, and where.
+
+    While C code holds the interpreter, this is read from outside, and says so."""
     return await session.program.inspection.threads()
 
 

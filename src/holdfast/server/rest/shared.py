@@ -37,8 +37,11 @@ def build_options(
 
 def _find_given(name: str, *sources: Struct | None) -> Any:
     """The value of an option in the first place that has it."""
-    values = (getattr(source, name, None) for source in sources)
-    return next((value for value in values if value is not None), None)
+    for source in sources:
+        value = getattr(source, name, None)
+        if value is not None:
+            return value
+    return None
 
 
 def parse_seconds(wait: str | None, debugger: Debugger) -> float:

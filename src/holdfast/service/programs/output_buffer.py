@@ -143,27 +143,33 @@ class OutputBuffer:
         self.run -= 1
 
     def read_tail(self, since: int | None, max_bytes: int) -> Tail:
-        """The end of what came after `since`, or of what no answer of this run has shown."""
+        """The end of what came after `since`, or of what no answer of this run has shown.
+
+        Neighbours of one stream become one entry, which has the number of the last.
+        """
         start = self._shown if since is None else min(since, self._seq)
         new = list(self._iterate_after(start))
-        max_entries = max(_TAIL_ENTRIES, max_bytes // _ENTRY_COST)
-        shown: list[OutputEntry] = []
-        room = max_bytes
+        joined: list[_Joined] = []
+        room, used = max_bytes, 0
         for entry in reversed(new):
-            if room <= 0 or len(shown) == max_entries:
+            if room <= 0:
                 break
-            shown.append(_cut(entry, room))
-            room -= _size(shown[-1]["text"])
+            if not (joined and joined[-1].takes(entry)):
+                if len(joined) == _TAIL_ENTRIES:
+                    break
+                joined.append(_Joined(entry))
+            room -= joined[-1].prepend(entry, room)
+            used += 1
         size = sum(_size(entry.text) for entry in new)
         counts = OutputCounts(
             since=str(start),
             entries=len(new),
             bytes=size,
-            omitted=len(new) - len(shown),
+            omitted=len(new) - used,
             omitted_bytes=size - (max_bytes - room),
             dropped=self._count_dropped(start),
         )
-        return Tail(shown[::-1], self._seq, counts)
+        return Tail([part.to_json() for part in reversed(joined)], self._seq, counts)
 
     def note_shown(self, cursor: int) -> None:
         """Note that an answer has shown what was written up to here."""
@@ -196,16 +202,36 @@ class OutputBuffer:
         return self._last_line.get("stdout", "") or self._last_line.get("stderr", "")
 
 
-def _cut(entry: Entry, max_bytes: int) -> OutputEntry:
-    """The entry, or as much of its end as there is room for."""
-    shown, size = entry.to_json(), _size(entry.text)
-    if size > max_bytes:
-        data = entry.text.encode("utf-8", "surrogatepass")[size - max_bytes :]
-        while data and data[0] & 0xC0 == 0x80:  # not the first byte of a character
-            data = data[1:]
-        shown["text"] = data.decode("utf-8", "surrogatepass")
-        shown["omitted_bytes"] = size - len(data)
-    return shown
+class _Joined:
+    """Neighbouring entries of one stream, collected from the last one on."""
+
+    def __init__(self, last: Entry) -> None:
+        self._last = last
+        self._parts: list[str] = []
+        self._omitted_bytes = 0
+
+    def takes(self, entry: Entry) -> bool:
+        """Whether the entry before these belongs to them. What a logpoint wrote stands alone."""
+        last = self._last
+        return (entry.type, entry.run) == (last.type, last.run) and not (entry.place or last.place)
+
+    def prepend(self, entry: Entry, room: int) -> int:
+        """Put an entry before these, or as much of its end as there is room for; its size."""
+        size, text = _size(entry.text), entry.text
+        if size > room:
+            data = text.encode("utf-8", "surrogatepass")[size - room :]
+            while data and data[0] & 0xC0 == 0x80:  # not the first byte of a character
+                data = data[1:]
+            text, self._omitted_bytes = data.decode("utf-8", "surrogatepass"), size - len(data)
+        self._parts.append(text)
+        return size - self._omitted_bytes
+
+    def to_json(self) -> OutputEntry:
+        entry = self._last.to_json()
+        entry["text"] = "".join(reversed(self._parts))
+        if self._omitted_bytes:
+            entry["omitted_bytes"] = self._omitted_bytes
+        return entry
 
 
 def _size(text: str) -> int:

@@ -99,7 +99,8 @@ async def _start_directly(
             listener.start_over()
             return await launcher.start(request, with_gevent=True)
     except errors.LaunchFailed as problem:
-        if request.launch.route != "auto" or problem.details.get("exit_code") in _KILLED:
+        is_direct = request.launch.route != "auto" or request.launch.terminal
+        if is_direct or problem.details.get("exit_code") in _KILLED:
             raise
         session.event("route_changed", route="adapter", why=problem.message)
         listener.start_over()
@@ -113,7 +114,7 @@ async def _start_directly(
 
 def _take_warm_interpreter(session: ProgramSession, request: Request) -> Target | None:
     """A warm interpreter, if the program runs in it as in a new one."""
-    if request.launch.python_args or request.child_ticket:
+    if request.launch.python_args or request.launch.terminal or request.child_ticket:
         return None
     if environment_changes(request.place.env) is None:
         return None

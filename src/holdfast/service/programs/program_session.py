@@ -265,7 +265,8 @@ class ProgramSession(StoredSession):
         if close:
             stdin.end()
         self.event("input_given", bytes=len(data), closed=close)
-        self.move(Signal.INPUT_GIVEN)
+        if close or stdin.is_answer(data):
+            self.move(Signal.INPUT_GIVEN)
         return len(data)
 
     def _no_input(self, message: str, hint: str, **details: int) -> errors.WrongState:

@@ -78,6 +78,8 @@ class RunListener(TargetListener):
 
     def _want_input(self) -> None:
         session = self._session
+        if session.state is State.WAITING_FOR_INPUT:
+            return  # while a program edits a line, it says so again and again
         if session.move(Signal.INPUT_WANTED):
             session.event("input_wanted", prompt=session.output.prompt)
 

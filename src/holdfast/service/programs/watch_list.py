@@ -124,6 +124,8 @@ class WatchList:
         elif value.pop("skipped", False):
             value["error"] = f"not evaluated: other watches took {seconds:g} s"
         value.pop("name", None)
+        if "result" in value:
+            value["value"] = value["result"]
         answer.update(value)  # type: ignore[typeddict-item]
         return answer
 

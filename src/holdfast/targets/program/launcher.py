@@ -21,9 +21,10 @@ from holdfast.model.launch import Launch
 from holdfast.targets.program import descriptors, interpreters
 from holdfast.targets.program.dap_connection import ConnectionClosed, Reply, body_of
 from holdfast.targets.program.interpreter_pool import environment_changes
-from holdfast.targets.program.pipes import Input, Output
+from holdfast.targets.program.pipes import Pipes
 from holdfast.targets.program.process_spawner import Spawned, spawn
 from holdfast.targets.program.target import Target, TargetListener, kill_on_failure
+from holdfast.targets.program.terminal import DEFAULT_TERM, Terminal
 from holdfast.wire import dap
 
 PROBE = Path(__file__).parents[2] / "probe"
@@ -106,6 +107,12 @@ async def locate(launch: Launch, session_cwd: str | None) -> Place:
     cwd = _resolve_directory(launch, session_cwd)
     interpreter = await interpreters.resolve(launch.python_path, launch.venv, cwd)
     interpreter_flags.check(launch.python_args)
+    if launch.terminal and launch.route == "adapter":
+        raise errors.InvalidInput(
+            "a program that is started through the adapter has no terminal",
+            hint="Leave `route` out, or `terminal`.",
+            field="terminal",
+        )
     spec: ProgramSpec = {
         "args": list(launch.args),
         "cwd": cwd,
@@ -164,6 +171,10 @@ def _resolve_directory(launch: Launch, session_cwd: str | None) -> str:
 def _build_environment(launch: Launch) -> dict[str, str]:
     env = interpreters.venv_environment(launch.venv) if launch.venv else dict(os.environ)
     env.pop("HOLDFAST_TOKEN", None)  # the server's secret, not the program's
+    if launch.terminal:
+        env.setdefault("TERM", DEFAULT_TERM)
+        for name in ("COLUMNS", "LINES"):  # those of the server's terminal
+            env.pop(name, None)
     for name, value in launch.env.items():
         if value is None:
             env.pop(name, None)
@@ -208,6 +219,7 @@ async def start(
             tag=request.tag,
             child_ticket=request.child_ticket,
             with_gevent=with_gevent,
+            terminal_size=request.launch.terminal_size if request.launch.terminal else None,
             request_timeout=request.request_timeout,
         )
     else:
@@ -262,6 +274,7 @@ async def arm(
     tag: int | None,
     child_ticket: str = "",
     with_gevent: bool = False,
+    terminal_size: tuple[int, int] | None = None,
     request_timeout: float = 10.0,
 ) -> Target:
     """Start an interpreter with the debugger in it, which then waits for its program."""
@@ -275,21 +288,21 @@ async def arm(
         ours, theirs = socket.socketpair()
         on_failure.callback(ours.close)
         always.callback(theirs.close)
-        our_stdin, stdin = _open_pipe(on_failure, always, is_input=True)
-        our_stdout, stdout = _open_pipe(on_failure, always)
-        our_stderr, stderr = _open_pipe(on_failure, always)
+        streams = Pipes() if terminal_size is None else Terminal(terminal_size)
+        on_failure.callback(streams.close_ours)
+        always.callback(streams.close_theirs)
         boot = str(PROBE / "boot.py")
         argv = [python, *flags, boot, str(theirs.fileno()), DEBUGPY, child_ticket]
-        argv.append("gevent" if with_gevent else "")
+        argv += ["gevent" if with_gevent else "", *map(str, streams.inherited)]
         try:
             process = await spawn(
                 argv,
                 cwd=cwd,
                 env=env,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                pass_fds=(theirs.fileno(),),
+                stdin=streams.streams[0],
+                stdout=streams.streams[1],
+                stderr=streams.streams[2],
+                pass_fds=(theirs.fileno(), *streams.inherited),
                 tag=tag,
             )
         except OSError as error:
@@ -297,13 +310,9 @@ async def arm(
                 raise
             raise errors.LaunchFailed(f"cannot start {python}: {error}") from error
         on_failure.pop_all()
-    target.input = Input(our_stdin)
-    target.outputs = [
-        Output(our_stdout, lambda text: target.listener.on_output("stdout", text)),
-        Output(our_stderr, lambda text: target.listener.on_output("stderr", text)),
-    ]
-    for output in target.outputs:
-        output.others = [other for other in target.outputs if other is not output]
+    target.input, target.outputs = streams.connect(
+        lambda kind, text: target.listener.on_output(kind, text)
+    )
     target.watch_process(process)
     ours.setblocking(False)
     async with kill_on_failure(target):
@@ -311,17 +320,6 @@ async def arm(
     target.connection.post("initialize", INITIALIZE)
     target.hello = target.connection.post("holdfast", {"op": "hello"})
     return target
-
-
-def _open_pipe(
-    on_failure: contextlib.ExitStack, always: contextlib.ExitStack, *, is_input: bool = False
-) -> tuple[int, int]:
-    """A pipe: our end, which is closed on failure, and the program's end, which is always."""
-    reading, writing = os.pipe()
-    ours, theirs = (writing, reading) if is_input else (reading, writing)
-    on_failure.callback(os.close, ours)
-    always.callback(os.close, theirs)
-    return ours, theirs
 
 
 async def _wait_for_program(program: Reply, target: Target, timeout: float) -> dap.Body:

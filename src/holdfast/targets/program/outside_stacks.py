@@ -52,6 +52,8 @@ class OutsideStacks:
     """The program's own threads. Those of the debugger are left out."""
 
     threads: tuple[OutsideThread, ...]
+    is_debugger_busy: bool = False
+    """A thread of the debugger has the interpreter's lock: it is at work, and will answer."""
 
     @property
     def gil_holder(self) -> OutsideThread | None:
@@ -133,7 +135,11 @@ def parse_dump(dump: Sequence[Mapping[str, Any]], known: Mapping[int, int]) -> O
         for thread in dump
         if thread["thread_id"] in known or _is_of_program(thread)
     ]
-    return OutsideStacks(tuple(sorted(threads, key=lambda thread: thread.id)))
+    is_held_by_program = any(thread.holds_gil for thread in threads)
+    return OutsideStacks(
+        tuple(sorted(threads, key=lambda thread: thread.id)),
+        not is_held_by_program and any(thread.get("owns_gil") for thread in dump),
+    )
 
 
 def _is_of_program(thread: Mapping[str, Any]) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import array
 import asyncio
 import codecs
+import contextlib
 import fcntl
 import os
 import termios
 from collections import deque
 from collections.abc import Callable
 
+Report = Callable[[str, str], None]
+"""Takes what was written: `stdout` or `stderr`, and the text."""
 _CHUNK = 65536
 _LINE_SECONDS = 0.02
 
@@ -88,6 +91,8 @@ class Output:
 class Input:
     """Writes to a target's stdin without blocking. What the pipe cannot hold waits here."""
 
+    is_terminal = False
+
     def __init__(self, fd: int) -> None:
         self._fd: int | None = fd
         self._waiting: deque[bytes] = deque()
@@ -107,6 +112,10 @@ class Input:
     def has_more(self) -> bool:
         """Whether the program can read on: there are bytes in the pipe, or the end of the file."""
         return bool(self.unread) or not self.open
+
+    def is_answer(self, data: bytes) -> bool:
+        """Whether a program that waits for input reads on, given this."""
+        return True
 
     @property
     def unread(self) -> int:
@@ -161,3 +170,40 @@ class Input:
             self._loop.remove_writer(self._fd)
             os.close(self._fd)
             self._fd = None
+
+
+class Pipes:
+    """Three new pipes: our ends and the program's."""
+
+    inherited: tuple[int, ...] = ()
+
+    def __init__(self) -> None:
+        with contextlib.ExitStack() as on_failure:
+            pairs = []
+            for _ in range(3):
+                pairs.append(os.pipe())
+                for fd in pairs[-1]:
+                    on_failure.callback(os.close, fd)
+            on_failure.pop_all()
+        (stdin, our_stdin), (our_stdout, stdout), (our_stderr, stderr) = pairs
+        self.streams = (stdin, stdout, stderr)
+        self._ours = (our_stdin, our_stdout, our_stderr)
+
+    def close_ours(self) -> None:
+        for fd in self._ours:
+            os.close(fd)
+
+    def close_theirs(self) -> None:
+        for fd in self.streams:
+            os.close(fd)
+
+    def connect(self, report: Report) -> tuple[Input, list[Output]]:
+        """Read and write our ends."""
+        stdin, stdout, stderr = self._ours
+        outputs = [
+            Output(stdout, lambda text: report("stdout", text)),
+            Output(stderr, lambda text: report("stderr", text)),
+        ]
+        for output in outputs:
+            output.others = [other for other in outputs if other is not output]
+        return Input(stdin), outputs

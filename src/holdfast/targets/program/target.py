@@ -138,6 +138,7 @@ class Target:
         self._losing: asyncio.Task[None] | None = None
         self._gone = asyncio.Event()
         self._input_request: object | None = None
+        self._written_when_asked = 0
         self._replacement: Replacement | None = None
         self.is_watched = False
         """We learn of the end of a process that is not our child."""
@@ -216,8 +217,11 @@ class Target:
 
     def _on_input_wanted(self, taken: int) -> None:
         """The program found its stdin empty. It waits, unless we have written to it meanwhile."""
-        request = self._input_request = object()
         stdin = self.input
+        if stdin is not None and stdin.is_terminal:
+            self._check_terminal_soon(stdin)
+            return
+        request = self._input_request = object()
         if stdin is not None and stdin.has_more:
             return
         if stdin is None or stdin.written == taken:
@@ -226,6 +230,21 @@ class Target:
         # The program has just taken what we wrote, and will say so. Or another reader took it.
         loop = asyncio.get_running_loop()
         loop.call_later(_INPUT_TAKEN_SECONDS, self._check_input_request, request)
+
+    def _check_terminal_soon(self, stdin: Input) -> None:
+        """What was typed may be on its way still. While a line is edited, we are told often."""
+        self._written_when_asked = stdin.written
+        if self._input_request is not None:
+            return
+        request = self._input_request = object()
+
+        def check() -> None:
+            if self._input_request is request:
+                self._input_request = None
+                if stdin.written == self._written_when_asked and not stdin.has_more:
+                    self.listener.on_input_wanted()
+
+        asyncio.get_running_loop().call_later(_INPUT_TAKEN_SECONDS, check)
 
     def _check_input_request(self, request: object) -> None:
         if self._input_request is request and not (self.input and self.input.has_more):
@@ -424,6 +443,8 @@ class Target:
             await asyncio.wait([reply], timeout=_ANSWER_SECONDS)
         if reply.done():
             raise _Answered
+        if stacks.is_debugger_busy:
+            raise UnreadableProcess("it is still at work")
         return stacks
 
     async def _wait_for_body(self, reply: Reply, op: str, problem: str) -> dap.Body:
