@@ -13,7 +13,7 @@ import sys
 from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 
 from . import bounded_calls, breakpoint_table, introspection, variables
-from .exception_filters import silenced
+from .exception_filters import silenced, stop_at_crash
 from .frames import describe_frame, read_locals
 from .pydevd_access import current, is_detached, is_ours
 from .server_messages import flush, report
@@ -99,6 +99,8 @@ def watch_end(db: Any) -> None:
     def excepthook(kind: Any, error: Any, trace: Any) -> Any:
         # Only the interpreter itself, at the very end, calls it without a caller.
         if sys._getframe().f_back is None and not hasattr(sys, "ps1"):
+            if sys.version_info < (3, 12):  # newer ones stop before the stack is gone
+                stop_at_crash(error, trace)
             report_exception(error)
         return original(kind, error, trace)
 

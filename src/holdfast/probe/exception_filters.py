@@ -129,20 +129,6 @@ def stop_at_thread_crashes() -> None:
     _NewThreadStartupWithTrace.__call__ = run_low_level_thread
 
 
-def stop_at_crash_of_main_thread() -> None:
-    """In a process that we entered before 3.12: its main thread does not end in our code."""
-    original = sys.excepthook
-    if sys.version_info >= (3, 12) or getattr(original, "__globals__", None) is globals():
-        return
-
-    def excepthook(kind: Any, error: Any, trace: Any) -> None:
-        if error is not None:
-            stop_at_crash(error, trace)
-        original(kind, error, trace)
-
-    sys.excepthook = excepthook
-
-
 @contextlib.contextmanager
 def silenced() -> Iterator[None]:
     """What is raised and caught while we prepare the program, or describe an exception, is ours."""
