@@ -27,6 +27,7 @@ from bench import (
     measurements,
     plots,
     program_runs,
+    quiet_loops,
     round_trips,
     step_parts,
     tables,
@@ -148,6 +149,13 @@ class Bench:
         text = f"## Breakpoints in a hot loop, per iteration\n\n{tables.format_rows(rows)}"
         return text, {"breakpoints": rows}
 
+    def measure_quiet_loops(self) -> Result:
+        python = self.program.python
+        pythons = find_pythons() if self.scale.every_python else {read_version(python, 2): python}
+        slowdowns = quiet_loops.measure(self.server, pythons)
+        text = f"## Code that could not stop\n\n{tables.format_slowdowns(slowdowns)}"
+        return text, {"quiet": slowdowns}
+
     def measure_round_trips(self) -> Result:
         readings = round_trips.measure(self.server, self.scale.trips)
         figures = {name: measurements.summarize(readings.all[name]) for name in round_trips.UNITS}
@@ -199,6 +207,7 @@ class Bench:
 PARTS: dict[str, Callable[[Bench], Result]] = {
     "lives": Bench.measure_program_runs,
     "breakpoints": Bench.measure_breakpoints,
+    "quiet": Bench.measure_quiet_loops,
     "trips": Bench.measure_round_trips,
     "crowds": Bench.measure_concurrent_sessions,
     "growth": Bench.measure_growth,

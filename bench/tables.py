@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from bench import quiet_loops
 from bench.agents import ReplayCheck
 from bench.calls import EscapeCheck
 from bench.concurrent_sessions import Pace
 from bench.growth import Curve
 from bench.measurements import Figure, Ratio, Row
+from bench.quiet_loops import Slowdown
 
 
 def format_rows(rows: list[Row]) -> str:
@@ -89,6 +91,15 @@ def format_replay(check: ReplayCheck) -> str:
     header = ["steps replayed in full", "model calls", "tool calls", "same messages at the end"]
     cells = [f"{check.steps:,}", f"{check.model_calls}", f"{check.tool_calls}"]
     return format_table(header, [[*cells, "yes" if check.same_messages else "no"]])
+
+
+def format_slowdowns(slowdowns: list[Slowdown]) -> str:
+    header = ["times plain Python", *quiet_loops.LOOPS]
+    rows = [
+        [f"{each.version}: {each.case}", *(format_number(ratio) for ratio in each.ratios)]
+        for each in slowdowns
+    ]
+    return format_table(header, rows)
 
 
 def format_curve(curve: Curve) -> str:

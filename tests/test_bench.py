@@ -63,6 +63,17 @@ def test_hot_loops_are_measured_for_every_debugger(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_code_that_could_not_stop_is_compared_with_plain_python(tmp_path: Path) -> None:
+    figures, printed = run(tmp_path, "--only", "quiet")
+
+    assert len(figures["quiet"]) == 4
+    for slowdown in figures["quiet"]:
+        assert slowdown["case"] in printed
+        assert len(slowdown["ratios"]) == 3
+        assert min(slowdown["ratios"]) > 0
+
+
+@pytest.mark.slow
 def test_round_trips_and_concurrent_sessions_are_measured(tmp_path: Path) -> None:
     figures, printed = run(tmp_path, "--only", "trips", "crowds")
 

@@ -45,7 +45,7 @@ def exec_fails():
 
 
 def exec_shell():
-    os.execv("/bin/sh", ["sh", "-c", "echo replaced; kill -STOP $$; exit 3"])
+    os.execv("/bin/sh", ["sh", "-c", "echo replaced; read line; exit 3"])
 
 
 def exec_python():

@@ -10,6 +10,7 @@ from harness import Program, Session
 
 STEPS = Program("steps.py")
 HELPER = Program("steps_helper.py")
+SIBLINGS = Program("sibling_calls.py")
 
 
 def line(answer: dict[str, Any]) -> int:
@@ -145,6 +146,24 @@ def test_recursion_is_stepped_in_the_frame_one_is_in(session: Session, python: s
     step = step_out(session)
     assert line(step) == STEPS.line("call_recursive")
     assert step["returned"][0]["value"] == "'bottom'"
+
+
+def test_a_step_over_a_return_goes_to_the_caller(session: Session, python: str) -> None:
+    """And into none of the calls that follow on the caller's line."""
+    session.break_at(SIBLINGS, "first", "last", "failing")
+    assert line(session.launch(SIBLINGS, python=python)) == SIBLINGS.line("first")
+    assert line(step_over(session)) == SIBLINGS.line("first_return")
+    step = step_over(session)
+    assert (line(step), step["location"]["function"]) == (SIBLINGS.line("siblings"), "main")
+    assert [(each["name"], each["value"]) for each in step["returned"]] == [("first", "1")]
+    assert line(step_over(session)) == SIBLINGS.line("generator")
+
+    assert line(session.resume()) == SIBLINGS.line("last")
+    assert line(step_over(session)) == SIBLINGS.line("last") + 1
+    assert line(step_over(session)) == SIBLINGS.line("generator")
+
+    assert line(session.resume()) == SIBLINGS.line("failing")
+    assert line(step_over(session)) == SIBLINGS.line("failing") + 1
 
 
 def test_a_step_from_the_last_line_ends_the_program(session: Session, python: str) -> None:

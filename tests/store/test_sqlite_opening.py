@@ -138,6 +138,15 @@ def test_a_symbolic_link_in_the_directory_is_never_followed(tmp_path: Path, name
     assert mode(victim) == 0o644
 
 
+@pytest.mark.parametrize("name", ["holdfast.lock", "holdfast.db", "holdfast.db-wal"])
+def test_a_fifo_in_the_directory_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir(mode=0o700)
+    os.mkfifo(directory / name)
+    with pytest.raises(StoreProblem, match=f"{name} is not a regular file"):
+        open_sqlite_store(directory)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
 def test_the_directory_of_another_user_is_refused(tmp_path: Path) -> None:
     directory = tmp_path / "data"

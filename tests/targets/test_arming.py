@@ -34,7 +34,7 @@ def test_every_patch_of_pydevd_applies(python: str) -> None:
         "skip_exit_delay",
         "limit_frames",
         "skip_traced_parents",
-        "skip_quiet_lines",
+        "trace_little",
     }
 
 

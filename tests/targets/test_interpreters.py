@@ -112,6 +112,7 @@ MISSING = [
     ({"venv": "."}, "missing", "has no Python"),
     ({"python_path": "./plain"}, "not_executable", "not executable"),
     ({"python_path": "./dangling"}, "missing", "the link to"),
+    ({"python_path": "./fifo"}, "not_python", "is not a file"),
     ({"python_path": "./garbage"}, "not_python", "cannot be run"),
     ({"python_path": "./shell"}, "not_python", "not a Python"),
     ({"python_path": "./failing"}, "not_python", "not a Python"),
@@ -126,6 +127,7 @@ def test_what_will_not_do_is_refused_with_the_reason(
 ) -> None:
     (tmp_path / "plain").write_text("")
     (tmp_path / "dangling").symlink_to(tmp_path / "gone")
+    os.mkfifo(tmp_path / "fifo", 0o700)
     script(tmp_path / "garbage", "\0\1\2")
     script(tmp_path / "shell", "#!/bin/sh\necho hello\n")
     script(tmp_path / "failing", "#!/bin/sh\necho no >&2\nexit 2\n")

@@ -41,7 +41,10 @@ def test_the_threads_and_frames_of_the_debugger_are_left_out() -> None:
             ("__call__", PYDEVD),
         ),
         make_thread(14, "worker", ("f.<locals>.g", "/app.py"), ("run", "/lib/threading.py")),
-        make_thread(*(15, "held", ("PyDB.do_wait_suspend", PYDEVD)), ("work", "/app.py")),
+        make_thread(
+            *(15, "held", ("Event.wait", "/lib/threading.py"), ("PyDB.do_wait_suspend", PYDEVD)),
+            ("work", "/app.py"),
+        ),
     ]
     stacks = parse_dump(dump, {13: 1, 15: 2})
     shown = {

@@ -12,6 +12,7 @@ import pytest
 from holdfast.trust.private_files import (
     NotPrivate,
     check_parents,
+    is_private_directory,
     make_private_directory,
     open_private_file,
     read_private_file,
@@ -61,6 +62,20 @@ def test_a_directory_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) 
     with pytest.raises(NotPrivate, match="belongs to user nobody, not to you"):
         make_private_directory(directory)
     assert mode(directory) == 0o755
+
+
+def test_a_directory_that_others_may_write_to_is_not_private(tmp_path: Path) -> None:
+    directory = tmp_path / "cache"
+    assert not is_private_directory(directory)
+    directory.mkdir(mode=0o755)
+    assert is_private_directory(directory)
+    directory.chmod(0o775)
+    assert not is_private_directory(directory)
+    directory.chmod(0o700)
+    assert is_private_directory(directory)
+    if os.geteuid() == 0:
+        os.chown(directory, NOBODY, NOBODY)
+        assert not is_private_directory(directory)
 
 
 @as_root

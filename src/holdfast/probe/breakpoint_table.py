@@ -15,7 +15,7 @@ from .breakpoint_rules import Rule, find_stopping
 from .generator_entries import find_entry
 from .pydevd_access import canonical
 
-_ASK_RULES = "holdfast"  # the condition given to pydevd, which makes it call `_should_stop`
+_ASK_RULES = "holdfast"  # the condition given to pydevd, which makes it call `should_stop`
 
 
 class BreakpointTable:
@@ -194,7 +194,7 @@ _ORIGINAL: Dict[str, Any] = {}
 
 def install(pydevd: Any) -> None:
     _ORIGINAL["condition"] = pydevd.PyDB.handle_breakpoint_condition
-    pydevd.PyDB.handle_breakpoint_condition = _should_stop
+    pydevd.PyDB.handle_breakpoint_condition = should_stop
     original = pydevd.PyDB.apply_files_filter
 
     def apply_files_filter(db: Any, frame: Any, filename: str, force: bool) -> bool:
@@ -206,7 +206,7 @@ def install(pydevd: Any) -> None:
     pydevd.PyDB.apply_files_filter = apply_files_filter
 
 
-def _should_stop(db: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
+def should_stop(db: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
     if breakpoint.condition != _ASK_RULES:
         return bool(_ORIGINAL["condition"](db, info, breakpoint, frame))
     if getattr(breakpoint, "func_name", "None") not in ("None", None):

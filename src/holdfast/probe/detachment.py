@@ -14,6 +14,7 @@ from . import (
     breakpoint_table,
     end_reports,
     exception_filters,
+    frame_tracer,
     line_monitor,
     output_capture,
     thread_suspension,
@@ -32,6 +33,7 @@ def stop_tracing_in_fork() -> None:
         return
     import pydevd_tracing
 
+    frame_tracer.reset()
     pydevd_tracing.restore_sys_set_trace_func()
     sys.settrace(None)
 
@@ -50,6 +52,7 @@ def stop_tracing_everywhere(db: Any) -> None:
         return
     import pydevd_tracing
 
+    frame_tracer.TRACING.stop()
     pydevd_tracing.restore_sys_set_trace_func()
     # A thread can be traced from outside, but only the thread itself can end its tracing.
     pydevd_tracing.set_trace_to_threads(_end_own_tracing, create_dummy_thread=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from .pydevd_access import current, is_ours
 
@@ -18,11 +18,11 @@ class ExceptionFilters:
 
     def clear(self) -> None:
         self.types: Tuple[str, ...] = ()
-        self.is_printing = False
+        self.is_silent = False
         self._stopped_at: Dict[int, Tuple[int, int]] = {}  # thread ident -> where it was raised
 
     def match(self, kind: Any) -> bool:
-        if self.is_printing:
+        if self.is_silent:
             return False
         if not self.types:
             return not issubclass(kind, SystemExit)  # exiting is not an error
@@ -95,24 +95,72 @@ def stop_at_crash(error: BaseException, trace: Any) -> None:
     stop_on_unhandled_exception(db, thread, db.set_additional_thread_info(thread), exc_info)
 
 
+def stop_at_thread_crashes() -> None:
+    """Before 3.12: stop for an exception that ends a thread, without tracing the thread for it."""
+    make_original = threading._make_invoke_excepthook  # type: ignore[attr-defined]
+
+    def stop_before(invoke: Callable[[Any], None]) -> Callable[[Any], None]:
+        def invoke_excepthook(thread: Any) -> None:
+            error = sys.exc_info()[1]
+            if error is not None:
+                stop_at_crash(error, error.__traceback__)
+            invoke(thread)
+
+        return invoke_excepthook
+
+    threading._make_invoke_excepthook = lambda: stop_before(  # type: ignore[attr-defined]
+        make_original()
+    )
+    for thread in threading.enumerate():  # one that runs already has made its own
+        if hasattr(thread, "_invoke_excepthook"):
+            thread._invoke_excepthook = stop_before(thread._invoke_excepthook)
+
+    from _pydev_bundle.pydev_monkey import _NewThreadStartupWithTrace
+
+    run_thread = _NewThreadStartupWithTrace.__call__
+
+    def run_low_level_thread(self: Any) -> Any:
+        try:
+            return run_thread(self)
+        except Exception as error:  # of a thread that `threading` did not start
+            stop_at_crash(error, error.__traceback__)
+            raise
+
+    _NewThreadStartupWithTrace.__call__ = run_low_level_thread
+
+
+def stop_at_crash_of_main_thread() -> None:
+    """In a process that we entered before 3.12: its main thread does not end in our code."""
+    original = sys.excepthook
+    if sys.version_info >= (3, 12) or getattr(original, "__globals__", None) is globals():
+        return
+
+    def excepthook(kind: Any, error: Any, trace: Any) -> None:
+        if error is not None:
+            stop_at_crash(error, trace)
+        original(kind, error, trace)
+
+    sys.excepthook = excepthook
+
+
 @contextlib.contextmanager
 def silenced() -> Iterator[None]:
-    """What is raised and caught while we describe an exception is not the program's."""
-    before, FILTERS.is_printing = FILTERS.is_printing, True
+    """What is raised and caught while we prepare the program, or describe an exception, is ours."""
+    before, FILTERS.is_silent = FILTERS.is_silent, True
     try:
         yield
     finally:
-        FILTERS.is_printing = before
+        FILTERS.is_silent = before
 
 
 @contextlib.contextmanager
 def printing_traceback() -> Iterator[None]:
     """What Python raises and catches while it prints a traceback is not the program's."""
-    FILTERS.is_printing = sys.excepthook is sys.__excepthook__
-    try:
+    if sys.excepthook is sys.__excepthook__:
+        with silenced():
+            yield
+    else:
         yield
-    finally:
-        FILTERS.is_printing = False
 
 
 # -- into pydevd ----------------------------------------------------------------------------------

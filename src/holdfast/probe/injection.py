@@ -14,6 +14,7 @@ from . import (
     child_policy,
     detachment,
     end_reports,
+    exception_filters,
     join_ticket,
     output_capture,
     process_hooks,
@@ -45,6 +46,7 @@ def enter_process(
         pydevd_control.load(debugpy_dir)
         db = pydevd_control.arm(connection)
         _reset(db)
+        exception_filters.stop_at_crash_of_main_thread()
         process_hooks.install(connection, join_ticket.read_if_given(child_ticket))
         end_reports.watch_end(db)
         output_capture.start()

@@ -15,6 +15,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from . import thread_suspension
 from .pydevd_access import canonical, current
+from .recursion_room import with_room
 
 Rules = Dict[int, List[Any]]  # line -> the rules there
 _BREAKPOINT = 111  # pydevd's CMD_SET_BREAK
@@ -33,8 +34,9 @@ class LineMonitor:
         self._stopped_at: Dict[int, Any] = {}
         events = monitoring.events
         self._local_events = events.LINE | events.JUMP
+        self._stop_with_room: Any = with_room(self._stop)
         monitoring.use_tool_id(tool, "holdfast")
-        monitoring.register_callback(tool, events.PY_START, self._on_start)
+        monitoring.register_callback(tool, events.PY_START, with_room(self._on_start))
         monitoring.register_callback(tool, events.LINE, self._on_line)
         monitoring.register_callback(tool, events.JUMP, self._on_jump)
 
@@ -131,10 +133,13 @@ class LineMonitor:
         frame = sys._getframe(depth)
         if self._stopped_at and self._was_stopped(frame):
             return None
-        for rule in rules:
-            if rule.should_stop(frame):
-                self._stop(frame, rule, rules)
-                break
+        try:
+            for rule in rules:
+                if rule.should_stop(frame):
+                    self._stop_with_room(frame, rule, rules)
+                    break
+        except RecursionError:  # raised from here, it would be the program's
+            pass
         return None
 
     def _on_jump(self, code: Any, start: int, end: int) -> Any:

@@ -69,7 +69,8 @@ def run_program(
 def _prepare_to_run(spec: Dict[str, Any], with_gevent: bool) -> Optional[Runner]:
     """The function that runs the program; None if the server was told why there is none."""
     try:
-        run = _prepare_process(spec)
+        with exception_filters.silenced():
+            run = _prepare_process(spec)
     except SyntaxError as error:
         ORDER.answer({"syntax_error": _describe_syntax_error(error)})
         return None

@@ -154,3 +154,4 @@ def end_step() -> None:
     info = getattr(threading.current_thread(), "additional_info", None)
     if info is not None:
         info.pydev_step_cmd, info.pydev_step_stop = -1, None
+        info.update_stepping_info()

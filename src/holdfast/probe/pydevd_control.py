@@ -18,7 +18,7 @@ from . import (
     detachment,
     end_reports,
     exception_filters,
-    fast_lines,
+    frame_tracer,
     gevent_support,
     missed_breakpoints,
     module_files,
@@ -45,6 +45,8 @@ def load(debugpy_dir: str, *, with_gevent: bool = False) -> None:
     if not was_loaded:
         pydevd_patches.apply_all(pydevd)
     install()
+    if not was_loaded:
+        pydevd_patches.apply_one(frame_tracer.trace_little, pydevd)
 
 
 def arm(connection: Any) -> Any:
@@ -171,7 +173,6 @@ def install() -> None:
     stop_snapshots.install(NetCommandFactoryJson)
     breakpoint_table.install(pydevd)
     exception_filters.install(pydevd)
-    pydevd_patches.apply_one(fast_lines.skip_quiet_lines, pydevd)
     thread_suspension.install(pydevd)  # before the next, which suspends and waits through it
     missed_breakpoints.install(pydevd)
 
@@ -181,3 +182,4 @@ def adopt(db: Any) -> None:
     if not getattr(db, "_holdfast", False):
         db._holdfast = True
         exception_filters.adopt(db)
+        frame_tracer.adopt(db)

@@ -19,11 +19,10 @@ _IMPORT_SETTINGS = {
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     "PYDEVD_WARN_EVALUATION_TIMEOUT": "3600",
     "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "3600",
+    # The compiled form cannot be patched, exists only if this Python is the server's, gains little
+    # where next to nothing is traced, and leaves its caller's exception behind in a generator.
+    "PYDEVD_USE_CYTHON": "NO",
 }
-if sys.version_info >= (3, 12):
-    # The compiled form cannot be patched, exists only if this Python is the server's, and gains
-    # little where nothing is traced.
-    _IMPORT_SETTINGS["PYDEVD_USE_CYTHON"] = "NO"
 
 
 def import_pydevd(debugpy_dir: str, *, with_gevent: bool) -> Any:

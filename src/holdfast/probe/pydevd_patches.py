@@ -1,7 +1,7 @@
 """Small patches to pydevd, each guarded: where one does not fit, pydevd behaves as shipped.
 
-`APPLIED` says which of them are in place. All but `silence_logs`, `step_over_comprehensions` and
-`receive_lines_first` only save time and change nothing that a user sees.
+`APPLIED` says which of them are in place. Those that skip or limit something only save time and
+change nothing that a user sees.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import time
 from types import FrameType, SimpleNamespace
 from typing import Any, Callable, Dict, FrozenSet
 
+from .recursion_room import get_frame, with_room
+
 APPLIED: Dict[str, bool] = {}
 
 _MAX_FRAMES = 64  # that pydevd keeps for a stop; `frames` goes on from the last
 _PYDEVD_TOOL = 4  # of Python's six tools, one that is not reserved
-_MAX_TRACED_IN_A_ROW = 16  # after so many, the rest of the stack is traced already
 
 
 def apply_all(pydevd: Any) -> None:
@@ -30,6 +31,7 @@ def apply_all(pydevd: Any) -> None:
         skip_traced_parents,
         step_over_comprehensions,
         receive_lines_first,
+        keep_room_for_callbacks,
         forget_ended_threads,
         update_one_thread,
     ):
@@ -111,17 +113,21 @@ def limit_frames(_pydevd: Any) -> None:
 
 
 def skip_traced_parents(pydevd: Any) -> None:
-    """At every step pydevd enables tracing in each frame of the stack, though it is enabled."""
+    """At every step pydevd enables tracing in each frame of the stack, though it is enabled.
+
+    Before 3.12 `frame_tracer` does this.
+    """
     from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
 
     original = pydevd.PyDB.set_trace_for_frame_and_parents
-    enable = _enable_codes if PYDEVD_USE_SYS_MONITORING else _enable_frames
+    if not PYDEVD_USE_SYS_MONITORING:
+        return
 
     def set_trace_for_frame_and_parents(self: Any, ident: Any, frame: Any, **options: Any) -> None:
         if options.get("disable"):
             original(self, ident, frame, **options)
         else:
-            enable(self, ident, frame)
+            _enable_codes(self, ident, frame)
 
     pydevd.PyDB.set_trace_for_frame_and_parents = set_trace_for_frame_and_parents
 
@@ -189,6 +195,24 @@ def receive_lines_first(_pydevd: Any) -> None:
     module.monitor = SimpleNamespace(**dict(known, DEBUGGER_ID=_PYDEVD_TOOL))
 
 
+def keep_room_for_callbacks(_pydevd: Any) -> None:
+    """At the recursion limit a callback fails, and its exception is raised into the program."""
+    from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
+
+    if not PYDEVD_USE_SYS_MONITORING:
+        return
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    module: Any = sys.modules[pydevd_sys_monitoring.update_monitor_events.__module__]
+    known = {name: getattr(module.monitor, name) for name in dir(module.monitor)}
+    register = known["register_callback"]
+    known["register_callback"] = lambda tool, event, callback: register(
+        tool, event, with_room(callback)
+    )
+    module._getframe.__name__  # noqa: B018  (it must be there to be replaced)
+    module.monitor, module._getframe = SimpleNamespace(**known), get_frame
+
+
 def update_one_thread(_pydevd: Any) -> None:
     """When one thread is suspended or resumed, pydevd goes through all that there are.
 
@@ -234,7 +258,7 @@ def _find_comprehension_jumps(code: Any) -> FrozenSet[int]:
 
 
 def _enable_codes(db: Any, ident: Any, frame: Any) -> None:
-    """Python 3.12 and newer: code objects are traced, and a deep stack repeats a few of them."""
+    """Code objects are traced, and a deep stack repeats a few of them."""
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
     seen = set()
@@ -243,18 +267,4 @@ def _enable_codes(db: Any, ident: Any, frame: Any) -> None:
             seen.add(frame.f_code)
             if db.get_file_type(frame) is None:
                 pydevd_sys_monitoring.enable_code_tracing(ident, frame.f_code, frame)
-        frame = frame.f_back
-
-
-def _enable_frames(db: Any, _ident: Any, frame: Any) -> None:
-    """Before 3.12: frames are traced; below many traced ones, all are."""
-    traced = 0
-    dispatch = db.trace_dispatch
-    while frame is not None and traced < _MAX_TRACED_IN_A_ROW:
-        if isinstance(frame, FrameType) and db.get_file_type(frame) is None:
-            if frame.f_trace is dispatch or frame.f_trace == dispatch:
-                traced += 1
-            else:
-                traced = 0
-                frame.f_trace = dispatch
         frame = frame.f_back

@@ -14,7 +14,12 @@ from . import line_monitor
 from .pydevd_access import current, dap_id, is_detached, is_ours
 from .server_messages import report
 
-_LOST: Dict[int, bool] = {}  # the idents of threads whose tracing was taken away
+# By the ident of a thread whose tracing was taken away: whether it was traced by us then.
+_LOST: Dict[int, bool] = {}
+
+
+def is_lost(ident: int) -> bool:
+    return ident in _LOST
 
 
 def install() -> None:
@@ -51,6 +56,12 @@ def _watch_settrace(original: Callable[[Any], Any]) -> Any:
                 _note_restored()
             elif is_debuggers(sys.gettrace()):
                 _note_lost("sys.settrace", frame)
+            elif function is not None:  # we do not need it now, but perhaps later
+                _note_lost("sys.settrace", frame, was_ours=False)
+            elif _LOST.get(threading.get_ident()) is False:
+                _note_restored()
+                original(None)
+                return current().enable_tracing()
         return original(function)  # from here on, the program's tracer sees what we call
 
     return _mark(settrace)
@@ -84,15 +95,15 @@ def is_debuggers(function: Any) -> bool:
     return module.startswith(("_pydevd", "pydevd"))
 
 
-def _note_lost(how: str, frame: Any) -> None:
+def _note_lost(how: str, frame: Any, was_ours: bool = True) -> None:
     ident = threading.get_ident()
     if ident not in _LOST:
-        _LOST[ident] = True
+        _LOST[ident] = was_ours
         _report("lost", how, frame)
 
 
 def _note_restored() -> None:
-    if _LOST.pop(threading.get_ident(), None):
+    if _LOST.pop(threading.get_ident(), None) is not None:
         _report("restored", "sys.settrace", None)
 
 

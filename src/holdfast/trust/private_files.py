@@ -75,6 +75,16 @@ def _refuse_foreign_link(path: Path) -> None:
         )
 
 
+def is_private_directory(path: Path) -> bool:
+    """Whether only we can have put something there."""
+    try:
+        link, status = os.lstat(path), os.stat(path)
+    except OSError:
+        return False
+    is_ours = link.st_uid == status.st_uid == os.geteuid()
+    return is_ours and stat.S_ISDIR(status.st_mode) and not status.st_mode & _OTHERS_WRITE
+
+
 def check_parents(path: Path) -> list[str]:
     """Warnings about directories above that others may change.
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+import stat
 import threading
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def _open(directory: Path) -> SqliteStore:
         lock = lock_directory(directory)
         undo.callback(lock.release)
         path = directory / DATABASE_NAME
-        _refuse_links(path)
+        _refuse_strange_files(path)
         ensure_usable(path, warnings)
         _make_private_files(path)
         connection = connect(path)
@@ -79,11 +80,16 @@ def _make_private(directory: Path, warnings: StoreWarnings) -> None:
         warnings.add("DATA_DIRECTORY_UNSAFE", text, about=number, directory=str(directory))
 
 
-def _refuse_links(path: Path) -> None:
-    """SQLite would follow them."""
+def _refuse_strange_files(path: Path) -> None:
+    """SQLite would follow a link, and opening a FIFO would wait for its other end."""
     for suffix in ("", *COMPANIONS):
-        if companion(path, suffix).is_symlink():
-            raise NotPrivate(f"{companion(path, suffix)} is a symbolic link, which is not followed")
+        file = companion(path, suffix)
+        with contextlib.suppress(FileNotFoundError):
+            mode = os.lstat(file).st_mode
+            if stat.S_ISLNK(mode):
+                raise NotPrivate(f"{file} is a symbolic link, which is not followed")
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise NotPrivate(f"{file} is not a regular file")
 
 
 def _make_private_files(path: Path) -> None:

@@ -411,8 +411,9 @@ async def connect_to_process(
         # The helper releases the process before it ends. Killed, it might leave it stopped.
         await asyncio.wait([ended], timeout=timeout)
         if ended.done() and ended.result() == 0:
-            # Our code has run by now, so it has connected.
-            await asyncio.wait([arrived], timeout=_ARRIVAL_SECONDS)
+            # With gdb our code has run by now, so it has connected.
+            is_later = hasattr(sys, "remote_exec") and folder is None
+            await asyncio.wait([arrived], timeout=timeout if is_later else _ARRIVAL_SECONDS)
             if door.has_visitor:
                 await asyncio.wait([arrived], timeout=timeout)
         if not arrived.done():

@@ -17,14 +17,15 @@ from collections.abc import Callable
 def main() -> None:
     pid, debugpy_dir, code = int(sys.argv[1]), sys.argv[2], sys.stdin.read()
     remote_exec: Callable[[int, str], None] | None = getattr(sys, "remote_exec", None)
-    if remote_exec is not None and _inject_remotely(remote_exec, pid, code):
+    sees_our_files = len(sys.argv) == 3
+    if remote_exec is not None and sees_our_files and _inject_remotely(remote_exec, pid, code):
         return
     sys.path.insert(
         0, os.path.join(debugpy_dir, "debugpy/_vendored/pydevd/pydevd_attach_to_process")
     )
     import add_code_to_python_process as injector
 
-    if len(sys.argv) > 3:
+    if not sees_our_files:
         injector.get_target_filename = lambda *_args, **_options: sys.argv[3]
 
     # The text passes through a shell and gdb: no quotes and no line ends.

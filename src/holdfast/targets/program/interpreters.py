@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.errors import InterpreterMissing
+from holdfast.targets.program import descriptors
 
 OLDEST = (3, 9)
 PROBE_SECONDS = 10.0
@@ -132,6 +133,8 @@ def _check(path: str, asked: Asked) -> None:
     if not os.path.exists(path):
         dangling = f", the link to {os.path.realpath(path)}," if os.path.islink(path) else ""
         raise _refusal(f"{path}{dangling} does not exist", "missing", asked, path=path)
+    if not os.path.isfile(path):  # reading a FIFO, to see what it is, would block
+        raise _refusal(f"{path} is not a file", "not_python", asked, path=path)
     if not os.access(path, os.X_OK):
         raise _refusal(f"{path} is not executable", "not_executable", asked, path=path)
 
@@ -192,6 +195,9 @@ def _ask(path: str, cwd: str | None, asked: Asked) -> str:
             start_new_session=True,
         )
     except OSError as error:
+        with descriptors.report_exhaustion():
+            if descriptors.is_exhausted(error):
+                raise
         message = f"{path} cannot be run: {error.strerror}"
         raise _refusal(message, "not_python", asked, path=path) from error
     with process:

@@ -161,6 +161,8 @@ def _drop_debugger_frames(frames: Sequence[Mapping[str, Any]]) -> tuple[OutsideF
         name = _short_name(frame["name"])
         if not _is_ours(frame["filename"]):
             own.append(OutsideFrame(name, frame["name"], frame["filename"], int(frame["line"])))
+        elif name == "do_wait_suspend":
+            own.clear()  # the debugger called these, to hold the thread
         elif own and name == "_exec":
             break
     return tuple(own)

@@ -22,6 +22,7 @@ from holdfast import errors
 from holdfast.targets.program.launcher import DEBUGPY, PROBE
 from holdfast.targets.program.process_view import ProcessView
 from holdfast.targets.program.python_processes import find_version
+from holdfast.trust.private_files import is_private_directory
 
 _PLACES = ("tmp", "var/tmp", "dev/shm", "run")
 _LIBRARY_FOLDER = "debugpy/_vendored/pydevd/pydevd_attach_to_process"
@@ -100,7 +101,10 @@ class VisitingFolder:
     def _copy_bytecode(self, source: Path, copy: Path) -> None:
         """Compiling everything there would take a second."""
         name = f"{source.stem}.cpython-{self._bytecode_tag}.pyc"
-        for folder in (_CACHES / str(source.parent).lstrip("/"), source.parent / "__pycache__"):
+        folders = [source.parent / "__pycache__"]
+        if is_private_directory(_CACHES.parent):  # or somebody could have put code there
+            folders.insert(0, _CACHES / str(source.parent).lstrip("/"))
+        for folder in folders:
             compiled = folder / name
             if compiled.exists():
                 (copy.parent / "__pycache__").mkdir(exist_ok=True)
