@@ -36,7 +36,7 @@ def install(connection: Any, ticket: Optional[join_ticket.Ticket]) -> None:
             setattr(os, name, _wrap_spawn(getattr(os, name)))
     for name in ("execv", "execve"):
         setattr(os, name, _wrap_exec(getattr(os, name)))
-    os._exit = _wrap_exit(os._exit)  # type: ignore[assignment]
+    os._exit = _wrap_exit(os._exit)
     _wrap_fork_exec()
 
 
