@@ -100,7 +100,8 @@ def test_tools_of_the_debugger_that_the_program_frees_are_told(session: Session)
 
     end = launch(session, "free_tools", python=python)
 
-    assert end["status"] == "terminated"
+    assert (end["status"], end["exit_code"]) == ("terminated", 0)
+    assert (session.output(), session.output("stderr")) == ("end\n", "")
     lost = list_events(session, "tracing_lost")
     assert {event["how"] for event in lost} == {"sys.monitoring.free_tool_id"}
     assert {event["thread_id"] for event in lost} == {None}

@@ -80,7 +80,7 @@ def _silence_monitoring(monitoring: Any) -> None:
     line_monitor.silence_monitor()
     tool = line_monitor.find_pydevd_tool(monitoring)
     if tool >= 0:
-        _remove_callbacks(monitoring, tool)
+        line_monitor.remove_callbacks(monitoring, tool)
 
 
 def _stop_monitoring(monitoring: Any) -> None:
@@ -88,7 +88,7 @@ def _stop_monitoring(monitoring: Any) -> None:
     tool = line_monitor.find_pydevd_tool(monitoring)
     if tool < 0:
         return
-    _remove_callbacks(monitoring, tool)
+    line_monitor.remove_callbacks(monitoring, tool)
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
     module: Any = sys.modules[pydevd_sys_monitoring.restart_events.__module__]
@@ -97,15 +97,6 @@ def _stop_monitoring(monitoring: Any) -> None:
         monitoring.set_local_events(tool, code, 0)
     known.clear()
     monitoring.free_tool_id(tool)
-
-
-def _remove_callbacks(monitoring: Any, tool: int) -> None:
-    monitoring.set_events(tool, 0)
-    events = [getattr(monitoring.events, name) for name in dir(monitoring.events) if name.isupper()]
-    for event in events:
-        if event and event & (event - 1) == 0:  # a single event; some names stand for several
-            # Events of single functions stay on, but nothing is called for them.
-            monitoring.register_callback(tool, event, None)
 
 
 def clear_breakpoints(db: Any) -> None:

@@ -200,6 +200,15 @@ def find_pydevd_tool(monitoring: Any) -> int:
     return next((tool for tool in range(6) if monitoring.get_tool(tool) == "pydevd"), -1)
 
 
+def remove_callbacks(monitoring: Any, tool: int) -> None:
+    monitoring.set_events(tool, 0)
+    events = [getattr(monitoring.events, name) for name in dir(monitoring.events) if name.isupper()]
+    for event in events:
+        if event and event & (event - 1) == 0:  # a single event; some names stand for several
+            # Events of single functions stay on, but nothing is called for them.
+            monitoring.register_callback(tool, event, None)
+
+
 def get_monitor() -> Optional[LineMonitor]:
     """The monitor, created if need be; None without `sys.monitoring`, or without a free tool."""
     global _MONITOR

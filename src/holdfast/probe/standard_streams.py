@@ -107,6 +107,9 @@ def take_terminal(server_fd: int) -> None:
         pass
 
 
+_READ_SECONDS = 0.02
+
+
 class _InputWatcher(threading.Thread):
     """Reports that `input()` waits. At a terminal it reads in C, and calls a hook before it waits.
 
@@ -118,6 +121,7 @@ class _InputWatcher(threading.Thread):
         self.is_pydev_daemon_thread = True
         self.pydev_do_not_trace = True
         self._calls: Any = SimpleQueue()
+        self._reading: Any = None  # of C: not null while somebody reads a line
 
     def set_hook(self) -> None:
         import ctypes
@@ -126,14 +130,24 @@ class _InputWatcher(threading.Thread):
         _Terminal.input_hook = ctypes.CFUNCTYPE(None)(note_call)
         place = ctypes.c_void_p.in_dll(ctypes.pythonapi, "PyOS_InputHook")
         place.value = ctypes.cast(_Terminal.input_hook, ctypes.c_void_p).value
+        try:
+            self._reading = ctypes.c_void_p.in_dll(ctypes.pythonapi, "_PyOS_ReadlineTState")
+        except ValueError:
+            pass  # it is only good for being certain
 
     def run(self) -> None:
         while self._calls.get():
             try:
-                if not select.select([0], [], [], 0)[0]:
-                    report("input_wanted", taken=-1)
+                if self._is_waited_for():
+                    time.sleep(_READ_SECONDS)  # who has read a line has done so by then
+                    if self._is_waited_for():
+                        report("input_wanted", taken=-1)
             except (OSError, ValueError):
                 return
+
+    def _is_waited_for(self) -> bool:
+        is_reading = self._reading is None or self._reading.value is not None
+        return is_reading and not select.select([0], [], [], 0)[0]
 
 
 def install() -> None:

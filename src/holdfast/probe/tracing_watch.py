@@ -115,11 +115,17 @@ def _watch_tool(monitoring: Any, name: str) -> Any:
 
     def change_tool(tool_id: int, *events: Any) -> Any:
         frame = sys._getframe(1)
-        tools = (line_monitor.find_pydevd_tool(monitoring), line_monitor.current_tool())
-        answer = original(tool_id, *events)
-        if tool_id in tools and _is_programs(frame):
-            _report("lost", "sys.monitoring." + name, frame)
-        return answer
+        pydevd_tool = line_monitor.find_pydevd_tool(monitoring)
+        if tool_id not in (pydevd_tool, line_monitor.current_tool()) or not _is_programs(frame):
+            return original(tool_id, *events)
+        _report("lost", "sys.monitoring." + name, frame)
+        if events:
+            return original(tool_id, *events)
+        # A tool that is freed would still be called, and fail into the program.
+        if tool_id == pydevd_tool:
+            line_monitor.remove_callbacks(monitoring, tool_id)
+            return original(tool_id)
+        return line_monitor.close_monitor()
 
     change_tool.__name__ = name
     return _mark(change_tool)
