@@ -13,7 +13,7 @@
     │   ├── FileMissing  SourceNotFound
     │   └── CallNotFound  CidNotFound  CallBreakpointNotFound
     ├── WrongState        the right request at the wrong time
-    │   └── AlreadyDecided  CallCompleted
+    │   └── ThreadNotHeld  AlreadyDecided  CallCompleted
     ├── TimedOut          the debugger, or the application, did not answer in time
     │   └── EvaluationTimedOut  AgentTimedOut
     ├── Failure           something of ours, or the target, broke
@@ -260,6 +260,19 @@ class WrongState(HoldfastError):
     code = "SESSION_WRONG_STATE"
     short = "wrong_state"
     default_hint = "See `state` and `possible` in the details."
+
+
+class ThreadNotHeld(WrongState):
+    """The session is paused, but not this thread of it: it runs, or is blocked."""
+
+    default_hint = (
+        "GET /threads says which threads are held. The frames and values of one that is blocked "
+        "can be read; to change them, wait until it is held."
+    )
+
+    def __init__(self, message: str, /, *, hint: str | None = None, **details: Any) -> None:
+        details = {"state": "running", "possible": ["threads", "stacktrace"], **details}
+        super().__init__(message, hint=hint, **details)
 
 
 class AlreadyDecided(WrongState):

@@ -250,27 +250,33 @@ def test_hits_are_those_of_this_run(session: Session) -> None:
     assert [missed["breakpoint_id"] for missed in end["never_hit"]] == [point]
 
 
-@pytest.mark.parametrize("how", ["sudden", "normal"])
-def test_expressions_that_raised_are_listed(session: Session, tmp_path: Path, how: str) -> None:
+@pytest.mark.parametrize("how", ["killed", "sudden", "normal"])
+def test_expressions_that_raised_are_listed(
+    session: Session, tmp_path: Path, how: str, python: str
+) -> None:
     script = tmp_path / "script.py"
-    last = "input()\nimport os; os._exit(3)\n" if how == "sudden" else "raise SystemExit(3)\n"
+    last = {
+        "killed": "input()\nimport os; os.kill(os.getpid(), 9)\n",
+        "sudden": "import os; os._exit(3)\n",
+        "normal": "raise SystemExit(3)\n",
+    }[how]
     script.write_text("for number in range(3):\n    print(number)\n" + last)
     where = {"file": str(script), "line": 2}
     bad = session.post("/breakpoints", {**where, "condition": "nothing > 3"})["breakpoint_id"]
     log = session.post("/breakpoints", {**where, "log_message": "{number} {gone!r}"})
-    end = session.launch(str(script))
-    if how == "sudden":  # once it waits for input, what happened before is known
+    end = session.launch(str(script), python=python)
+    if how == "killed":  # once it waits for input, what happened before is known
         assert end["status"] == "waiting_for_input"
         session.post("/stdin", {"text": "\n"})
         end = session.get("/status?wait=60")
-    assert end["exit_code"] == 3
+    assert end["exit_code"] == (-9 if how == "killed" else 3)
     first, second = end["condition_errors"]
     assert (first["breakpoint_id"], first["field"]) == (bad, "condition")
     assert (first["expression"], first["file"], first["line"]) == ("nothing > 3", str(script), 2)
     assert first["error"] == "NameError: name 'nothing' is not defined"
     assert (second["breakpoint_id"], second["field"]) == (log["breakpoint_id"], "log_message")
     assert second["expression"] == "gone"
-    counts = [3, 3] if how == "normal" else [None, None]
+    counts = [None, None] if how == "killed" else [3, 3]
     assert [error.get("count") for error in (first, second)] == counts
     unhit = end["never_hit"]  # the logpoint was hit
     assert [point["breakpoint_id"] for point in unhit] == [bad]

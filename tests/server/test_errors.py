@@ -248,6 +248,17 @@ def test_an_unknown_field_like_no_other_is_answered_with_the_list(session: Sessi
     assert error["message"].startswith("zz: there is no such field; there are expression, frame_id")
 
 
+def test_a_misspelled_field_is_named_before_the_missing_one_that_it_was_meant_as(
+    session: Session,
+) -> None:
+    body = {"expresion": "1"}
+    error = check_error(session.server.http.post(session.path("/evaluate"), json=body), 400)
+    assert error["message"].startswith("expresion: there is no such field; did you mean expression")
+    assert error["details"]["field"] == "expresion"
+    assert [each["field"] for each in error["details"]["problems"]] == ["expresion", "expression"]
+    assert "Did you mean 'expression'?" in error["hint"]
+
+
 def test_an_unknown_setting_is_answered_with_those_that_there_are(server: Server) -> None:
     error = check_error(server.http.patch("/config", json={"max_wiat": 1}), 400)
     assert "did you mean max_wait? There are idle_timeout_minutes, " in error["message"]

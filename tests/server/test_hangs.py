@@ -53,6 +53,7 @@ def test_evaluating_in_a_blocked_thread_assigns_nothing(session: Session) -> Non
         "/evaluate", {"expression": "secret = 1", "frame_id": frame, "context": "repl"}, expect=400
     )
     assert "statement" in refused["error"]["message"]
+    assert "held" in refused["error"]["hint"]
     assert session.evaluate("[secret := 1, secret]", frame_id=frame) == "[1, 1]"
     assert session.evaluate("secret", frame_id=frame) == "41"
     failed = session.post("/evaluate", {"expression": "1 / 0", "frame_id": frame}, expect=400)
@@ -63,6 +64,8 @@ def test_evaluating_in_a_blocked_thread_assigns_nothing(session: Session) -> Non
     change = {"name": "0", "value": "7"}
     refused = session.post(f"/variables/{numbers}/set", change, expect=409)
     assert "read" in refused["error"]["message"]
+    assert "GET /threads" in refused["error"]["hint"]
+    assert refused["error"]["details"]["possible"] == ["evaluate"]
 
 
 def test_a_slow_expression_in_a_blocked_thread_holds_up_nothing(session: Session) -> None:

@@ -152,8 +152,8 @@ def test_a_refused_launch_leaves_the_breakpoints_as_they_were(session: Session) 
 # -- a copy with its program ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("copy", ["clone", "import"])
-def test_a_copy_is_launched_with_nothing(server: Server, copy: str) -> None:
+@pytest.mark.parametrize(("copy", "body"), [("clone", {}), ("import", {}), ("import", None)])
+def test_a_copy_is_launched_with_nothing(server: Server, copy: str, body: Any) -> None:
     with server.session() as session:
         session.break_at(LOOP, "print")
         session.launch(LOOP, args=["one"], stop_on_entry=True)
@@ -162,7 +162,7 @@ def test_a_copy_is_launched_with_nothing(server: Server, copy: str) -> None:
         else:
             made = server.post("/sessions/import", session.get("/export"))
         again = Session(server, made["session_id"])
-        entry = again.post("/launch?wait=60", {})
+        entry = again.post("/launch?wait=60", body)
         assert (entry["status"], entry["reason"]) == ("paused", "entry")
         assert again.get()["launch"] == session.get()["launch"]
         again.post("/terminate")

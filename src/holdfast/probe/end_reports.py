@@ -60,6 +60,25 @@ def report_counts() -> None:
     report("counts", **breakpoint_table.describe_counts())
 
 
+def report_sudden_end() -> None:
+    """Send the counts before the program ends itself with `os._exit`.
+
+    A helper does it, in a limited time: the caller may be a signal handler that has interrupted
+    the sending of another message.
+    """
+    try:
+        db = current()
+        if db is not None and not is_detached(db):
+            bounded_calls.call(_send_counts, _FLUSH_SECONDS)
+    except BaseException:  # it must end, whatever goes wrong here
+        pass
+
+
+def _send_counts() -> None:
+    report_counts()
+    flush(_FLUSH_SECONDS)
+
+
 def report_counts_at_end(db: Any) -> None:
     """Report them when pydevd sees that no thread of the program is left."""
     original = db.dispose_and_kill_all_pydevd_threads

@@ -54,10 +54,8 @@ def evaluate(frame: Any, owner: str, expression: str, **shown: Any) -> Dict[str,
         code = compile(text, "<expression>", "eval")
     except SyntaxError:
         compile(text, "<expression>", "exec")  # raises what is wrong with it, if it is no statement
-        raise RequestFailed(
-            "raised",
-            "only an expression can be evaluated in a thread that is not held, not a statement",
-            type="SyntaxError",
-        ) from None
+        message = "only an expression can be evaluated in a thread that is not held, no statement"
+        hint = "Evaluate an expression, or wait until the thread is held."
+        raise RequestFailed("raised", message, type="SyntaxError", hint=hint) from None
     value = eval(code, {**frame.f_globals, **frame.f_locals})
     return variables.describe_result(value, expression, stop_snapshots.HANDLES, owner, **shown)

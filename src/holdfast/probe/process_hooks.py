@@ -1,5 +1,7 @@
 """Hooks around fork, spawn and exec: children are reported to the server, and never hang.
 
+Another one is around `os._exit`, which would lose what the program has not reported yet.
+
 A forked child inherits the tracing but not the threads that talk to the server: the first
 breakpoint would stop it for ever. So every fork is detached before its first line. Where the
 server follows children, a forked one then connects with a debugger of its own, and a new Python
@@ -14,7 +16,7 @@ import sys
 import warnings
 from typing import Any, Callable, List, Optional, Tuple
 
-from . import child_startup, detachment, join_ticket, server_messages
+from . import child_startup, detachment, end_reports, join_ticket, server_messages
 from .child_policy import ChildPolicy
 from .pydevd_access import user_threads
 
@@ -34,6 +36,7 @@ def install(connection: Any, ticket: Optional[join_ticket.Ticket]) -> None:
             setattr(os, name, _wrap_spawn(getattr(os, name)))
     for name in ("execv", "execve"):
         setattr(os, name, _wrap_exec(getattr(os, name)))
+    os._exit = _wrap_exit(os._exit)
     _wrap_fork_exec()
 
 
@@ -148,6 +151,15 @@ def _wrap_exec(original: Callable[..., Any]) -> Callable[..., Any]:
             server_messages.report("not_replaced")
 
     return _copy_names(execv, original)
+
+
+def _wrap_exit(original: Callable[..., Any]) -> Callable[..., Any]:
+    def _exit(status: int) -> Any:
+        if type(status) is int:  # else it is a mistake, and does not end
+            end_reports.report_sudden_end()
+        return original(status)
+
+    return _copy_names(_exit, original)
 
 
 def _wrap_fork_exec() -> None:

@@ -266,7 +266,7 @@ def _assign(db: Any, args: Dict[str, Any], reply: Reply) -> None:
 
     if live_frames.is_live(handle.owner):
         message = "the thread is not held, so its variables can only be read"
-        reply(_raiser(RequestFailed("resumed", message)))
+        reply(_raiser(RequestFailed("resumed", message, possible=["evaluate"])))
         return
     thread = dap_id(handle.owner)
     _in_program_thread(assign)(db, dict(args, thread=thread), reply)

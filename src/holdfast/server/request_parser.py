@@ -164,7 +164,8 @@ def _parse_json(data: bytes) -> Any:
 def _find_problems(document: Any, type_: Any) -> list[Problem]:
     """Every field that is wrong, in the order of the type's fields; unknown ones come last.
 
-    `msgspec` names one problem at a time. That field is taken out, and the rest is tried again.
+    One that was probably meant as a field that is missing comes before that field. `msgspec` names
+    one problem at a time. That field is taken out, and the rest is tried again.
     """
     problems = _find_missing(document, type_)
     while len(problems) < _MAX_PROBLEMS:
@@ -181,8 +182,16 @@ def _find_problems(document: Any, type_: Any) -> list[Problem]:
         if not place:
             break
         document = _change(document, place[:-1], _drop_key(place[-1]))
-    order = {name: at for at, name in enumerate(_list_names(type_))}
-    return sorted(problems, key=lambda problem: order.get(problem.field.split(".")[0], len(order)))
+    names = _list_names(type_)
+    missing = {problem.field for problem in problems if problem.message == _MISSING}
+
+    def order(problem: Problem) -> tuple[int, bool]:
+        name = problem.field.split(".")[0]
+        meant = find_nearest(name, missing) if len(problem.place) == 1 and problem.known else None
+        known = meant or name
+        return names.index(known) if known in names else len(names), meant is None
+
+    return sorted(problems, key=order)
 
 
 def _find_missing(document: Any, type_: Any) -> list[Problem]:

@@ -273,7 +273,8 @@ class LaunchRequest(LaunchOptions, dict=True):
         launch = self.to_launch()
         if self._list_targets():
             return launch
-        given = {"python_path" if name == "python" else name for name in self.__dict__["given"]}
+        named = self.__dict__.get("given", ())  # a request without a body gives none
+        given = {"python_path" if name == "python" else name for name in named}
         names = [name for name in LaunchOptions.__struct_fields__ if name in given]
         return LaunchChanges({name: getattr(launch, name) for name in names})
 

@@ -13,13 +13,16 @@ from holdfast.wire.target_answers import StatusAnswer
 routes = RouteList()
 _DEFAULTS = RunRequest()
 _UNCHANGED = RestartRequest()
+_AS_BEFORE = LaunchRequest()
 
 
 @routes.post("/sessions/{session_id}/launch")
-async def launch(session: Session, query: StatusQuery, body: LaunchRequest) -> StatusAnswer:
+async def launch(
+    session: Session, query: StatusQuery, body: LaunchRequest = _AS_BEFORE
+) -> StatusAnswer:
     """Start a script, a module (`pytest` with its node ids, say) or a piece of code.
 
-    In a clone or an import, or after the end: `{}` starts what was launched before."""
+    In a clone or an import, or after the end: `{}`, or no body, starts what was launched before."""
     return await session.start(body.to_start(), build_options(body, query), body.to_preparation())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from holdfast.wire.session_answers import Location
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
+_SECONDS = 2.0
+"""How long a pause looks for what it waits for, once its own time is up."""
 _LATER = "The pause takes effect when that returns. GET /deadlocks says more."
 
 
@@ -35,8 +38,9 @@ async def add_to_pause(
     answer: ProgramStatus, session: ProgramSession, thread: int | None, *, is_pending: bool
 ) -> None:
     """Say in the answer to a pause what it waits for, and whether there is a deadlock."""
-    with contextlib.suppress(errors.HoldfastError):  # it may have ended, or run on, meanwhile
-        report = await session.inspection.deadlocks()
+    # It may have ended, or run on, meanwhile; or nobody can tell.
+    with contextlib.suppress(errors.HoldfastError, asyncio.TimeoutError):
+        report = await asyncio.wait_for(session.inspection.deadlocks(), _SECONDS)
         if report.cycles:
             answer.deadlocks = [cycle["message"] for cycle in report.cycles]
         if is_pending:

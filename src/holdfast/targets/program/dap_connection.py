@@ -19,7 +19,7 @@ _PROBLEMS: dict[str, type[errors.HoldfastError]] = {
     "frame": errors.FrameNotFound,
     "reference": errors.ReferenceNotFound,
     "source": errors.SourceNotFound,
-    "resumed": errors.WrongState,
+    "resumed": errors.ThreadNotHeld,
     "raised": errors.EvaluationFailed,
     "interrupted": errors.TimedOut,
     "assign": errors.AssignmentFailed,
