@@ -56,6 +56,18 @@ def test_the_blocks_around_a_frame_are_found() -> None:
     assert sorted(entered) == ["box.lock", "box.locks['a'][1]"]
 
 
+def test_the_name_of_a_block_has_the_brackets_that_it_needs() -> None:
+    locks = [threading.Lock(), threading.Lock()]
+
+    def run(note: Callable[..., Any]) -> None:
+        place = 2
+        with locks[(place + 1) % 2], locks[place % 2]:
+            note()
+
+    entered, _earlier = run_until_called(run)
+    assert sorted(entered) == ["locks[(place + 1) % 2]", "locks[place % 2]"]
+
+
 def test_a_block_whose_variable_has_changed_is_not_guessed_at() -> None:
     def run(note: Callable[..., Any]) -> None:
         lock = threading.Lock()

@@ -151,7 +151,7 @@ def _resolve_pair(ops: Tuple[_Op, ...], index: int, frame: Any) -> Operand:
     """`container[key]`, or the sum and the like of two integers."""
     op = ops[index]
     is_item = op.name == "BINARY_SUBSCR" or op.symbol == "[]"
-    symbol = op.symbol if op.name == "BINARY_OP" else _OLD_ARITHMETIC.get(op.name, "")
+    symbol = _read_symbol(op)
     compute = _ARITHMETIC.get(symbol)
     if not is_item and compute is None:
         raise _Unknown
@@ -167,7 +167,16 @@ def _resolve_pair(ops: Tuple[_Op, ...], index: int, frame: Any) -> Operand:
         value = compute(left.value, right.value)
     except ArithmeticError:
         raise _Unknown from None
-    return Operand(value, "%s %s %s" % (left.text, symbol, right.text), left.start, names)
+    texts = [
+        "(%s)" % operand.text if _read_symbol(ops[end]) in _ARITHMETIC else operand.text
+        for operand, end in ((left, right.start - 1), (right, index - 1))
+    ]
+    return Operand(value, "%s %s %s" % (texts[0], symbol, texts[1]), left.start, names)
+
+
+def _read_symbol(op: _Op) -> str:
+    """The operator of an instruction with two operands."""
+    return (op.symbol or "") if op.name == "BINARY_OP" else _OLD_ARITHMETIC.get(op.name, "")
 
 
 def _find_name(name: str, *scopes: Dict[str, Any]) -> Any:

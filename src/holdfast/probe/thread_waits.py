@@ -102,8 +102,7 @@ def find_wait(frames: List[Any]) -> Optional[Wait]:
         return _wait_for_condition(frames, condition, own)
     if site is None:
         return None
-    name = site.text if own is top else _name_of(own)
-    return _wait_for_lock(site.owner, name, own)
+    return _wait_for_lock(site.owner, _name_of(own), own)
 
 
 def _wait_for_lock(lock: Any, name: Optional[str], frame: Any) -> Optional[Wait]:
@@ -167,8 +166,8 @@ def _find_own_frame(frames: List[Any]) -> Any:
 
 
 def _name_of(frame: Any) -> Optional[str]:
-    """What the frame calls the object that it waits for."""
-    site = frame_code.find_call(frame)
+    """What the frame calls the object that it waits for. The names of a library say nothing."""
+    site = None if _is_library(frame) else frame_code.find_call(frame)
     return site.text if site is not None else None
 
 
