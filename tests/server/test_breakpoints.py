@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from harness import Program, Server, Session
 from interpreters import find_interpreters
 
@@ -194,8 +192,6 @@ def test_code_without_a_file_stops_under_the_name_that_it_was_compiled_with(
     session: Session, tmp_path: Path, python: str
 ) -> None:
     # Python takes the three for equal, and each has breakpoints of its own.
-    if "3.13" not in python:
-        pytest.skip("the tracer before 3.12 takes them for equal, too")
     script, third = tmp_path / "script.py", tmp_path / "third.py"
     third.write_text("first = 1\nsecond = 2\n")
     script.write_text(GENERATED.format(name=str(third)))

@@ -200,6 +200,15 @@ def find_pydevd_tool(monitoring: Any) -> int:
     return next((tool for tool in range(6) if monitoring.get_tool(tool) == "pydevd"), -1)
 
 
+def _read_pydevd_tool() -> int:
+    """The number that pydevd is going to take."""
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    module: Any = sys.modules[pydevd_sys_monitoring.restart_events.__module__]
+    tool: int = module.DEBUGGER_ID
+    return tool
+
+
 def remove_callbacks(monitoring: Any, tool: int) -> None:
     monitoring.set_events(tool, 0)
     events = [getattr(monitoring.events, name) for name in dir(monitoring.events) if name.isupper()]
@@ -215,6 +224,8 @@ def get_monitor() -> Optional[LineMonitor]:
     monitoring = getattr(sys, "monitoring", None)
     if _MONITOR is None and monitoring is not None:
         pydevd_tool = find_pydevd_tool(monitoring)
+        if pydevd_tool == -1:  # breakpoints may come while pydevd is still starting
+            pydevd_tool = _read_pydevd_tool()
         for tool in (3, 1):  # Python reserves the others
             if tool < pydevd_tool and monitoring.get_tool(tool) is None:
                 _MONITOR = LineMonitor(monitoring, tool)
