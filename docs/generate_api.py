@@ -37,9 +37,9 @@ Steps wait by default. An answer that says `paused` carries the location and the
 values of the session's watches come with it. One request leads from nothing to a stop: `POST
 /sessions` takes `launch`, `breakpoints` and `exception_filters`.
 
-`output` is what the run wrote and no answer of it has shown yet: at most 64 KB of it, the newest.
-`output_counts` says how much there was, `output_bytes` asks for more. Clients that share a session
-pass `output_since`, the `output_cursor` of their own last answer.
+`output` is what the run wrote and no answer of it has shown yet: at most 64 KB of it, the newest,
+in at most 1,000 entries. `output_counts` says how much there was, `output_bytes` asks for more.
+Clients that share a session pass `output_since`, the `output_cursor` of their own last answer.
 
 Every error has this shape; `hint` says what to do next:
 

@@ -53,7 +53,8 @@ def test_a_debugger_that_fails_halfway_says_why_and_traces_nothing(python: str) 
         arm = pydevd_control.arm
         def fail(connection):
             arm(connection)
-            assert is_debugged()
+            # Before 3.12 nothing is traced while nothing could stop.
+            assert is_debugged() == hasattr(sys, "monitoring")
             raise RuntimeError("halfway")
         pydevd_control.arm = fail
         injection.join_ticket._exchange_proofs = lambda connection, ticket: None

@@ -23,12 +23,13 @@ def tick():
     count = 0
     while True:
         count += 1  # @tick
+        if count == 1:
+            print("ticking", flush=True)
         time.sleep(0.01)
 
 
 if "forever" in sys.argv:
     gevent.spawn(tick)
-    print("ticking", flush=True)
     threading.Event().wait()
 jobs = [gevent.spawn(work, number) for number in range(3)]
 gevent.joinall(jobs)

@@ -718,3 +718,9 @@ def test_a_program_that_is_killed_while_it_is_looked_at_is_just_over(
     while (status := session.get("/status?include=locals,stack"))["status"] != "terminated":
         pass  # every answer on the way is one that a client can act on
     assert (status["reason"], status["exit_code"]) == ("target_exited", -9)
+
+
+def test_a_misspelled_option_in_a_query_is_refused_with_the_nearest(session: Session) -> None:
+    error = session.get("/events?type=stopped&wiat=1", expect=400)["error"]
+    assert error["details"]["nearest"] == {"type": "types", "wiat": "wait"}
+    assert "since" in error["details"]["valid"]

@@ -174,6 +174,12 @@ def test_a_copy_is_launched_with_nothing(server: Server, copy: str, body: Any) -
         again.delete()
 
 
+def test_a_launch_without_a_target_is_named_in_the_error(server: Server) -> None:
+    for path in ("/sessions", "/sessions/import"):
+        error = check_error(server.http.post(path, json={"launch": {}}), 400)
+        assert error["message"] == "body: in launch, give exactly one of script, module and code"
+
+
 def test_only_a_session_with_a_launch_is_launched_with_nothing(session: Session) -> None:
     refused = session.post("/launch", {"wait": 5}, expect=400)
     assert "script, module and code" in refused["error"]["message"]

@@ -75,7 +75,8 @@ def restarted(
     program = psutil.Process(paused.get()["pid"])
     over.launch(LOOP)
     deleted.delete()
-    assert idle.get("/status?wait=30")["reason"] == "timeout"
+    idle.wait_for_events("expired")
+    assert idle.get("/status")["reason"] == "timeout"
     with first.session(cwd=str(make_project(home))) as session:
         session.post("/breakpoints", {"file": "app.py", "line": 2, "condition": "x == 1"})
         session.post("/breakpoints", {"file": "app.py", "line": 3, "enabled": False})

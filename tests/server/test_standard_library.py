@@ -70,8 +70,9 @@ for name in sys.argv[1:]:
     with open(name, "rb") as file:
         tree = ast.parse(file.read())
     for node in ast.walk(tree):
-        if getattr(node, "name", "").startswith("test") and isinstance(node.body[0], ast.stmt):
-            print(name, node.body[0].lineno)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if node.name.startswith("test"):
+                print(name, node.body[0].lineno)
 """
 
 

@@ -248,6 +248,8 @@ def test_more_locals_than_fit_a_page_are_all_there(session: Session) -> None:
     assert (found["total"], len(found["variables"])) == (501, 501)
     page = session.get("/frames/0/variables?start=450&count=10")
     assert (next(v["name"] for v in page["variables"]), page["has_more"]) == ("name_450", True)
+    beyond = session.get(f"/frames/0/variables?start={10**30}")
+    assert (beyond["variables"], beyond["total"], beyond["has_more"]) == ([], 501, False)
     children = session.get("/frames/0/variables/name_500/children")
     assert (children["items"], children["total"]) == ([], 0)
 

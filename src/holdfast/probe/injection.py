@@ -120,7 +120,7 @@ def _report_failure(connection: Any, problem: str) -> None:
         pass
 
 
-def join_debugger() -> None:
+def join_debugger(captures_output: bool) -> None:
     """Install the probe beside the debugger that is here already."""
     import pydevd
 
@@ -137,7 +137,8 @@ def join_debugger() -> None:
     thread_suspension.disarm(db, False)
     process_hooks.install(getattr(db, "_client_socket", None), None)
     end_reports.watch_end(db)
-    output_capture.start()
+    if captures_output:
+        output_capture.start()
     _keep_debugpy_from_children()
 
 

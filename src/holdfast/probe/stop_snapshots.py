@@ -76,7 +76,7 @@ def describe_locals(
 ) -> Tuple[List[Dict[str, Any]], int]:
     """A page of a frame's locals, and how many there are."""
     names = read_locals(frame)
-    page = itertools.islice(names.items(), start, start + count)
+    page = list(names.items())[start : start + count]
     return variables.describe_all(page, HANDLES, owner, summary, max_chars), len(names)
 
 

@@ -86,6 +86,7 @@ class QueryParser(Generic[T]):
         if not query and self._default is not None:
             return self._default
         fields = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+        refuse_unknown(fields, _list_names(self._type))
         return convert(fields, self._type)
 
 
@@ -134,7 +135,7 @@ def _describe_fields(error: errors.InvalidInput, unknown: list[Problem]) -> None
 
 
 def refuse_unknown(names: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse fields of a body that is no struct."""
+    """Refuse fields of a query, or of a body that is no struct."""
     unknown = [name for name in names if name not in known]
     if unknown:
         raise invalid([_build_unknown((name,), tuple(known)) for name in unknown])

@@ -261,8 +261,9 @@ class LaunchRequest(LaunchOptions, dict=True):
         return [name for name in names if getattr(self, name) is not None]
 
     def require_target(self) -> None:
+        """Require one in a request or a document that has this as its `launch`."""
         if not self._list_targets():
-            raise ValueError(_ONE_TARGET)
+            raise ValueError(f"in launch, {_ONE_TARGET}")
 
     def note_given(self, names: Iterable[str]) -> None:
         """Note which fields the request has, because their defaults may be given, too."""

@@ -24,7 +24,7 @@ from holdfast.model.launch import (
 from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
-from holdfast.service.programs import hang_report, status_builder
+from holdfast.service.programs import hang_report, program_input, status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
 from holdfast.service.programs.debugger_losses import DebuggerLosses
 from holdfast.service.programs.end_report import EndReport
@@ -71,7 +71,6 @@ from holdfast.wire.session_requests import EvaluateHold
 if TYPE_CHECKING:
     from holdfast.service.programs.program_service import Programs
 
-_MAX_INPUT = 32 * 1024 * 1024
 _NATIVE = "The call on that line went into native code; the step went over it."
 _PAUSE_PENDING = (
     "It stops at its next line of Python; it is busy outside of it now. "
@@ -230,7 +229,7 @@ class ProgramSession(StoredSession):
     ) -> InputAccepted:
         """Write to the program's stdin. With `wait`, say what came of it."""
         seconds, include = self._seconds(options, 0.0), parse_include(options)
-        size = self._write_input(text, close=close)
+        size = program_input.write_input(self, text, close=close)
         if seconds:
             await self.wait_until_settled(seconds)
             status = await status_builder.build_status(self, include)
@@ -238,45 +237,6 @@ class ProgramSession(StoredSession):
             status = ProgramStatus(session_id=self.id, status=self.state.value)
         fields = {name: getattr(status, name) for name in status.__struct_fields__}
         return InputAccepted(**fields, bytes=size)
-
-    def _write_input(self, text: str | None, *, close: bool) -> int:
-        """Write to stdin; how many bytes. What the program does not read yet stays in the pipe."""
-        self.require("input")
-        stdin = self.current_target().input
-        if stdin is None:
-            raise self._no_input(
-                "the program does not read our input: its stdin is its own",
-                "Write to its terminal, or launch it here, without the adapter.",
-            )
-        if not stdin.open:
-            raise self._no_input(
-                "the program's stdin is closed", "It has read all that it will. POST /restart."
-            )
-        data = (text or "").encode("utf-8", "surrogateescape")
-        if stdin.waiting and stdin.waiting + len(data) > _MAX_INPUT:
-            raise self._no_input(
-                f"{stdin.waiting} bytes of input wait to be read already",
-                "Give it more when the program has read what it has.",
-                waiting_bytes=stdin.waiting,
-            )
-        if self.state is State.WAITING_FOR_INPUT and (close or b"\n" in data):
-            self.output.new_line()
-        stdin.write(data)
-        if close:
-            stdin.end()
-        self.event("input_given", bytes=len(data), closed=close)
-        if close or stdin.is_answer(data):
-            self.move(Signal.INPUT_GIVEN)
-        return len(data)
-
-    def _no_input(self, message: str, hint: str, **details: int) -> errors.WrongState:
-        return errors.WrongState(
-            message,
-            hint=hint,
-            state=self.state.value,
-            possible=[name for name in self.list_operations() if name != "input"],
-            **details,
-        )
 
     # -- waiting ----------------------------------------------------------------------------
 

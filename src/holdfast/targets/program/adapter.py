@@ -65,7 +65,7 @@ async def _configure(target: Target, request: Request) -> None:
     await wire.request("initialize", INITIALIZE, timeout=request.timeout)
     launched = wire.post("launch", _build_arguments(request))
     await wait_until_initialized(target, launched)
-    await load_probe(target, ProbeSource.FILES)
+    await load_probe(target, ProbeSource.FILES, captures_output=False)
     await target.read_hello()
     setup = request.late_setup(target.import_path) if request.late_setup else request.setup
     await target.wait_for_replies(*post_setup(target, setup))

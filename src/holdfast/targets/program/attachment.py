@@ -242,7 +242,7 @@ async def configure(
     attached = wire.post("attach", options)
     await asyncio.wait_for(wait_until_initialized(target, attached), seconds)
     if probe is not ProbeSource.LOADED:
-        await load_probe(target, probe)
+        await load_probe(target, probe, captures_output=True)
     await target.read_hello()
     await target.wait_for_replies(*post_setup(target, setup()))
     await wire.request("configurationDone", timeout=seconds)
@@ -282,10 +282,10 @@ async def wait_until_initialized(target: Target, reply: Reply) -> None:
         ready.cancel()
 
 
-async def load_probe(target: Target, probe: ProbeSource) -> None:
-    """Make the debugger load our probe."""
+async def load_probe(target: Target, probe: ProbeSource, *, captures_output: bool) -> None:
+    """Make the debugger load our probe, which reports output if nobody else does."""
     code = _local_code(str(PROBE)) if probe is ProbeSource.FILES else _remote_code()
-    code += "import _holdfast.injection\n_holdfast.injection.join_debugger()\n"
+    code += f"import _holdfast.injection\n_holdfast.injection.join_debugger({captures_output})\n"
     arguments = {"expression": f"exec({code!r}, {{}})", "context": "repl"}
     try:
         await target.connection.request("evaluate", arguments, timeout=target.request_timeout)
