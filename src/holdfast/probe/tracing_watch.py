@@ -14,7 +14,7 @@ from . import line_monitor
 from .pydevd_access import current, dap_id, is_detached, is_ours
 from .server_messages import report
 
-# By the ident of a thread whose tracing was taken away: its Thread, whether it was traced by us then.
+# By the ident of a thread whose tracing was taken away: its Thread, and whether we traced it then.
 _LOST: Dict[int, Tuple[Any, bool]] = {}
 
 
