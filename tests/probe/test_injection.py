@@ -65,3 +65,16 @@ def test_a_debugger_that_fails_halfway_says_why_and_traces_nothing(python: str) 
         print(is_debugged())
     """
     assert run(python, code) == ["True", "False"]
+
+
+def test_a_write_that_the_program_has_replaced_meanwhile_is_left_to_it(python: str) -> None:
+    code = """
+        from _holdfast import output_capture
+        output_capture.start()
+        captured = sys.stdout.write
+        sys.stdout.write = lambda text: captured(text.upper())
+        output_capture.stop()
+        print("ours is gone, theirs is not", file=sys.stdout)
+        print("write" in vars(sys.stderr), file=sys.stdout)
+    """
+    assert run(python, code) == ["OURS IS GONE, THEIRS IS NOT", "FALSE"]

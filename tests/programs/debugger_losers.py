@@ -21,6 +21,22 @@ def settrace_back():
     return reach("seen")
 
 
+def settrace_in_ended_thread():
+    """The next thread gets the ident of the one that has ended, as a rule."""
+    import threading
+
+    ended = threading.Thread(target=lambda: sys.settrace(lambda *_: None))
+    ended.start()
+    ended.join()
+    gate = threading.Event()
+    work = lambda: gate.wait() and reach("in the next thread")  # noqa: E731
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    input("go? ")
+    gate.set()
+    thread.join()
+
+
 def coverage():
     from coverage import Coverage
 

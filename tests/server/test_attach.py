@@ -143,6 +143,46 @@ def test_what_an_attached_process_prints_is_captured_and_still_goes_where_it_wen
     assert "ended" not in session.output("stdout")
 
 
+PRINTING_HANDLER = """
+import os, signal, sys, time
+
+sys.stderr = open(os.devnull, "w")  # which is never full
+count = 0
+has_begun = []
+
+def interrupt(number, frame):
+    global count
+    count += 1
+    sys.stdout.write("signal\\n")
+    signal.setitimer(signal.ITIMER_REAL, 0.0005 if count < 500 else 0)
+
+signal.signal(signal.SIGALRM, interrupt)
+signal.signal(signal.SIGUSR1, lambda number, frame: has_begun.append(number))
+print("ready", flush=True)
+while not has_begun:
+    time.sleep(0.01)
+signal.setitimer(signal.ITIMER_REAL, 0.0005)
+while count < 500:
+    sys.stderr.write(".")
+"""
+
+
+@pytest.mark.slow
+def test_a_signal_handler_may_print_whatever_it_interrupts(
+    session: Session, running: Started, python: str
+) -> None:
+    """Also a `print` that is just being captured: there must be no lock that it waits for."""
+    program = running(python, "-c", PRINTING_HANDLER).ready()
+
+    attach(session, pid=program.pid, wait=0)
+
+    os.kill(program.pid, signal.SIGUSR1)
+
+    assert session.get(f"/status?wait={PATIENCE}")["status"] == "terminated"
+    said, _ = program.process.communicate(timeout=PATIENCE)
+    assert (program.process.returncode, said) == (0, "signal\n" * 500)
+
+
 @pytest.mark.slow
 def test_a_hundred_threads_run_on_however_often_they_are_attached_to(
     server: Server, running: Started, python: str

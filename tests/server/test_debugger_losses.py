@@ -81,6 +81,18 @@ def test_tracing_that_is_given_back_stops_again(session: Session, python: str) -
     assert kinds == ([] if has_monitoring(python) else ["tracing_lost", "tracing_restored"])
 
 
+def test_a_thread_is_traced_whose_ident_was_that_of_one_without_tracing(
+    session: Session, python: str
+) -> None:
+    launch(session, "settrace_in_ended_thread", python=python)
+    session.break_at(LOSERS, "reach")
+
+    stop = session.post("/stdin", {"input": "\n", "wait": PATIENCE})
+
+    assert (stop["status"], stop["reason"]) == ("paused", "breakpoint"), stop
+    assert session.evaluate("what") == "'in the next thread'"
+
+
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="coverage takes nothing away from 3.12 on")
 def test_tracing_that_coverage_takes_away_is_told(session: Session) -> None:
     session.break_at(LOSERS, "reach", "end")

@@ -10,11 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from holdfast.targets.program.process_spawner import Warden, spawn
 from holdfast.targets.program.process_tags import Tags
+from holdfast.targets.program.warden import write_to_log
 from polling import wait_until
 from process_trees import (
     LONER,
@@ -221,3 +223,17 @@ def test_a_closed_warden_leaves_no_descriptor() -> None:
         assert count_descriptors() == before
 
     run_limited(main)
+
+
+def test_a_line_for_the_log_of_a_server_is_added_to_its_end(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    with open(log, "wb") as file:
+        file.write(b"Holdfast is at http://127.0.0.1:5000\n")
+        file.flush()
+        server = subprocess.Popen(["sleep", "60"], stderr=file)
+    try:
+        write_to_log(server.pid, b"the last line\n")
+    finally:
+        server.kill()
+        server.wait()
+    assert log.read_bytes() == b"Holdfast is at http://127.0.0.1:5000\nthe last line\n"

@@ -22,6 +22,7 @@ from . import (
 )
 from .module_files import find_path
 from .pydevd_access import current, is_detached, set_debugpy_folder
+from .server_messages import use_reentrant_queue
 
 _MAX_DISPOSAL_SECONDS = 10
 
@@ -126,6 +127,7 @@ def join_debugger(captures_output: bool) -> None:
     db: Any = current()
     set_debugpy_folder(_debugpy_folder(find_path(pydevd)))
     bounded_calls.start_helper()
+    use_reentrant_queue(db.writer)
     pydevd_control.install()
     # The reader has kept the function that it calls for each request, from before our patch.
     db.reader.process_net_command_json = (

@@ -10,14 +10,14 @@ child processes.
 from __future__ import annotations
 
 import sys
-from typing import Any, List
+from typing import Any, List, Tuple
 
 from .pydevd_access import current
 from .server_messages import report
 
 _MAX_WAITING = 2000  # messages that the server has not taken yet; more are dropped
 _MAX_CHARACTERS = 65536  # in one message
-_STREAMS: List[Any] = []
+_STREAMS: List[Tuple[Any, Any]] = []  # each with its `write` of ours
 
 
 def start() -> None:
@@ -41,14 +41,16 @@ def _capture(stream: Any, name: str) -> None:
         stream.write = write
     except Exception:  # a stream of the program's own may take no attributes
         return
-    _STREAMS.append(stream)
+    _STREAMS.append((stream, write))
 
 
 def stop() -> None:
-    """The streams are as they were."""
+    """The streams are as they were. What the program has put in place of ours stays."""
     while _STREAMS:
+        stream, write = _STREAMS.pop()
         try:
-            del _STREAMS.pop().write
+            if stream.write is write:
+                del stream.write
         except Exception:
             pass
 

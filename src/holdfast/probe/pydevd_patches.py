@@ -15,6 +15,7 @@ from types import FrameType, SimpleNamespace
 from typing import Any, Callable, Dict, FrozenSet
 
 from .recursion_room import get_frame, with_room
+from .server_messages import use_reentrant_queue
 
 APPLIED: Dict[str, bool] = {}
 
@@ -34,6 +35,7 @@ def apply_all(pydevd: Any) -> None:
         keep_room_for_callbacks,
         forget_ended_threads,
         update_one_thread,
+        add_messages_without_locks,
     ):
         apply_one(patch, pydevd)
 
@@ -75,6 +77,18 @@ def skip_start_delay(pydevd: Any) -> None:
             pydevd.time = real_time
 
     pydevd.PyDB.initialize_network = initialize_network
+
+
+def add_messages_without_locks(_pydevd: Any) -> None:
+    from _pydevd_bundle.pydevd_comm import WriterThread
+
+    original = WriterThread.__init__
+
+    def initialize(self: Any, *args: Any, **options: Any) -> None:
+        original(self, *args, **options)
+        use_reentrant_queue(self)
+
+    WriterThread.__init__ = initialize
 
 
 def skip_exit_delay(pydevd: Any) -> None:

@@ -4,9 +4,29 @@ from __future__ import annotations
 
 import sys
 import threading
+from _queue import SimpleQueue  # the one in C: the other, and gevent's, have locks of Python
 from typing import Any, Callable, Dict, Optional
 
 from .pydevd_access import RequestFailed, current, step_suspended
+
+
+def use_reentrant_queue(writer: Any) -> None:
+    """Give pydevd's writer a queue that takes a message whatever its thread is doing.
+
+    A signal handler or a `__del__` may print, or stop, while its thread adds a message already. The
+    queue that pydevd uses has a lock, for which the thread would then wait for ever.
+    """
+    if "gevent.monkey" in sys.modules and not _has_private_threads():
+        return  # the writer is a greenlet, and must not block the thread of all of them
+    before, writer._cmd_queue = writer._cmd_queue, SimpleQueue()
+    while not before.empty():
+        writer._cmd_queue.put(before.get_nowait())
+
+
+def _has_private_threads() -> bool:
+    from _pydevd_bundle.pydevd_constants import SUPPORT_GEVENT
+
+    return bool(SUPPORT_GEVENT)
 
 
 def send(message: Dict[str, Any]) -> None:

@@ -8,18 +8,33 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import line_monitor
 from .pydevd_access import current, dap_id, is_detached, is_ours
 from .server_messages import report
 
-# By the ident of a thread whose tracing was taken away: whether it was traced by us then.
-_LOST: Dict[int, bool] = {}
+# By the ident of a thread whose tracing was taken away: its Thread, and whether we traced it then.
+_LOST: Dict[int, Tuple[Any, bool]] = {}
 
 
 def is_lost(ident: int) -> bool:
-    return ident in _LOST
+    return _find_lost(ident) is not None
+
+
+def _find_lost(ident: int) -> Optional[bool]:
+    """Whether it was traced by us when its tracing was taken away; None if it was not taken."""
+    known = _LOST.get(ident)
+    if known is None:
+        return None
+    if known[0] is not _find_thread(ident):  # that one has ended, and this one has its ident
+        _LOST.pop(ident, None)
+        return None
+    return known[1]
+
+
+def _find_thread(ident: int) -> Any:
+    return threading._active.get(ident)  # type: ignore[attr-defined]
 
 
 def install() -> None:
@@ -69,7 +84,7 @@ def _watch_settrace(original: Callable[[Any], Any]) -> Any:
                 _note_lost("sys.settrace", frame)
             elif function is not None:  # we do not need it now, but perhaps later
                 _note_lost("sys.settrace", frame, was_ours=False)
-            elif _LOST.get(threading.get_ident()) is False:
+            elif _find_lost(threading.get_ident()) is False:
                 _note_restored()
                 return current().enable_tracing()
         return original(function)
@@ -107,13 +122,15 @@ def is_debuggers(function: Any) -> bool:
 
 def _note_lost(how: str, frame: Any, was_ours: bool = True) -> None:
     ident = threading.get_ident()
-    if ident not in _LOST:
-        _LOST[ident] = was_ours
+    if not is_lost(ident):
+        _LOST[ident] = _find_thread(ident), was_ours
         _report("lost", how, frame)
 
 
 def _note_restored() -> None:
-    if _LOST.pop(threading.get_ident(), None) is not None:
+    ident = threading.get_ident()
+    if is_lost(ident):
+        del _LOST[ident]
         _report("restored", "sys.settrace", None)
 
 

@@ -93,6 +93,7 @@ class Door:
             self._ticket = JoinTicket.create(self._tickets, path)
             text = self._ticket.path.read_text()
             self.ticket_path = folder.write_ticket(text)
+            folder.hand_over()
             return
         self._server = await loop.create_server(lambda: DebuggerConnection(self), "127.0.0.1", 0)
         address: tuple[str, int] = self._server.sockets[0].getsockname()[:2]

@@ -96,6 +96,11 @@ class VisitingFolder:
                 self._copy_bytecode(file, copy)
         for path in here.rglob("*"):
             os.chown(path, self._view.uid, self._view.gid, follow_symlinks=False)
+
+    def hand_over(self) -> None:
+        """Give it to the process's user, once everything is in it.
+
+        Before that, nobody can exchange a file there, so that another's would be given away."""
         os.fchown(self._fd, self._view.uid, self._view.gid)
 
     def _copy_bytecode(self, source: Path, copy: Path) -> None:

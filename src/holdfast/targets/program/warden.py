@@ -37,6 +37,7 @@ COUNTER_BITS = 20
 ROUNDS = 1000
 CHASES = 1000
 PAUSE = 0.01
+STUCK = b"ERROR holdfast: the server did not react to a signal; killed\n"
 
 
 def tag_of(pid: int) -> int | None:
@@ -144,7 +145,7 @@ class Signals:
             elif self._deadline is not None and time.monotonic() >= self._deadline:
                 self._deadline = None
                 if self._is_unread() and os.getppid() == self.server:
-                    self._say(b"ERROR holdfast: the server did not react to a signal; killed\n")
+                    write_to_log(self.server, STUCK)
                     _kill(os.kill, self.server)
 
     def _is_unread(self) -> bool:
@@ -152,13 +153,22 @@ class Signals:
         pipe.register(self.fd, POLLIN)
         return any(events & POLLIN for _, events in pipe.poll(0))
 
-    def _say(self, line: bytes) -> None:
-        """Write a line to the server's log, unless nobody reads that."""
-        try:
-            log = os.open(f"/proc/{self.server}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
-            os.write(log, line)
-        except OSError:
-            pass
+
+def write_to_log(server: int, line: bytes) -> None:
+    """Add a line to the server's log, unless nobody reads that.
+
+    If the log is a file, this opens it anew: without O_APPEND its beginning would be overwritten.
+    """
+    try:
+        log = os.open(f"/proc/{server}/fd/2", os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK)
+    except OSError:
+        return
+    try:
+        os.write(log, line)
+    except OSError:
+        pass
+    finally:
+        os.close(log)
 
 
 def follow(fd: int, signals: Signals | None = None) -> set[int]:
