@@ -51,7 +51,7 @@ class RecursionRoom:
 
         def setrecursionlimit(limit: int, /) -> None:
             set_limit(limit)  # which raises what Python raises
-            _set_real_limit(limit + self.levels)
+            set_limit(limit + self.levels)
             self._note_limit(limit)
 
         sys.getrecursionlimit = getrecursionlimit

@@ -46,9 +46,16 @@ def install() -> None:
                 setattr(monitoring, name, _watch_tool(monitoring, name))
         return
     if not hasattr(sys.settrace, "_holdfast"):
-        sys.settrace = _watch_settrace(sys.settrace)
+        sys.settrace = _watch_settrace(_find_builtin_settrace())
     if not hasattr(threading.settrace, "_holdfast"):
         threading.settrace = _watch_threads(threading.settrace)
+
+
+def _find_builtin_settrace() -> Any:
+    """Python's own function, which pydevd may have replaced already."""
+    import pydevd_tracing
+
+    return pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace
 
 
 def _is_programs(frame: Any) -> bool:
@@ -65,19 +72,22 @@ def _is_programs(frame: Any) -> bool:
 
 def _watch_settrace(original: Callable[[Any], Any]) -> Any:
     def settrace(function: Any) -> Any:
-        frame = sys._getframe(1)
+        before = sys.gettrace()
+        original(None)  # the program's own tracer must not see what is called here
+        here = sys._getframe()
+        here.f_trace = None
+        frame = here.f_back
         if _is_programs(frame):
             if is_debuggers(function):
                 _note_restored()
-            elif is_debuggers(sys.gettrace()):
+            elif is_debuggers(before):
                 _note_lost("sys.settrace", frame)
             elif function is not None:  # we do not need it now, but perhaps later
                 _note_lost("sys.settrace", frame, was_ours=False)
             elif _find_lost(threading.get_ident()) is False:
                 _note_restored()
-                original(None)
                 return current().enable_tracing()
-        return original(function)  # from here on, the program's tracer sees what we call
+        return original(function)
 
     return _mark(settrace)
 
