@@ -169,7 +169,7 @@ def test_a_data_directory_that_is_deleted_is_reported_and_sessions_go_on(
             assert health["status"] == "degraded"
             [warning] = health["warnings"]
             assert (warning["code"], warning["message"]) == ("DATA_DIRECTORY_GONE", told)
-            assert told in server.wait_for_log("not what it was")
+            assert told in server.wait_for_log("was deleted or replaced")
 
             assert session.launch(LOOP)["status"] == "paused"
             assert session.evaluate("1 + 1") == "2"

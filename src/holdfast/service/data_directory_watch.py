@@ -54,12 +54,13 @@ class DataDirectoryWatch:
             self._warnings.remove(CODE, f"the data directory {self._directory} is back")
             self._tell(None)
             return
-        what = "Its database" if self._directory.is_dir() else "It"
+        what = f"The data directory {self._directory}"
+        if self._directory.is_dir():
+            what = f"The database in {self._directory}"
         message = (
-            f"The data directory {self._directory} is not what it was: {what} was deleted or "
-            "replaced while the server runs. Sessions go on in memory, but nothing that happens "
-            "from now on is kept. Export the sessions that you need (GET /sessions/{id}/export), "
-            "then restart the server."
+            f"{what} was deleted or replaced while the server runs. Sessions go on in memory, but "
+            "nothing that happens from now on is kept. Export the sessions that you need "
+            "(GET /sessions/{id}/export), then restart the server."
         )
         self._warnings.add(CODE, message, directory=str(self._directory), file=str(self._file))
         self._tell(message)
