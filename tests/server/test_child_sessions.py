@@ -318,7 +318,7 @@ def test_a_child_for_which_there_is_no_room_runs_on_by_itself(server: Server) ->
         assert parent.output() == run_undebugged(sys.executable, "popen", "fork_exits")[0]
 
 
-# -- the door at which children report -----------------------------------------------------------
+# -- the listener that children connect to -------------------------------------------------------
 
 
 def list_listening_ports(server: Server) -> list[int]:
@@ -347,7 +347,7 @@ def test_a_stranger_who_says_nothing_keeps_no_child_waiting(session: Session) ->
 
 
 def read_secrets(server: Server) -> list[str]:
-    """Those of the doors that are open."""
+    """Those of the listeners that are open."""
     tickets = (server.data_dir / "tickets").glob("*")
     return [json.loads(ticket.read_text())["secret"] for ticket in tickets]
 

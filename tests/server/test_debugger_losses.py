@@ -11,7 +11,7 @@ from child_processes import PATIENCE, wait_for_children
 from harness import Program, Session
 from interpreters import find_interpreters
 
-LOSERS = Program("debugger_losers.py")
+LOSSES = Program("debugger_losses.py")
 
 
 def has_monitoring(python: str) -> bool:
@@ -21,7 +21,7 @@ def has_monitoring(python: str) -> bool:
 
 
 def launch(session: Session, way: str, **options: Any) -> dict[str, Any]:
-    answer: dict[str, Any] = session.launch(LOSERS, args=[way], **options)
+    answer: dict[str, Any] = session.launch(LOSSES, args=[way], **options)
     return answer
 
 
@@ -36,20 +36,20 @@ def list_events(session: Session, *kinds: str) -> list[dict[str, Any]]:
 def test_tracing_that_the_program_switches_off_is_told_and_warned_of(
     session: Session, python: str
 ) -> None:
-    session.break_at(LOSERS, "settrace", "reach", "end")
+    session.break_at(LOSSES, "settrace", "reach", "end")
     stop = launch(session, "settrace_none", python=python)
-    assert stop["location"]["line"] == LOSERS.line("settrace")
+    assert stop["location"]["line"] == LOSSES.line("settrace")
 
     end = session.resume()
 
     if has_monitoring(python):  # it cannot be switched off in this way
-        assert end["location"]["line"] == LOSERS.line("reach")
+        assert end["location"]["line"] == LOSSES.line("reach")
         assert list_events(session, "tracing_lost") == []
         return
     assert (end["status"], end["exit_code"]) == ("terminated", 0), end
     [lost] = list_events(session, "tracing_lost")
     assert (lost["how"], lost["thread_id"]) == ("sys.settrace", stop["thread_id"])
-    assert lost["location"]["line"] == LOSERS.line("settrace")
+    assert lost["location"]["line"] == LOSSES.line("settrace")
     assert "restart" in lost["message"]
     assert session.output() == "end\n"
 
@@ -71,7 +71,7 @@ def test_the_warning_lasts_while_the_tracing_is_away(session: Session) -> None:
 
 
 def test_tracing_that_is_given_back_stops_again(session: Session, python: str) -> None:
-    session.break_at(LOSERS, "reach")
+    session.break_at(LOSSES, "reach")
 
     stop = launch(session, "settrace_back", python=python)
 
@@ -85,7 +85,7 @@ def test_a_thread_is_traced_whose_ident_was_that_of_one_without_tracing(
     session: Session, python: str
 ) -> None:
     launch(session, "settrace_in_ended_thread", python=python)
-    session.break_at(LOSERS, "reach")
+    session.break_at(LOSSES, "reach")
 
     stop = session.post("/stdin", {"input": "\n", "wait": PATIENCE})
 
@@ -95,7 +95,7 @@ def test_a_thread_is_traced_whose_ident_was_that_of_one_without_tracing(
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="coverage takes nothing away from 3.12 on")
 def test_tracing_that_coverage_takes_away_is_told(session: Session) -> None:
-    session.break_at(LOSERS, "reach", "end")
+    session.break_at(LOSSES, "reach", "end")
 
     end = launch(session, "coverage")
 
@@ -108,7 +108,7 @@ def test_tools_of_the_debugger_that_the_program_frees_are_told(session: Session)
     python = find_interpreters()[-1].path
     if not has_monitoring(python):
         pytest.skip("needs a Python from 3.12 on")
-    session.break_at(LOSERS, "reach")
+    session.break_at(LOSSES, "reach")
 
     end = launch(session, "free_tools", python=python)
 
@@ -125,7 +125,7 @@ def test_tools_of_the_debugger_that_the_program_frees_are_told(session: Session)
 def test_a_program_that_execs_another_says_that_its_debugger_is_gone(
     session: Session, python: str
 ) -> None:
-    session.break_at(LOSERS, "reach")
+    session.break_at(LOSSES, "reach")
 
     answer = launch(session, "exec_shell", python=python, wait=PATIENCE)
 
@@ -141,14 +141,14 @@ def test_a_program_that_execs_another_says_that_its_debugger_is_gone(
 
 
 def test_an_exec_that_fails_takes_nothing_away(session: Session) -> None:
-    session.break_at(LOSERS, "reach")
+    session.break_at(LOSSES, "reach")
     stop = launch(session, "exec_fails")
     assert (stop["status"], session.evaluate("what")) == ("paused", "'still here'")
     assert list_events(session, "debugger_disconnected") == []
 
 
 def test_an_exec_of_python_is_followed_as_a_child(session: Session) -> None:
-    session.break_at(LOSERS, "reach")
+    session.break_at(LOSSES, "reach")
 
     answer = launch(session, "exec_python", debug_subprocesses=True, wait=PATIENCE)
 

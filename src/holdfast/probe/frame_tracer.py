@@ -75,7 +75,7 @@ class Tracing:
 
     def __init__(self) -> None:
         self.is_active = False
-        self.is_loud = False  # pydevd gets every event
+        self.passes_every_event = False  # pydevd gets every event
         self.stops_at_raise = False
         self.files: Dict[str, Optional[TracedFile]] = {}
         self.can_begin_late = False
@@ -86,15 +86,19 @@ class Tracing:
         with self._lock:
             db = current()
             usable = db is not None and not db.pydb_disposed and not is_detached(db)
-            is_loud = usable and _needs_every_event(db)
+            passes_every_event = usable and _needs_every_event(db)
             at_raise = bool(usable and db.break_on_caught_exceptions)
             # A thread that nobody else can begin to trace must be traced from the start.
             could_stop = not self.can_begin_late or at_raise or (usable and _has_breakpoints(db))
-            is_active = is_loud or (usable and could_stop)
-            before = self.is_active, self.is_loud, self.stops_at_raise
-            if (is_active, is_loud, at_raise) == before and not breakpoints_changed:
+            is_active = passes_every_event or (usable and could_stop)
+            before = self.is_active, self.passes_every_event, self.stops_at_raise
+            if (is_active, passes_every_event, at_raise) == before and not breakpoints_changed:
                 return
-            self.is_active, self.is_loud, self.stops_at_raise = is_active, is_loud, at_raise
+            self.is_active, self.passes_every_event, self.stops_at_raise = (
+                is_active,
+                passes_every_event,
+                at_raise,
+            )
             self.files = {}
             if not is_active:
                 REAL_ROOM.close()
@@ -107,7 +111,7 @@ class Tracing:
 
     def stop(self) -> None:
         """Trace nothing; each thread that is traced ends that at its next event."""
-        self.is_active, self.is_loud, self.files = False, False, {}
+        self.is_active, self.passes_every_event, self.files = False, False, {}
         REAL_ROOM.close()
 
     def find_trace(self, frame: Any) -> Tuple[Trace, bool]:
@@ -269,7 +273,7 @@ def _begin(frame: Any, event: str, arg: Any) -> Trace:
     if not TRACING.is_active:
         _end_tracing()
         return None
-    if TRACING.is_loud:
+    if TRACING.passes_every_event:
         return _ask_pydevd(frame, event, arg)
     trace, is_function = TRACING.find_trace(frame)
     return _ask_pydevd(frame, event, arg) if is_function else trace
@@ -300,7 +304,7 @@ def _make_line_trace(files: Dict[str, Any], lines: Dict[int, Any]) -> Callable[.
 
 
 def trace_raised(frame: Any, event: str, arg: Any) -> Trace:
-    if TRACING.is_loud or not TRACING.stops_at_raise:
+    if TRACING.passes_every_event or not TRACING.stops_at_raise:
         return resume(frame, event, arg)
     return _ask_pydevd(frame, event, arg) if event == "exception" else trace_raised
 
@@ -308,7 +312,7 @@ def trace_raised(frame: Any, event: str, arg: Any) -> Trace:
 def resume(frame: Any, event: str, arg: Any) -> Trace:
     """Trace a frame from any of its events on, as the present state wants it."""
     frame.f_trace_lines = True
-    if event == "call" or TRACING.is_loud or not TRACING.is_active:
+    if event == "call" or TRACING.passes_every_event or not TRACING.is_active:
         trace = _begin(frame, event, arg)
     else:
         trace = TRACING.find_trace(frame)[0]
@@ -320,12 +324,12 @@ def resume(frame: Any, event: str, arg: Any) -> Trace:
 def _follow(inner: Callable[..., Any]) -> Trace:
     def follow(frame: Any, event: str, arg: Any) -> Trace:
         nonlocal inner
-        if not TRACING.is_loud:
+        if not TRACING.passes_every_event:
             return resume(frame, event, arg)
         if event == "return":
             step_to_caller(current(), frame)
         result = inner(frame, event, arg)
-        if not TRACING.is_loud or _has_ended(result):
+        if not TRACING.passes_every_event or _has_ended(result):
             return _choose(frame, result)
         inner = result
         return follow
@@ -364,7 +368,7 @@ def _find_tracer(db: Any) -> Any:
 
 def _choose(frame: Any, result: Any) -> Trace:
     """What traces a frame after pydevd has seen an event of it."""
-    if TRACING.is_loud:
+    if TRACING.passes_every_event:
         frame.f_trace_lines = True
         return _keep(frame, None if _has_ended(result) else _follow(result))
     if not TRACING.is_active:
@@ -405,7 +409,7 @@ def _watch_edge(gauge: DepthGauge, trace: Trace) -> Trace:
         gauge.counter.value += hidden
         gauge.removed = 0
         if trace is None:
-            if not TRACING.is_loud:
+            if not TRACING.passes_every_event:
                 return watch
             trace = resume
         if hidden and event == "exception" and arg[2] is not None and arg[2].tb_next is not None:
@@ -475,7 +479,7 @@ def trace_stack(db: Any, frame: Any) -> None:
     while TRACING.is_active and frame is not None and traced < _MAX_TRACED_IN_A_ROW:
         if isinstance(frame, FrameType):
             if _is_ours(frame.f_trace) and frame.f_trace_lines:
-                traced += TRACING.is_loud
+                traced += TRACING.passes_every_event
             elif _must_trace(db, frame):
                 traced = 0
                 frame.f_trace_lines = True
@@ -488,7 +492,7 @@ def _is_ours(trace: Any) -> bool:
 
 
 def _must_trace(db: Any, frame: Any) -> bool:
-    if TRACING.is_loud:
+    if TRACING.passes_every_event:
         return bool(db.get_file_type(frame) is None)
     return TRACING.find_trace(frame)[0] is not None
 
@@ -516,7 +520,7 @@ def trace_little(pydevd: Any) -> None:
 
     def update_stepping_info(info: Any) -> None:
         update(info)
-        if _is_busy(info) != TRACING.is_loud:  # or it changes nothing
+        if _is_busy(info) != TRACING.passes_every_event:  # or it changes nothing
             TRACING.update()
 
     def trace_parents(db: Any, _ident: Any, frame: Any, **_options: Any) -> None:

@@ -26,7 +26,7 @@ from holdfast.service.stop_signals import StopSignals
 from holdfast.service.warning_list import WarningList
 from holdfast.store import Store, open_store
 from holdfast.targets.program import descriptors
-from holdfast.targets.program.attachment import Trusted
+from holdfast.targets.program.join_listener import Trusted
 from holdfast.trust import proofs
 from holdfast.wire.server_answers import Health, ServerInfo, ServerWarning
 

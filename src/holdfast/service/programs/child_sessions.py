@@ -12,8 +12,9 @@ from holdfast.core.path_map import PathMap
 from holdfast.model.launch import Attach, Launch
 from holdfast.service.programs.run_listener import RunListener
 from holdfast.targets.program import attachment
-from holdfast.targets.program.attachment import Door, ProbeSource
+from holdfast.targets.program.attachment import ProbeSource
 from holdfast.targets.program.dap_connection import ConnectionClosed
+from holdfast.targets.program.join_listener import JoinListener
 from holdfast.targets.program.launcher import Setup
 from holdfast.targets.program.target import Target, TargetListener
 from holdfast.wire.program_answers import Subprocess
@@ -30,13 +31,13 @@ class ChildSessions:
         self.ids: list[str] = []
         self.subprocesses: list[Subprocess] = []
         self._reported: frozenset[str] = frozenset()  # holds that ended a wait already
-        self._door: Door | None = None
+        self._join_listener: JoinListener | None = None
         self._following: asyncio.Task[None] | None = None
 
     @property
     def ticket(self) -> str:
         """With which the program's children join; none: they are not followed."""
-        return str(self._door.ticket.path) if self._door else ""
+        return str(self._join_listener.ticket.path) if self._join_listener else ""
 
     def note_subprocess(self, subprocess: Subprocess) -> None:
         self.subprocesses.append(subprocess)
@@ -83,33 +84,33 @@ class ChildSessions:
 
     # -- those that come --------------------------------------------------------------------
 
-    async def open_door(self) -> None:
+    async def open_join_listener(self) -> None:
         """Listen for the children of this session's program."""
         programs = self._session.programs
         seconds = programs.settings.request_timeout
-        door = Door(
+        join_listener = JoinListener(
             programs.trusted,
             programs.tickets,
             lambda: Target(TargetListener(), route="child", request_timeout=seconds),
         )
-        self._door = door
-        await door.open()
-        self._following = asyncio.create_task(attachment.follow(door, self._adopt))
+        self._join_listener = join_listener
+        await join_listener.open()
+        self._following = asyncio.create_task(attachment.follow(join_listener, self._adopt))
 
     def stop_following(self) -> None:
         if self._following is not None:
             self._following.cancel()
             self._following = None
 
-    def close_door(self) -> None:
-        if self._door is not None:
-            self._door.close()
-            self._door = None
+    def close_join_listener(self) -> None:
+        if self._join_listener is not None:
+            self._join_listener.close()
+            self._join_listener = None
 
     def release(self) -> None:
         """Stop following its program's children, because it is detached."""
         self.stop_following()
-        self.close_door()
+        self.close_join_listener()
         for child in self._session.programs.children_of(self._session):
             if child.target is not None:
                 child.target.is_own = False

@@ -11,11 +11,12 @@ from holdfast.core.lifecycle import Signal
 from holdfast.core.path_map import PathMap
 from holdfast.model.launch import NO_PREPARATION, Attach, Preparation
 from holdfast.targets.program import attachment
-from holdfast.targets.program.attachment import Door, ProbeSource
+from holdfast.targets.program.attach_folder import AttachFolder
+from holdfast.targets.program.attachment import ProbeSource
+from holdfast.targets.program.join_listener import JoinListener
 from holdfast.targets.program.launcher import Setup
 from holdfast.targets.program.process_view import ProcessView
 from holdfast.targets.program.target import Target, TargetListener
-from holdfast.targets.program.visiting_folder import VisitingFolder
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
@@ -59,26 +60,26 @@ async def _connect(session: ProgramSession, attach: Attach, listener: TargetList
     view = await attachment.check_process(attach.pid)
     if attach.debug_subprocesses:
         _check_children_reachable(view)
-        await session.children.open_door()
+        await session.children.open_join_listener()
     settings = session.settings
 
     def new_target() -> Target:
         return Target(listener, route="pid", request_timeout=settings.request_timeout)
 
-    door = Door(session.programs.trusted, session.programs.tickets, new_target)
+    join_listener = JoinListener(session.programs.trusted, session.programs.tickets, new_target)
     with contextlib.ExitStack() as on_failure:
-        folder: VisitingFolder | None = None
+        folder: AttachFolder | None = None
         if view.is_apart:
-            folder = await asyncio.to_thread(VisitingFolder.create, view)
+            folder = await asyncio.to_thread(AttachFolder.create, view)
             on_failure.callback(folder.remove)
         try:
-            await door.open(folder)
+            await join_listener.open(folder)
             target = await attachment.connect_to_process(
-                view, door, session.children.ticket, settings.attach_timeout, folder
+                view, join_listener, session.children.ticket, settings.attach_timeout, folder
             )
             await _configure(session, attach, target, ProbeSource.LOADED)
         finally:
-            door.close()
+            join_listener.close()
         on_failure.pop_all()
     if folder is not None:
         target.call_at_end(folder.remove)

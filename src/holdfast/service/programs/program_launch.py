@@ -43,7 +43,7 @@ async def launch_program(
     session.breakpoints.prepare(place)
     try:
         if launch.debug_subprocesses:
-            await session.children.open_door()
+            await session.children.open_join_listener()
         await _run(session, launch, place, listener)
     except errors.InvalidInput as problem:
         session.launch, session.attached = last

@@ -31,8 +31,8 @@ from holdfast.service.run_options import NOTHING, RunOptions, parse_include, par
 from holdfast.service.settings import Settings
 from holdfast.store import Store
 from holdfast.targets.program import launcher
-from holdfast.targets.program.attachment import Trusted
 from holdfast.targets.program.interpreter_pool import Pool
+from holdfast.targets.program.join_listener import Trusted
 from holdfast.targets.program.join_tickets import remove_left_tickets
 from holdfast.targets.program.process_spawner import Warden
 from holdfast.targets.program.process_tags import Tags

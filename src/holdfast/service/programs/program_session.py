@@ -650,7 +650,7 @@ class ProgramSession(StoredSession):
         await self.processes.end()
         if target is not None and target.process is not None:
             await target.wait_until_ended()
-        self.children.close_door()
+        self.children.close_join_listener()
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
 """Attaches to a program that already runs, and to the children of one that we launched.
 
-A `Door` is a listener on loopback to which debuggers inside targets connect. To attach to a pid,
-our probe is injected into the process and connects to the door. To attach to `host:port`, we
-connect to the adapter that listens there and load our probe through the debugger behind it.
+To attach to a pid, our probe is injected into the process and connects to a `JoinListener`. To
+attach to `host:port`, we connect to the adapter that listens there and load our probe through the
+debugger behind it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import json
 import logging
 import os
 import shutil
-import socket
-import struct
 import subprocess
 import sys
 import textwrap
@@ -28,15 +26,15 @@ import psutil
 from holdfast import errors
 from holdfast.model.launch import Attach
 from holdfast.targets.program import descriptors
-from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
-from holdfast.targets.program.join_tickets import Handshake, JoinTicket
+from holdfast.targets.program.attach_folder import AttachFolder
+from holdfast.targets.program.dap_connection import ConnectionClosed, Reply, body_of
+from holdfast.targets.program.join_listener import JoinListener
 from holdfast.targets.program.launcher import DEBUGPY, INITIALIZE, PROBE, Setup, post_setup
 from holdfast.targets.program.process_killer import open_pidfd
 from holdfast.targets.program.process_spawner import Spawned, spawn
 from holdfast.targets.program.process_view import ProcessView, read_view
 from holdfast.targets.program.python_processes import find_obstacle_of_pid
 from holdfast.targets.program.target import Target, TargetListener
-from holdfast.targets.program.visiting_folder import VisitingFolder
 from holdfast.wire import dap
 
 log = logging.getLogger(__name__)
@@ -45,180 +43,6 @@ _GREETING_SECONDS = 5.0
 _ARRIVAL_SECONDS = 2.0
 _MAX_LINE = 300
 _LISTEN_HINT = "Start the program with `python -m debugpy --listen HOST:PORT program.py`."
-
-_HANDSHAKE_SECONDS = 5.0
-
-Trusted = Callable[[Any, Any], bool]
-"""Whether the process at this peer address, of a connection to this local address, is ours."""
-
-
-class Door:
-    """A listener to which debuggers connect. Only processes of the same user with its ticket may.
-
-    A connection is put into `arrived` when it has answered as a debugger does.
-    """
-
-    def __init__(
-        self, trusted: Trusted, tickets: Path, create_target: Callable[[], Target]
-    ) -> None:
-        self._trusted = trusted
-        self._tickets = tickets
-        self._ticket: JoinTicket | None = None
-        self._create_target = create_target
-        self._server: asyncio.Server | None = None
-        self._checks: set[asyncio.Task[None]] = set()
-        self.arrived: asyncio.Queue[Target] = asyncio.Queue()
-        self.refusal: str | None = None
-        self.ticket_path = ""
-        """Where a process finds the ticket."""
-        self._visited: VisitingFolder | None = None
-        self.has_visitor = False
-        """Somebody has connected who may."""
-
-    @property
-    def ticket(self) -> JoinTicket:
-        """What a process needs to connect."""
-        assert self._ticket is not None
-        return self._ticket
-
-    async def open(self, folder: VisitingFolder | None = None) -> None:
-        """Listen on loopback; or in a directory of a process that does not share that with us."""
-        loop = asyncio.get_running_loop()
-        if folder is not None:
-            listener, path = folder.bind_socket()
-            self._server = await loop.create_unix_server(
-                lambda: DebuggerConnection(self), sock=listener
-            )
-            self._visited = folder
-            self._ticket = JoinTicket.create(self._tickets, path)
-            text = self._ticket.path.read_text()
-            self.ticket_path = folder.write_ticket(text)
-            folder.hand_over()
-            return
-        self._server = await loop.create_server(lambda: DebuggerConnection(self), "127.0.0.1", 0)
-        address: tuple[str, int] = self._server.sockets[0].getsockname()[:2]
-        try:
-            self._ticket = JoinTicket.create(self._tickets, address)
-            self.ticket_path = str(self._ticket.path)
-        except OSError as problem:
-            self.close()
-            raise errors.NotStored(f"cannot write below {self._tickets}: {problem}") from None
-
-    def begin_handshake(self, transport: asyncio.BaseTransport) -> Handshake | None:
-        """The proofs to exchange with a process of the same user; None for another's."""
-        if self._server is None:
-            return None
-        if self._visited is None:
-            peer = transport.get_extra_info("peername")
-            local = transport.get_extra_info("sockname")
-            if not self._trusted(peer, local):
-                return None
-        elif _read_peer_pid(transport) != self._visited.pid:
-            return None
-        return Handshake(self.ticket.secret)
-
-    def admit(self, connection: DebuggerConnection) -> bool:
-        if self._server is None:
-            return False
-        self.has_visitor = True
-        target = self._create_target()
-        connection.replace_connection_of(target)
-        check = asyncio.create_task(self._check(target))
-        self._checks.add(check)
-        check.add_done_callback(self._checks.discard)
-        return True
-
-    async def _check(self, target: Target) -> None:
-        """Ask for the pid, which only a debugger answers."""
-        has_arrived = False
-        try:
-            facts = await target.connection.request(
-                "pydevdSystemInfo", {}, timeout=target.request_timeout
-            )
-            target.pid = int(facts["process"]["pid"])
-            self.arrived.put_nowait(target)
-            has_arrived = True
-        except (errors.HoldfastError, KeyError, TypeError, ValueError) as problem:
-            self.refusal = problem.message if isinstance(problem, errors.Failure) else None
-        finally:
-            if not has_arrived:
-                target.connection.close()
-
-    def close(self) -> None:
-        """Admit nobody else, and close the connections that nobody has taken yet."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        if self._ticket is not None:
-            self._ticket.remove()
-        if self._visited is not None:
-            self._visited.remove_ticket()
-        for check in self._checks:
-            check.cancel()
-        while not self.arrived.empty():
-            self.arrived.get_nowait().connection.close()
-
-
-def _read_peer_pid(transport: asyncio.BaseTransport) -> int:
-    """The process at the other end of a Unix socket, as the kernel knows it."""
-    plain = transport.get_extra_info("socket")
-    credentials = plain.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    pid: int = struct.unpack("3i", credentials)[0]
-    return pid
-
-
-class DebuggerConnection(Connection):
-    """A connection that the other side opened. Once both have proved that they know the door's
-    secret, it becomes that of a target."""
-
-    def __init__(self, door: Door) -> None:
-        super().__init__(lambda _name, _body: None, lambda: None)
-        self._door = door
-        self._handshake: Handshake | None = None
-        self._deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        self._handshake = self._door.begin_handshake(transport)
-        if self._handshake is None:
-            self.close()
-            return
-        loop = asyncio.get_running_loop()
-        self._deadline = loop.call_later(_HANDSHAKE_SECONDS, self.close)
-
-    def data_received(self, data: bytes) -> None:
-        if self._handshake is None:
-            super().data_received(data)
-            return
-        try:
-            self._write(self._handshake.feed(data))
-        except ValueError:
-            self.close()
-            return
-        if self._handshake.is_proven:
-            self._finish_handshake(self._handshake.rest)
-
-    def _finish_handshake(self, rest: bytes) -> None:
-        self._handshake = None
-        self._cancel_deadline()
-        if not self._door.admit(self):
-            self.close()
-        elif rest:
-            super().data_received(rest)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._cancel_deadline()
-        super().connection_lost(exc)
-
-    def _cancel_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-    def replace_connection_of(self, target: Target) -> None:
-        unused, target.connection = target.connection, self
-        self._on_event, self._on_closed = unused._on_event, unused._on_closed
-
 
 # -- configuring a debugger -----------------------------------------------------------------------
 
@@ -386,12 +210,12 @@ async def check_process(pid: int) -> ProcessView:
 
 async def connect_to_process(
     view: ProcessView,
-    door: Door,
+    join_listener: JoinListener,
     child_ticket: str,
     timeout: float,
-    folder: VisitingFolder | None = None,
+    folder: AttachFolder | None = None,
 ) -> Target:
-    """Inject our probe into a running process, and wait until it connects to the door.
+    """Inject our probe into a running process, and wait until it connects to the listener.
 
     Every user can read gdb's command line. So the code has the path of a ticket, and no secret.
     """
@@ -401,12 +225,12 @@ async def connect_to_process(
         "import sys\nhad_threading = 'threading' in sys.modules\n"
         f"{_local_code(probe)}import _holdfast.injection\n"
         "_holdfast.injection.enter_process("
-        f"{door.ticket_path!r}, {debugpy_dir!r}, {child_ticket!r}, had_threading)\n"
+        f"{join_listener.ticket_path!r}, {debugpy_dir!r}, {child_ticket!r}, had_threading)\n"
     )
     # If the probe cannot even be loaded there, the program must not see a traceback.
     code = f"try:\n{textwrap.indent(work, '    ')}except BaseException:\n    pass\n"
     helper, output = await _start_injector(pid, code, *([folder.library] if folder else []))
-    arrived = asyncio.create_task(_wait_for_arrival(view.inner_pid, door))
+    arrived = asyncio.create_task(_wait_for_arrival(view.inner_pid, join_listener))
     ended = asyncio.create_task(helper.wait())
     try:
         # The helper releases the process before it ends. Killed, it might leave it stopped.
@@ -415,11 +239,11 @@ async def connect_to_process(
             # With gdb our code has run by now, so it has connected.
             is_later = hasattr(sys, "remote_exec") and folder is None
             await asyncio.wait([arrived], timeout=timeout if is_later else _ARRIVAL_SECONDS)
-            if door.has_visitor:
+            if join_listener.has_visitor:
                 await asyncio.wait([arrived], timeout=timeout)
         if not arrived.done():
             await asyncio.to_thread(_check_process, pid)
-            raise _build_failure(pid, door.refusal, output, timeout, has_run=ended.done())
+            raise _build_failure(pid, join_listener.refusal, output, timeout, has_run=ended.done())
         target = arrived.result()
     finally:
         arrived.cancel()
@@ -458,9 +282,9 @@ async def _start_injector(pid: int, code: str, *library: str) -> tuple[Spawned, 
     return helper, output
 
 
-async def _wait_for_arrival(pid: int, door: Door) -> Target:
+async def _wait_for_arrival(pid: int, join_listener: JoinListener) -> Target:
     while True:
-        target = await door.arrived.get()
+        target = await join_listener.arrived.get()
         if target.pid == pid:
             return target
         target.connection.close()
@@ -539,12 +363,12 @@ def watch_foreign_process(target: Target, pid: int) -> None:
 Adopt = Callable[[Target], Awaitable[None]]
 
 
-async def follow(door: Door, adopt: Adopt) -> None:
-    """Adopt every child that connects to the door, side by side, until cancelled."""
+async def follow(join_listener: JoinListener, adopt: Adopt) -> None:
+    """Adopt every child that connects to the listener, side by side, until cancelled."""
     adoptions: set[asyncio.Task[None]] = set()
     try:
         while True:
-            adoption = asyncio.create_task(_adopt(adopt, await door.arrived.get()))
+            adoption = asyncio.create_task(_adopt(adopt, await join_listener.arrived.get()))
             adoptions.add(adoption)
             adoption.add_done_callback(adoptions.discard)
     finally:

@@ -30,7 +30,7 @@ _UNUSED = {"winappdbg", "windows", "linux_and_mac"}
 _CACHES = Path("~/.cache/holdfast/pycache").expanduser()
 
 
-class VisitingFolder:
+class AttachFolder:
     def __init__(self, view: ProcessView, place: int, name: str, path: str) -> None:
         self._view = view
         self._place, self._name = place, name
@@ -42,7 +42,7 @@ class VisitingFolder:
     # -- its making -------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, view: ProcessView) -> VisitingFolder:
+    def create(cls, view: ProcessView) -> AttachFolder:
         """Make it and copy everything there. Call it in a thread."""
         problems = []
         name = _build_name(view)
@@ -69,7 +69,7 @@ class VisitingFolder:
         )
 
     @classmethod
-    def _create_in(cls, view: ProcessView, place: str, name: str) -> VisitingFolder:
+    def _create_in(cls, view: ProcessView, place: str, name: str) -> AttachFolder:
         fd = _open_below(f"/proc/{view.pid}/root", place)
         try:
             flags = os.fstatvfs(fd).f_flag
@@ -141,12 +141,12 @@ class VisitingFolder:
         """A socket that listens in it, and its path for the process."""
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            listener.bind(str(self._here / "door"))
-            self._give("door")
+            listener.bind(str(self._here / "socket"))
+            self._give("socket")
         except BaseException:
             listener.close()
             raise
-        return listener, f"{self.path}/door"
+        return listener, f"{self.path}/socket"
 
     def write_ticket(self, text: str) -> str:
         """A file that only the process's user can read; its path for the process."""
@@ -158,7 +158,7 @@ class VisitingFolder:
 
     def remove_ticket(self) -> None:
         if self._fd >= 0:
-            for name in ("ticket", "door"):
+            for name in ("ticket", "socket"):
                 with contextlib.suppress(OSError):
                     os.unlink(name, dir_fd=self._fd)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.targets.program.attach_folder import AttachFolder
 from holdfast.targets.program.process_view import read_view
-from holdfast.targets.program.visiting_folder import VisitingFolder
 
 NOBODY = 65534
 
@@ -18,7 +18,7 @@ NOBODY = 65534
 def test_the_other_user_gets_the_folder_when_everything_is_in_it() -> None:
     with subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY) as process:
         try:
-            folder = VisitingFolder.create(read_view(process.pid))
+            folder = AttachFolder.create(read_view(process.pid))
             try:
                 path = Path(folder.path)
                 listener, _ = folder.bind_socket()
