@@ -554,5 +554,11 @@ def adopt(db: Any) -> None:
         return
     db.trace_dispatch = resume
     threading.settrace(None)  # pydevd starts every thread, and enables tracing there
-    TRACING.update()
-    db.enable_tracing()
+    trace_program(db)
+
+
+def trace_program(db: Any) -> None:
+    """In the thread that is about to run the program: have it traced, if it must be."""
+    if getattr(db, "_holdfast_traces_little", False):
+        TRACING.update()
+        db.enable_tracing()

@@ -70,12 +70,13 @@ def arm(connection: Any) -> Any:
             dont_trace_start_patterns=(debugpy_folder(), HERE),
             dont_trace_end_patterns=(),
         )
+        db = pydevd.get_global_debugger()
+        adopt(db)
+        tracing_watch.install()
+        module_files.hide_from_coverage()
     finally:
         pydevd.PyDB.connect = original
-    db = pydevd.get_global_debugger()
-    adopt(db)
-    tracing_watch.install()
-    module_files.hide_from_coverage()
+        connection.let_read()
     return db
 
 
@@ -117,6 +118,7 @@ def wait_until_configured(db: Any) -> bool:
 
     on_connection_lost(db, give_up)
     configured.wait()
+    frame_tracer.trace_program(db)
     return not lost
 
 

@@ -1,4 +1,7 @@
-"""The socket to the server, which notices when the program has closed it.
+"""The socket to the server: it waits for the debugger, and notices when the program closes it.
+
+What the server says is read when the debugger is ready for it. A request that began to trace the
+thread that still sets the debugger up would stop it in there.
 
 A program that becomes a daemon may close every descriptor that it finds. A thread that is blocked
 in reading would keep the closed connection open, and the server would never learn of it.
@@ -9,6 +12,7 @@ from __future__ import annotations
 import os
 import select
 import socket
+import threading
 from typing import Any, Optional, Tuple
 
 _CHECK_MILLISECONDS = 1000
@@ -22,8 +26,14 @@ class ServerConnection(socket.socket):
     def __init__(self, fileno: int) -> None:
         super().__init__(fileno=fileno)
         self._identity = _identify(fileno)
+        self._may_read = threading.Event()
+
+    def let_read(self) -> None:
+        """The debugger is ready."""
+        self._may_read.set()
 
     def recv(self, *args: Any) -> bytes:
+        self._may_read.wait()
         poll = _create_poll()
         poll.register(self.fileno(), select.POLLIN)
         while True:
