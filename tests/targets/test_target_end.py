@@ -20,15 +20,21 @@ class Listener(TargetListener):
         self.heard.append("exit")
 
 
+async def connect_target(listener: Listener) -> tuple[Target, socket.socket]:
+    """A target of a process that we did not start, and the process's end of the connection."""
+    target = Target(listener, route="pid")
+    target.is_watched = True
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.create_connection(lambda: target.connection, sock=ours)
+    return target, theirs
+
+
 def test_what_a_process_sent_last_is_read_before_its_end_is_reported() -> None:
     async def run() -> list[str]:
         listener = Listener()
-        target = Target(listener, route="pid")
-        target.is_watched = True
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        loop = asyncio.get_running_loop()
-        await loop.create_connection(lambda: target.connection, sock=ours)
+        target, theirs = await connect_target(listener)
         target.finish_soon()  # the process is gone, and its last message still on its way
         body = {"kind": "exception", "exception": {"type": "KeyError"}}
         theirs.sendall(dap.encode({"type": "event", "event": "holdfast", "body": body}))
@@ -42,12 +48,7 @@ def test_what_a_process_sent_last_is_read_before_its_end_is_reported() -> None:
 def test_a_connection_that_a_descendant_keeps_open_does_not_hide_the_end() -> None:
     async def run() -> list[str]:
         listener = Listener()
-        target = Target(listener, route="pid")
-        target.is_watched = True
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        loop = asyncio.get_running_loop()
-        await loop.create_connection(lambda: target.connection, sock=ours)
+        target, theirs = await connect_target(listener)
         target.finish_soon()
         with theirs:
             await target.wait_until_ended()

@@ -89,7 +89,7 @@ def _dispose(db: Any) -> None:
     # One of its own threads may be at it already, and unregisters it when it is done.
     end = time.monotonic() + _MAX_DISPOSAL_SECONDS
     while current() is db and time.monotonic() < end:
-        time.sleep(0.005)
+        time.sleep(0.005)  # pydevd has no event for that
     if current() is db:
         set_global_debugger(None)
 

@@ -188,7 +188,7 @@ def wait_until_left() -> None:
     """Wait until no thread of the program is inside the debugger, for a while at most."""
     end = time.monotonic() + _MAX_LEAVING_SECONDS
     while _is_any_inside() and time.monotonic() < end:
-        time.sleep(0.002)
+        time.sleep(0.002)  # a thread that leaves a trace function tells nobody
 
 
 def _is_any_inside() -> bool:
