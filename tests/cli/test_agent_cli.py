@@ -133,7 +133,7 @@ def test_a_session_is_named_by_a_part_of_its_id_or_by_its_name(tmp_path: Path) -
         [row] = run_json_command(tmp_path, "sessions", first.id[-4:])["sessions"]
         assert row["id"] == first.id
         rows = run_json_command(tmp_path, "sessions", "looper")["sessions"]
-        assert [row["id"] for row in rows] == [first.id, second.id]
+        assert {row["id"] for row in rows} == {first.id, second.id}
         said = run_command(tmp_path, "replay", first.id[-4:])
         assert "session_end" in said.stdout
 
@@ -147,7 +147,7 @@ def test_an_ambiguous_name_lists_what_it_may_mean(tmp_path: Path) -> None:
             assert f"{first.id}  looper (running)" in said.stderr
             assert f"{second.id}  looper (running)" in said.stderr
         error = run_json_command(tmp_path, "pause", "-s", "looper")["error"]
-        assert error["candidates"] == [second.id, first.id]
+        assert set(error["candidates"]) == {second.id, first.id}
         said = run_command(tmp_path, "pause", "-s", "nobody")
         assert "No agent session nobody." in said.stderr
         assert first.home.commands.read_bytes() == second.home.commands.read_bytes() == b""

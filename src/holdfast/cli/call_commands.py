@@ -10,7 +10,15 @@ from urllib.parse import quote, urlencode
 import typer
 from rich.table import Column, Table
 
-from holdfast.cli.server_access import AsJson, Url, ask, complain, console, format_location, print_table
+from holdfast.cli.server_access import (
+    AsJson,
+    Url,
+    ask,
+    complain,
+    console,
+    format_location,
+    print_table,
+)
 from holdfast.model.decision import names_at
 
 calls = typer.Typer(help="Show and replay recorded calls.", no_args_is_help=True)

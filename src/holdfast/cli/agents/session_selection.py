@@ -70,17 +70,17 @@ def find_named(agents: AgentsDirectory, session: str) -> list[SessionDirectory]:
 
 
 def _choose_one(session: str, homes: list[SessionDirectory]) -> SessionDirectory:
-    if len(homes) == 1:
-        return homes[0]
-    newest = homes[::-1][:_MAX_CANDIDATES]
-    lines = [_format_candidate(home) for home in newest]
-    if len(homes) > len(newest):
-        lines.append(f"  and {len(homes) - len(newest)} older ones")
-    complain(
-        f"{session} may mean {len(homes)} sessions. Name one of them by more of its id:",
-        "\n".join(lines),
-        candidates=[home.id for home in reversed(homes)],
-    )
+    if len(homes) > 1:
+        newest = homes[::-1][:_MAX_CANDIDATES]
+        lines = [_format_candidate(home) for home in newest]
+        if len(homes) > len(newest):
+            lines.append(f"  and {len(homes) - len(newest)} older ones")
+        complain(
+            f"{session} may mean {len(homes)} sessions. Name one of them by more of its id:",
+            "\n".join(lines),
+            candidates=[home.id for home in reversed(homes)],
+        )
+    return homes[0]
 
 
 def _format_candidate(home: SessionDirectory) -> str:
