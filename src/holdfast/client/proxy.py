@@ -12,6 +12,7 @@ import copy
 import operator
 from typing import Any
 
+from holdfast.client.hidden_frames import hide_module, strip, stripped
 from holdfast.client.proxy_base import (
     ProxyBase,
     interception_off,
@@ -32,7 +33,11 @@ class DebugProxy(ProxyBase):
 
     def __getattr__(self, name: str) -> Any:
         target = read_target(self)
-        value = getattr(target, name)
+        try:
+            value = getattr(target, name)
+        except BaseException as error:
+            strip(error)
+            raise
         if (
             switch.recorder is None
             or interception_off.get()
@@ -42,33 +47,41 @@ class DebugProxy(ProxyBase):
             return value
         return intercept_attribute(self, name, value)
 
+    @stripped
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(read_target(self), name, value)
 
+    @stripped
     def __delattr__(self, name: str) -> None:
         delattr(read_target(self), name)
 
+    @stripped
     def __dir__(self) -> list[str]:
         return dir(read_target(self))
 
+    @stripped
     def __eq__(self, other: object) -> Any:
         if is_proxy(other) or switch.settings.eq == "transparent":
             return read_target(self) == target_of(other)
         return False
 
+    @stripped
     def __ne__(self, other: object) -> Any:
         if is_proxy(other) or switch.settings.eq == "transparent":
             return read_target(self) != target_of(other)
         return True
 
+    @stripped
     def __hash__(self) -> int:
         return hash(read_target(self))
 
     # A copy or a pickle is the target's: what leaves the application has no proxies in it.
 
+    @stripped
     def __copy__(self) -> Any:
         return copy.copy(read_target(self))
 
+    @stripped
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return copy.deepcopy(read_target(self), memo)
 
@@ -94,3 +107,6 @@ class AsyncDebugProxy(DebugProxy):
     """A stand-in for something with asynchronous methods."""
 
     __slots__ = ()
+
+
+hide_module(__name__)

@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.client import numpy_protocol, operators
 from holdfast.client.call_runner import await_call, iterate_call, run
+from holdfast.client.hidden_frames import hide_module, strip, stripped
 from holdfast.client.invocation import Invocation
 from holdfast.client.proxy_base import interception_off, read_alias, read_target, target_of
 from holdfast.client.recorder import Recorder
@@ -32,9 +33,9 @@ def _intercept(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    depth: int = 2,
+    depth: int = 3,
 ) -> Any:
-    """Make a call for the frame `depth` above."""
+    """Make a call for the frame `depth` above: that of a method and of `stripped` are between."""
     recorder = switch.recorder
     if recorder is None or interception_off.get():
         return function(*args, **kwargs)
@@ -61,7 +62,15 @@ def _defer(
         return function(*args, **kwargs)
     stack = capture_stack(recorder, sys._getframe(3))
     invocation = Invocation(proxy, name, qualname, function, args, kwargs, None, stack=stack)
-    return DEFERRED[kind](invocation)
+    return start_later(kind, invocation)
+
+
+def start_later(kind: str, invocation: Invocation) -> Any:
+    """A coroutine or an asynchronous generator, which has the name of what it stands for."""
+    deferred = DEFERRED[kind](invocation)
+    deferred.__name__ = invocation.name
+    deferred.__qualname__ = invocation.qualname or invocation.name
+    return deferred
 
 
 def capture_stack(recorder: Recorder, frame: types.FrameType) -> str | None:
@@ -104,7 +113,11 @@ class _Function:
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
+        try:
+            return self._function(*args, **kwargs)
+        except BaseException as error:
+            strip(error)
+            raise
 
 
 # -- ordinary methods ------------------------------------------------------------------------------
@@ -123,22 +136,26 @@ def build_method(name: str, qualname: str, kind: str) -> Any:
 
         def generate(self: Any, /, *args: Any, **kwargs: Any) -> Any:
             function = getattr(read_target(self), name)
-            return _intercept(self, name, qualname, function, args, kwargs, 3)
+            return _intercept(self, name, qualname, function, args, kwargs)
 
         return _Function(generate, kind)
 
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         # As `_intercept`, without its frame: methods that call each other need the stack.
-        target = read_target(self)
-        function = getattr(target, name)
-        recorder = switch.recorder
-        if recorder is None or interception_off.get():
-            return function(*args, **kwargs)
-        frame, leased = sys._getframe(1), recorder.leased_calls
-        if leased is not None:
-            return leased.run(self, target, name, qualname, function, args, kwargs, frame)
-        invocation = Invocation(self, name, qualname, function, args, kwargs, frame)
-        return run(StrictCall(recorder, invocation).steps())
+        try:
+            target = read_target(self)
+            function = getattr(target, name)
+            recorder = switch.recorder
+            if recorder is None or interception_off.get():
+                return function(*args, **kwargs)
+            frame, leased = sys._getframe(1), recorder.leased_calls
+            if leased is not None:
+                return leased.run(self, target, name, qualname, function, args, kwargs, frame)
+            invocation = Invocation(self, name, qualname, function, args, kwargs, frame)
+            return run(StrictCall(recorder, invocation).steps())
+        except BaseException as error:
+            strip(error)
+            raise
 
     return method
 
@@ -147,6 +164,7 @@ def intercept_attribute(proxy: Any, name: str, function: Any) -> Any:
     """A callable that the instance or its module has, rather than its type."""
     qualname, kind = qualname_of(function), result_kind(function)
 
+    @stripped
     def call(*args: Any, **kwargs: Any) -> Any:
         return _intercept(proxy, name, qualname, function, args, kwargs)
 
@@ -175,20 +193,24 @@ def build_call(kind: str) -> Any:
 
 def _call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     # As `_intercept`, without its frame: a function may call itself through its proxy.
-    target = read_target(self)
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        return target(*args, **kwargs)
-    frame, leased = sys._getframe(1), recorder.leased_calls
-    if type(target) is types.FunctionType:
-        alias, qualname = read_alias(self), target.__qualname__
-        name = target.__name__ if alias is None else alias
-    else:
-        name, qualname = _call_name(self, target), qualname_of(target)  # type: ignore[assignment]
-    if leased is not None:
-        return leased.run(self, target, name, qualname, target, args, kwargs, frame)
-    invocation = Invocation(self, name, qualname, target, args, kwargs, frame)
-    return run(StrictCall(recorder, invocation).steps())
+    try:
+        target = read_target(self)
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            return target(*args, **kwargs)
+        frame, leased = sys._getframe(1), recorder.leased_calls
+        if type(target) is types.FunctionType:
+            alias, qualname = read_alias(self), target.__qualname__
+            name = target.__name__ if alias is None else alias
+        else:
+            name, qualname = _call_name(self, target), qualname_of(target)  # type: ignore[assignment]
+        if leased is not None:
+            return leased.run(self, target, name, qualname, target, args, kwargs, frame)
+        invocation = Invocation(self, name, qualname, target, args, kwargs, frame)
+        return run(StrictCall(recorder, invocation).steps())
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 def _call_name(proxy: Any, target: Any) -> str:
@@ -214,6 +236,7 @@ def await_target(self: Any, /) -> Any:
 def build_special(name: str, qualname: str, unwraps: bool = False) -> Any:
     """A special method. `unwraps`: its arguments may be proxies, and the target's need targets."""
 
+    @stripped
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         target = read_target(self)
         if unwraps:
@@ -232,6 +255,7 @@ def build_async_special(name: str, qualname: str) -> Any:
 
 
 def build_operator(name: str, qualname: str, operate: operators.Binary) -> Any:
+    @stripped
     def method(self: Any, other: Any, /) -> Any:
         function = functools.partial(operate, read_target(self))
         return _intercept(self, name, qualname, function, (target_of(other),), {})
@@ -240,6 +264,7 @@ def build_operator(name: str, qualname: str, operate: operators.Binary) -> Any:
 
 
 def build_inplace(name: str, qualname: str, operate: operators.Binary) -> Any:
+    @stripped
     def method(self: Any, other: Any, /) -> Any:
         target = read_target(self)
         function = functools.partial(operate, target)
@@ -250,6 +275,7 @@ def build_inplace(name: str, qualname: str, operate: operators.Binary) -> Any:
 
 
 def build_bytes(qualname: str) -> Any:
+    @stripped
     def method(self: Any, /) -> bytes:
         function = functools.partial(bytes, read_target(self))
         result: bytes = _intercept(self, "__bytes__", qualname, function, (), {})
@@ -259,6 +285,7 @@ def build_bytes(qualname: str) -> Any:
 
 
 def _build_array_ufunc(name: str, qualname: str) -> Any:
+    @stripped
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         args, kwargs = numpy_protocol.unwrap(args), numpy_protocol.unwrap(kwargs)
         return _intercept(self, name, qualname, numpy_protocol.call_ufunc, args, kwargs)
@@ -267,6 +294,7 @@ def _build_array_ufunc(name: str, qualname: str) -> Any:
 
 
 def _build_array_function(name: str, qualname: str) -> Any:
+    @stripped
     def method(self: Any, function: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
         kinds = numpy_protocol.real_types(kinds, read_target(self))
         unwrapped = (numpy_protocol.unwrap(args), numpy_protocol.unwrap(kwargs))
@@ -280,3 +308,5 @@ ARRAY_BUILDERS = {
     "__array_ufunc__": _build_array_ufunc,
     "__array_function__": _build_array_function,
 }
+
+hide_module(__name__)
