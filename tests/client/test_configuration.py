@@ -200,7 +200,7 @@ def test_a_request_timeout_takes_effect_on_open_connections(
     wrapped = with_debug(len)
     configure_debug(request_timeout=0.05)
     try:
-        with pytest.raises(DebugServerError, match="0.05"):
+        with pytest.raises(DebugServerError, match=r"0\.05"):
             wrapped([1])
     finally:
         never.set()
@@ -245,7 +245,7 @@ def test_the_environment_says_what_becomes_of_values_that_cannot_be_stored(
     with_debug("OFF")
     configure_debug(on_unpicklable=None)
     monkeypatch.setenv("HOLDFAST_ON_UNPICKLABLE", "ignore")
-    with pytest.raises(ValueError, match="HOLDFAST_ON_UNPICKLABLE must be .* not 'ignore'"):
+    with pytest.raises(ValueError, match=r"HOLDFAST_ON_UNPICKLABLE must be .* not 'ignore'"):
         with_debug("ON")
 
 

@@ -64,7 +64,7 @@ class DebugInfo:
 
 
 def configure_debug(**options: Any) -> None:
-    """Set options. They take effect at once, for every proxy that there is, and stay for the next ON.
+    """Set options. They take effect at once, for proxies that exist too, and last.
 
     A wrong one is a ValueError, and so is another `server_url` or `mode` while debugging is on:
     then nothing is changed.
