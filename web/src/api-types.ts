@@ -4166,6 +4166,8 @@ export interface SentPreview {
   length?: number;
   /** The value itself, if it is small plain data. */
   json?: unknown;
+  /** Why the value itself is not in the bytes, in one word. */
+  marker?: string;
 }
 
 /** The thread that makes a call. */
@@ -4664,6 +4666,8 @@ export interface Value {
   length?: number;
   /** The value itself, if it is small plain data. */
   json?: unknown;
+  /** Why the bytes describe the value and do not restore it: `lazy`, `iterator`, `generator`, `unpicklable`, `changing`, `too_large`, `not_captured` and others. */
+  marker?: string;
   /** The parameter that it was passed for, in a hold. */
   name?: string;
 }
