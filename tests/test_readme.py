@@ -31,7 +31,7 @@ ELIDED = re.compile(r"(?:, )?…(?=[}\]])")
 SESSION = "sess_9f3c2a7b41d0e58"
 POINT = "bp_e1837cd5a06b4c1"
 FOLDER = "/path/to/shop"
-"""Placeholders of the README. A reader uses the ids that the server gave, and a folder of theirs."""
+"""Placeholders of the README. A reader uses the ids that the server gave, and their own folder."""
 
 
 FIGURES = [
