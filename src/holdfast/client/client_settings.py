@@ -40,7 +40,7 @@ def change_settings(settings: Settings, options: Mapping[str, Any]) -> Settings:
 
 def _check(name: str, value: Any) -> None:
     if name in _CHOICES:
-        _check_choice(name, value)
+        check_choice(name, value)
     elif name == "server_url":
         if value is not None:
             if not isinstance(value, str):
@@ -56,7 +56,7 @@ def _check(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number greater than 0, not {value!r}")
 
 
-def _check_choice(name: str, value: Any) -> None:
+def check_choice(name: str, value: Any) -> None:
     if value not in _CHOICES[name]:
         choices = " or ".join(f'"{choice}"' for choice in _CHOICES[name])
         raise ValueError(f"{name} must be {choices}, not {value!r}")
