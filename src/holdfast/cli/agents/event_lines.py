@@ -62,6 +62,10 @@ class EventFormatter:
         self._read_body = read_body
         self._is_full = is_full
 
+    def skip(self, event: RecordedEvent) -> None:
+        """Take an event that is not shown."""
+        self._tree.take(event)
+
     def format(self, event: RecordedEvent, width: int | None = None) -> Text:
         """One line; with a width, as many as it takes, below each other."""
         kind, data = str(event.get("type")), event["data"]
@@ -72,10 +76,10 @@ class EventFormatter:
         )
         line = Text(f"[{clock}] {kind:<20}", style=_COLOURS.get(kind, "dim"))
         bars = Text(_BAR * place.depth, style="dim")
-        if place.lane != MAIN:
-            bars.append(f"{place.lane}: ", style="bold")
         summary = self._summarize(kind, data)
         summary = summary if isinstance(summary, Text) else Text(summary)
+        if place.lane != MAIN:
+            bars.append(f"{place.lane}: " if summary else place.lane, style="bold")
         if bars or summary:
             line.append(" ").append(bars).append(summary)
         said = [text for text in self._list_said(kind, data) if text]
@@ -87,12 +91,10 @@ class EventFormatter:
 
     def _list_said(self, kind: str, data: EventData) -> list[str]:
         """What a model said, and what it asks for."""
-        if kind == "user_input":
-            return [self._shorten(data.get("content"), _MAX_SAID_CHARS)]
         if kind != "api_response" or data.get("isError"):
             return []
-        message = {"role": "assistant", "content": self._read(data.get("content"))}
-        text = format_message(message)[1] if message["content"] is not None else ""
+        content = self._read(data.get("content"))
+        text = format_message({"content": content})[1] if content else ""
         return [self._shorten(text, _MAX_SAID_CHARS), _format_wanted(data.get("toolCalls"))]
 
     def _read(self, value: Any) -> Any:
@@ -116,6 +118,10 @@ class EventFormatter:
                 return _format_start(data)
             case "session_end":
                 return str(data.get("reason") or "")
+            case "user_input":
+                content = self._read(data.get("content"))
+                text = format_message({"content": content})[1] if content else ""
+                return " ".join(self._shorten(text, _MAX_SAID_CHARS).split())
             case "run_end":
                 failed = _format_error(data) if data.get("isError") else ""
                 return Text(f"✗ {failed}", style="red") if failed else ""
@@ -139,7 +145,9 @@ class EventFormatter:
                 return f"Agent resumed: {data.get('action')}, {who}"
             case "breakpoint_hit":
                 point = data.get("breakpoint")
-                return f"{point.get('id')}: {format_point(point)}" if isinstance(point, dict) else ""
+                return (
+                    f"{point.get('id')}: {format_point(point)}" if isinstance(point, dict) else ""
+                )
             case "step_complete" | "state_snapshot":
                 return f"iteration {data.get('iteration')}"
             case "command_executed" | "command_applied" | "command_response":
@@ -161,12 +169,17 @@ class EventFormatter:
 
     def _format_pause(self, data: EventData) -> str:
         held = " ".join(str(data[field]) for field in ("at", "name") if data.get(field))
-        tool = f", {data['toolId']}" if data.get("toolId") else ""
-        why = f"({data.get('reason')}, {data.get('stop')}{tool})"
-        if data.get("at") == "error":
-            return f"Agent paused at an error of {data.get('name')}: {_format_error(data)} {why}"
-        given = "" if data.get("at") == "model" else f" {self._one_line(data.get('input'))}"
-        return f"Agent paused before {held} {why}{given}"
+        why = f"({data.get('reason')}, {data.get('stop')})"
+        tool = f" ({data['toolId']})" if data.get("toolId") else ""
+        match data.get("at"):
+            case "error":
+                error = f"{data.get('name')}: {_format_error(data)}"
+                return f"Agent paused at an error of {error} {why}{tool}"
+            case "tool":
+                given = f" {self._one_line(data.get('input'))}"
+                return f"Agent paused before {held} {why}{given}{tool}"
+            case _:
+                return f"Agent paused before {held} {why}"
 
 
 def _wrap(line: Text, said: list[str], bars: Text, width: int) -> Text:
