@@ -4164,6 +4164,8 @@ export interface SentPreview {
   length?: number;
   /** The value itself, if it is small plain data. */
   json?: unknown;
+  /** Why the value itself is not in the bytes, in one word. */
+  marker?: string;
 }
 
 /** The thread that makes a call. */
@@ -4662,6 +4664,8 @@ export interface Value {
   length?: number;
   /** The value itself, if it is small plain data. */
   json?: unknown;
+  /** Why the bytes describe the value and do not restore it: `lazy`, `iterator`, `generator`, `unpicklable`, `changing`, `too_large`, `not_captured` and others. */
+  marker?: string;
   /** The parameter that it was passed for, in a hold. */
   name?: string;
 }
