@@ -201,7 +201,7 @@ class LeasedCalls:
         if pending is None:
             return (yield from StrictCall(self._recorder, invocation).steps())
         invocation.call_id = pending.number
-        outcome = yield invocation
+        outcome: Outcome = yield invocation
         late = self._finish(pending, outcome)
         if late is not None:
             return (yield from late)

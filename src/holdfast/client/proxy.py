@@ -39,7 +39,7 @@ class DebugProxy(ProxyBase):
         value = getattr(target, name)
         if switch.recorder is None or interception_off.get() or is_proxy(value):
             return value
-        if is_method(type(target), name, value):
+        if is_method(target, name, value):
             return intercept_attribute(self, name, value)
         return deliver_attribute(self, name, value)
 

@@ -22,11 +22,11 @@ from holdfast.client.proxy_options import NO_OPTIONS, ProxyOptions
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.type_members import (
     bind_special,
-    is_method,
     is_plain_function,
     is_routine,
     is_special,
     list_members,
+    own_fields,
     result_kind,
     unwrap_method,
 )
@@ -86,14 +86,9 @@ def proxy_class(target: Any) -> type:
 
 def _list_hidden(target: Any, proxies: Any) -> frozenset[str]:
     """The methods of the type that the target has an attribute of its own in place of."""
-    try:
-        fields = object.__getattribute__(target, "__dict__")
-        names: frozenset[str] = proxies._holdfast_methods.intersection(fields)
-    except (AttributeError, TypeError):  # it has no `__dict__`, or not a dict in its place
-        return _NONE
-    if not names:
-        return _NONE
-    return frozenset(name for name in names if not is_method(type(target), name, fields[name]))
+    fields = own_fields(target)
+    names: frozenset[str] = proxies._holdfast_methods.intersection(fields)
+    return frozenset(name for name in names if not is_routine(type(fields[name])))
 
 
 def _set_attribute(self: Any, name: str, value: Any) -> None:

@@ -68,17 +68,27 @@ def is_routine(cls: type) -> bool:
     return type(call) is types.WrapperDescriptorType and not hasattr(cls, "__set__")
 
 
-def is_method(cls: type, name: str, value: Any) -> bool:
-    """Whether the attribute `value`, of an instance of `cls`, is one of its methods.
+def own_fields(target: Any) -> Any:
+    """The attributes of the object itself, past any `__getattribute__`; it may have none."""
+    try:
+        return object.__getattribute__(target, "__dict__")
+    except AttributeError:
+        return {}
+
+
+def is_method(target: Any, name: str, value: Any) -> bool:
+    """Whether the attribute `value` of the target is one of its methods.
 
     A callable object that the attribute holds is none: it stays that object.
     """
     if is_special(name) or not callable(value) or issubclass(type(value), type):
         return False
-    is_there, member = find_member(cls, name)
+    is_there, member = find_member(type(target), name)
     if is_there and isinstance(member, PROPERTIES):
         return False
-    return is_routine(type(value)) or (is_there and _makes_methods(member))
+    if is_routine(type(value)):
+        return True
+    return is_there and _makes_methods(member) and name not in own_fields(target)
 
 
 def _makes_methods(member: Any) -> bool:
