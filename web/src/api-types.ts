@@ -2341,7 +2341,7 @@ export interface ExportedBreakpoint {
   enabled?: boolean;
   /** Whether a missing file is an error. */
   strict?: boolean;
-  /** The breakpoint's id, such as `bp_1`. */
+  /** The id that it had. In the new session it has another one. */
   id?: string | null;
 }
 
@@ -2437,6 +2437,8 @@ export interface FunctionList {
 
 /** A function that was registered or called. */
 export interface FunctionSummary {
+  /** Its id, made from its names: a function has the same one in every server. */
+  function_id: string;
   /** Its name. */
   name: string;
   /** The name that the application gave the object. */
