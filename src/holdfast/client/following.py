@@ -154,7 +154,7 @@ def _root_module(cls: type) -> str:
 
 
 def _build_alias(proxy: Any, name: str, suffix: str) -> str:
-    """A name like the expression that led to the object: `db.cursor()`, `client.chat`."""
+    """A name like the expression that led to the object: `db.cursor()`, `openai.chat`."""
     target = read_target(proxy)
     alias: str | None = read_alias(proxy)
     if alias is None:
