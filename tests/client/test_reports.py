@@ -321,6 +321,30 @@ def test_a_traceback_and_its_chain_are_as_without_a_proxy(
     assert seen.error or work in (fail_in_thread, fail_in_gathered)
 
 
+@pytest.mark.parametrize(
+    "work",
+    [fail_to_iterate, fail_in_task, fail_to_stream, throw_into_stream, throw_what_is_not_caught],
+)
+def test_a_traceback_is_the_same_where_results_are_followed(
+    mode: str, work: Callable[[Any], Any]
+) -> None:
+    plain = observe(work, Shop())
+    assert plain.error
+    assert observe(work, with_debug(Shop(), follow=True)) == plain
+
+
+def test_a_warning_of_a_compiled_function_is_the_same_after_off(app: Application) -> None:
+    def divide(array: Any) -> Any:
+        globals().pop("__warningregistry__", None)
+        return array / 0
+
+    plain = observe(divide, np.array([1.0]))
+    array = with_debug(np.array([1.0]))
+    with_debug("OFF")
+    assert observe(divide, array) == plain
+    assert plain.warnings
+
+
 def test_a_traceback_is_the_same_after_off(app: Application) -> None:
     plain = observe(fail_while_handling, Shop())
     shop = with_debug(Shop())

@@ -136,7 +136,7 @@ async def await_call(invocation: Invocation) -> Any:
     try:
         recorder = switch.recorder
         if recorder is None or interception_off.get():
-            return await invocation.call()
+            return invocation.deliver(await invocation.call())
         if invocation.frame is None:
             invocation.frame = sys._getframe(1)
         return await run_async(intercept(recorder, invocation))
@@ -150,7 +150,7 @@ async def iterate_call(invocation: Invocation) -> AsyncGenerator[Any, Any]:
     try:
         recorder = switch.recorder
         if recorder is None or interception_off.get():
-            source = invocation.call()
+            source = invocation.deliver(invocation.call())
         else:
             if invocation.frame is None:
                 invocation.frame = sys._getframe(1)
