@@ -355,7 +355,7 @@ def test_what_cannot_be_run_is_said_before_anything_runs(tmp_path: Path) -> None
 
 
 class Watching:
-    def __init__(self, data_dir: Path, *words: str) -> None:
+    def __init__(self, data_dir: Path, *words: str, greeting: str = "Watching") -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "holdfast", "agent", "watch", *words],
             stdout=subprocess.PIPE,
@@ -364,7 +364,7 @@ class Watching:
             env=environment(data_dir),
         )
         assert self.process.stderr is not None
-        assert b"Watching" in self.process.stderr.readline()
+        assert greeting in self.process.stderr.readline().decode()
 
     def line(self) -> str:
         assert self.process.stdout is not None
@@ -387,11 +387,11 @@ def test_what_happens_is_printed_until_the_session_ends(looper: AgentProcess) ->
     assert kinds[-1] == "session_end"
     assert "session_start" not in kinds  # that was before
     by_kind = {kind: line.split(None, 1) for kind, line in zip(kinds, told, strict=True)}
-    assert by_kind["api_request"][1] == "1 messages"
+    assert by_kind["api_request"][1] == "1 message"
     assert by_kind["api_response"][1].startswith("tool_use (")
     assert any(line.startswith("tool_call_end        ✓ double (") for line in told)
     assert any(line.startswith("tool_call_end        ✗ fail (") for line in told)
-    assert 'tool_call_start      double {"number": 1}' in told
+    assert 'tool_call_start      double {"number": 1} (tool-1)' in told
 
 
 def test_only_the_types_that_are_wanted_from_the_beginning(looper: AgentProcess) -> None:
@@ -414,6 +414,19 @@ def test_holds_are_seen_as_they_come_and_go(looper: AgentProcess) -> None:
     watching.process.send_signal(signal.SIGINT)
     shown, _ = watching.rest()
     assert (watching.process.returncode, shown) == (0, "")
+
+
+def test_a_watch_waits_for_the_next_agent(tmp_path: Path) -> None:
+    with running_agent(tmp_path) as before:
+        watching = Watching(tmp_path, "--wait", greeting="Waiting for the next agent to start")
+        before.ask("turn 1")
+        with running_agent(tmp_path) as running:
+            running.ask("close")
+            shown, problems = watching.rest()
+        assert f"Watching {running.id}." in problems
+        assert "session_start        looper" in shown
+        assert "session_end" in shown
+        assert "tool_call_start" not in shown  # that was the other one
 
 
 def test_an_agent_that_is_killed_ends_the_watch(looper: AgentProcess) -> None:

@@ -64,19 +64,26 @@ class DebugInfo:
 
 
 def configure_debug(**options: Any) -> None:
-    """Set options for the next ON; `eq` applies at once. A wrong one is a ValueError.
+    """Set options. They take effect at once, for proxies that exist too, and last.
+
+    A wrong one is a ValueError, and so is another `server_url` or `mode` while debugging is on:
+    then nothing is changed.
 
     server_url: where the server is, on this machine; None for the environment or the usual place
     request_timeout: seconds for the server to answer
     eq: "strict" (a proxy equals no other object) or "transparent" (what its target equals)
-    on_unpicklable: "raise", or "placeholder" to go on with a value that cannot be stored
+    on_unpicklable: "raise", or "placeholder" to go on with a value that cannot be stored; None for
+        HOLDFAST_ON_UNPICKLABLE, else "raise"
     mode: "strict" (the server is asked before every call), or "leased" (only where a breakpoint
         could match; everything is recorded all the same, a few milliseconds later)
     max_value_bytes: a value that takes more is recorded as too large
     capture_locals: whether the variables of every frame are recorded with each call
     """
     with _lock:
-        switch.settings = change_settings(switch.settings, options)
+        settings = change_settings(switch.settings, options)
+        if switch.recorder is not None:
+            switch.recorder.change_settings(settings)
+        switch.settings = settings
 
 
 def with_debug(
