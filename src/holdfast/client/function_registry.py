@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import inspect
 import types
 from typing import Any
 
 from holdfast.client.exceptions import DebugProtocolError
-from holdfast.client.value_preview import clean
+from holdfast.client.value_preview import build_preview, clean
 
 _MAX_SIGNATURES = 10_000
+_MAX_LITERAL = 1000  # characters of a default value that goes as a literal
+_LITERAL_TYPES = (tuple, bytes, set, list, dict, complex)  # those that JSON does not have
+
+
+class Description:
+    """The signature of a function, as text and by parameter, in JSON."""
+
+    __slots__ = ("parameters", "sent_to", "signature")
+
+    def __init__(self, signature: inspect.Signature | None) -> None:
+        self.signature = None if signature is None else clean(str(signature))
+        self.parameters = None if signature is None else describe_parameters(signature)
+        self.sent_to: str | None = None  # the session that knows the parameters
 
 
 class FunctionRegistry:
     def __init__(self) -> None:
         self._functions: dict[str, list[tuple[str | None, Any]]] = {}
         self._known: set[tuple[str, int]] = set()
-        self._signatures: dict[tuple[Any, ...], str | None] = {}
+        self._descriptions: dict[tuple[Any, ...], Description] = {}
 
     def has(self, name: str, function: Any) -> bool:
         return (name, id(function)) in self._known
@@ -33,21 +48,55 @@ class FunctionRegistry:
         same = [function for other, function in known if other == signature]
         return same[-1] if same else known[-1][1]
 
-    def signature(self, function: Any, target_type: type, name: str) -> str | None:
+    def describe(self, function: Any, target_type: type, name: str) -> Description:
         """Its signature, determined once for each method of a type and each function."""
         key = (target_type, name, getattr(function, "__code__", None))
-        if key not in self._signatures:
-            if len(self._signatures) > _MAX_SIGNATURES:
-                self._signatures.clear()
-            self._signatures[key] = signature_of(function)
-        return self._signatures[key]
+        known = self._descriptions.get(key)
+        if known is None:
+            if len(self._descriptions) > _MAX_SIGNATURES:
+                self._descriptions.clear()
+            known = self._descriptions[key] = describe_function(function)
+        return known
 
 
-def signature_of(function: Any) -> str | None:
+def describe_function(function: Any) -> Description:
+    signature = signature_of(function)
     try:
-        return clean(str(inspect.signature(function)))
-    except Exception:  # builtins have none, and a __signature__ may be anything
+        return Description(signature)
+    except Exception:  # a default's own repr may raise anything
+        return Description(None)
+
+
+def signature_of(function: Any) -> inspect.Signature | None:
+    """Without `self`. None for builtins that have no signature."""
+    try:
+        return inspect.signature(function)
+    except Exception:  # a __signature__ may be anything
         return None
+
+
+def describe_parameters(signature: inspect.Signature) -> list[dict[str, Any]]:
+    """Name, kind and the preview of the default value of each parameter."""
+    described = []
+    for parameter in signature.parameters.values():
+        fields: dict[str, Any] = {
+            "name": clean(parameter.name),
+            "kind": parameter.kind.name.lower(),
+        }
+        if parameter.default is not parameter.empty:
+            fields["default"] = _describe_default(parameter.default)
+        described.append(fields)
+    return described
+
+
+def _describe_default(value: Any) -> dict[str, Any]:
+    preview = build_preview(value)
+    if "json" not in preview and type(value) in _LITERAL_TYPES:
+        text = repr(value)
+        with contextlib.suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            if len(text) <= _MAX_LITERAL and ast.literal_eval(text) == value:
+                preview["literal"] = clean(text)
+    return preview
 
 
 def describe_origin(function: Any) -> dict[str, str | int | None]:

@@ -15,6 +15,7 @@ from typing import Any
 from holdfast.client import decision_effects, stacks
 from holdfast.client.call_hold import Hold
 from holdfast.client.exceptions import DebugError, DebugProtocolError, DebugServerError
+from holdfast.client.function_registry import Description
 from holdfast.client.invocation import Invocation, current_call_id, current_task_name
 from holdfast.client.outcome import Outcome, exception_message, exception_name
 from holdfast.client.proxy_base import without_interception
@@ -40,13 +41,14 @@ class CallValues:
 
 
 class StrictCall:
-    __slots__ = ("_call_id", "_invocation", "_recorder", "_values")
+    __slots__ = ("_call_id", "_described", "_invocation", "_recorder", "_values")
 
     def __init__(self, recorder: Recorder, invocation: Invocation) -> None:
         self._recorder = recorder
         self._invocation = invocation
         self._call_id = ""
         self._values: CallValues
+        self._described: Description
 
     def steps(self) -> Steps:
         """Everything from the question to the report."""
@@ -111,15 +113,16 @@ class StrictCall:
         """Tell the server of the call, and return what it decides. `began`: its id if it ran."""
         invocation, recorder, values = self._invocation, self._recorder, self._values
         thread = threading.current_thread()
+        described = self._described = recorder.functions.describe(
+            invocation.function, type(invocation.target), invocation.name
+        )
         fields = {
             "method_name": clean(invocation.name),
             "target_cid": values.target.cid,
             "call_type": invocation.kind,
             "alias": None if invocation.alias is None else clean(invocation.alias),
             "qualname": invocation.qualname,
-            "signature": recorder.functions.signature(
-                invocation.function, type(invocation.target), invocation.name
-            ),
+            "signature": described.signature,
             "thread": {"id": thread.ident, "name": clean(thread.name)},
             "task": current_task_name(),
             "parent_call_id": current_call_id(),
@@ -140,6 +143,7 @@ class StrictCall:
         for field in ("call_id", "action"):
             if not isinstance(answer.get(field), str) or not answer[field]:
                 raise DebugProtocolError(f"the server's answer to a call has no {field}")
+        described.sent_to = recorder.session_id
         self._call_id = invocation.call_id = answer["call_id"]
         invocation.remember(values.target)
         return answer
@@ -156,6 +160,9 @@ class StrictCall:
                 for name, snapshot in values.kwargs.items()
             },
         }
+        session_id = self._recorder.session_id
+        if session_id is not None and self._described.sent_to != session_id:
+            fields["parameters"] = self._described.parameters
         target = parcel.item(values.target, invocation.target)
         if len(target) > 1:
             fields["target"] = target

@@ -298,6 +298,13 @@ class CallDetail(CallSummary, kw_only=True):
     exception: Annotated[Value | UnsetType, _about("The exception that it raised.")] = UNSET
 
 
+class UndecidedCondition(Struct, kw_only=True):
+    """A reason why a condition or a filter had no answer for some calls; these did not match."""
+
+    error: Annotated[str, _about("What it could not tell, and why.")]
+    count: Annotated[int, _about("For how many calls.")]
+
+
 class CallPage(Struct, kw_only=True):
     """Calls, newest first."""
 
@@ -307,6 +314,10 @@ class CallPage(Struct, kw_only=True):
     has_more: Annotated[bool, _about("Whether there is a next page.")]
     looked_at: Annotated[int, _about("How many calls were read to find these.")]
     undecided: Annotated[int, _about("For how many of them the filter had no answer.")]
+    condition_errors: Annotated[
+        list[UndecidedCondition] | UnsetType,
+        _about("Why the filter had no answer, the most frequent reason first."),
+    ] = UNSET
 
 
 class CallNode(CallSummary, kw_only=True):
@@ -416,6 +427,20 @@ class CallBreakpointAnswer(Struct, kw_only=True):
     session_id: Annotated[str | UnsetType, _about("The one session that it counts in.")] = UNSET
     action: Annotated[Json | UnsetType, _about("What is done at once, without a hold.")] = UNSET
     message: Annotated[str | UnsetType, _about("Why it had no answer last.")] = UNSET
+    matches: Annotated[
+        int, _about("How many functions that were registered or called it names, so far.")
+    ] = 0
+    suggestions: Annotated[
+        list[str] | UnsetType, _about("If it names none: the functions that are probably meant.")
+    ] = UNSET
+    warnings: Annotated[
+        list[str] | UnsetType,
+        _about("What is probably a mistake in it, in sentences. It is in force all the same."),
+    ] = UNSET
+    condition_errors: Annotated[
+        list[UndecidedCondition] | UnsetType,
+        _about("Why its condition had no answer, the most frequent reason first."),
+    ] = UNSET
 
 
 class CallBreakpointList(Struct, kw_only=True):

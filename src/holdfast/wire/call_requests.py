@@ -17,6 +17,7 @@ from holdfast.model.call import (
     IMPLICIT_SESSION,
     Application,
     Item,
+    Parameters,
     Preview,
     call_number,
 )
@@ -30,6 +31,7 @@ from holdfast.wire.call_items import (
     parse_item,
     parse_items,
     parse_named_items,
+    parse_parameters,
     parse_preview,
     shorten,
 )
@@ -62,6 +64,8 @@ class StartRequest:
     task: str | None = None
     parent: int | None = None
     evaluates: bool = False
+    parameters: Parameters | None = None
+    """Those of the function, when it is called for the first time."""
     began: int | None = None
     """The number of a call that is under way already: it is too late to hold it before."""
 
@@ -109,6 +113,7 @@ class Registration:
     file: str | None
     line: int | None
     target_cid: str | None
+    parameters: Parameters | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,26 @@ class SentThread(TypedDict, total=False):
     name: Annotated[str, about("The thread's name.")]
 
 
+class SentDefault(SentPreview, total=False):
+    """What people see of a default value."""
+
+    literal: Annotated[str, about("The value as a Python literal, if it has no `json`.")]
+
+
+class SentParameter(TypedDict, total=False):
+    """A parameter of a function. `name` and `kind` are needed."""
+
+    name: Annotated[str, about("The name.")]
+    kind: Annotated[
+        str,
+        about(
+            "`positional_only`, `positional_or_keyword`, `var_positional`, `keyword_only` or "
+            "`var_keyword`."
+        ),
+    ]
+    default: Annotated[SentDefault, about("The default value, if there is one.")]
+
+
 class SentChanges(TypedDict, total=False):
     """The values that a call left different from how it found them."""
 
@@ -191,6 +216,10 @@ class StartFields(TypedDict, total=False):
     thread: Annotated[SentThread, about("The thread that makes it.")]
     task: Annotated[str, about("The name of the asyncio task.")]
     parent_call_id: Annotated[str, about("The call within which it is made.")]
+    parameters: Annotated[
+        list[SentParameter],
+        about("The function's parameters, without `self`. Once for each function is enough."),
+    ]
     evaluates: Annotated[bool, about("Whether expressions can be evaluated in its caller.")]
     began: Annotated[str, about("The id of a call that is under way already.")]
 
@@ -263,6 +292,7 @@ class RegistrationFields(TypedDict, total=False):
     file: Annotated[str, about("The file that defines it.")]
     line: Annotated[int, about("The line of its definition.")]
     target_cid: Annotated[str, about("Its content id.")]
+    parameters: Annotated[list[SentParameter], about("Its parameters, without `self`.")]
 
 
 # -- what clients ask about calls ----------------------------------------------------------------
@@ -398,6 +428,7 @@ def parse_start(body: Json, limit: int) -> StartRequest:
         task=_parse_text(body, "task"),
         parent=_parse_call_id(body.get("parent_call_id"), "parent_call_id"),
         evaluates=body.get("evaluates") is True,
+        parameters=parse_parameters(body.get("parameters")),
         began=_parse_call_id(body.get("began"), "began"),
     )
 
@@ -457,6 +488,7 @@ def parse_registration(body: Json) -> Registration:
         file=_parse_text(body, "file"),
         line=None if line is None else int(line),
         target_cid=target_cid if is_cid(target_cid) else None,
+        parameters=parse_parameters(body.get("parameters")),
     )
 
 

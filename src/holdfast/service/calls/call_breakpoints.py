@@ -71,11 +71,14 @@ class CallBreakpoints:
         return list(self._armed.values())
 
     def list(self) -> CallBreakpointList:
-        points = [build_breakpoint(armed) for armed in self._armed.values()]
+        points = [self._build(armed) for armed in self._armed.values()]
         return CallBreakpointList(breakpoints=points, total=len(points))
 
     def describe(self, point_id: str) -> CallBreakpointAnswer:
-        return build_breakpoint(self._get(point_id))
+        return self._build(self._get(point_id))
+
+    def _build(self, armed: ArmedBreakpoint) -> CallBreakpointAnswer:
+        return build_breakpoint(armed, list(self._functions.by_id.values()))
 
     def _get(self, point_id: str) -> ArmedBreakpoint:
         armed = self._armed.get(point_id)
@@ -91,14 +94,14 @@ class CallBreakpoints:
         armed = self._arm(point)
         await self._save()
         self._announce("breakpoint_added", armed.point)
-        return build_breakpoint(armed)
+        return self._build(armed)
 
     async def change(self, point_id: str, fields: Mapping[str, Any]) -> CallBreakpointAnswer:
         point = await self._check(self._get(point_id).point, fields)
         armed = self._arm(point, self._get(point_id).hits)
         await self._save()
         self._announce("breakpoint_changed", armed.point)
-        return build_breakpoint(armed)
+        return self._build(armed)
 
     async def remove(self, point_id: str) -> None:
         point = self._get(point_id).point
