@@ -122,6 +122,49 @@ def test_a_command_goes_to_the_session_that_is_named(tmp_path: Path) -> None:
         assert run_json_command(tmp_path, "breakpoint", "list")["session"] == first.id
 
 
+def test_a_session_is_named_by_a_part_of_its_id_or_by_its_name(tmp_path: Path) -> None:
+    with running_agent(tmp_path) as first:
+        first.ask("turn 1")
+    with running_agent(tmp_path) as second:
+        for words in (second.id[-4:], second.id[: len(second.id)], second.id[6:], "looper"):
+            # `looper` is also the name of the one that is over, which cannot be meant here.
+            named = run_json_command(tmp_path, "breakpoint", "list", "-s", words)
+            assert named["session"] == second.id, words
+        [row] = run_json_command(tmp_path, "sessions", first.id[-4:])["sessions"]
+        assert row["id"] == first.id
+        rows = run_json_command(tmp_path, "sessions", "looper")["sessions"]
+        assert {row["id"] for row in rows} == {first.id, second.id}
+        said = run_command(tmp_path, "replay", first.id[-4:])
+        assert "session_end" in said.stdout
+
+
+def test_an_ambiguous_name_lists_what_it_may_mean(tmp_path: Path) -> None:
+    with running_agent(tmp_path) as first, running_agent(tmp_path) as second:
+        for words in (["pause", "-s", "looper"], ["replay", "debug_2"], ["export", "looper"]):
+            said = run_command(tmp_path, *words, *(["--otlp"] if words[0] == "export" else []))
+            assert said.returncode == 1
+            assert "may mean 2 sessions" in said.stderr
+            assert f"{first.id}  looper (running)" in said.stderr
+            assert f"{second.id}  looper (running)" in said.stderr
+        error = run_json_command(tmp_path, "pause", "-s", "looper")["error"]
+        assert set(error["candidates"]) == {second.id, first.id}
+        said = run_command(tmp_path, "pause", "-s", "nobody")
+        assert "No agent session nobody." in said.stderr
+        assert first.home.commands.read_bytes() == second.home.commands.read_bytes() == b""
+
+
+def test_a_table_is_not_cut_in_a_pipe(tmp_path: Path) -> None:
+    deep = tmp_path / "/".join(["a-long-name-of-a-directory"] * 50)
+    with running_agent(tmp_path) as running:
+        about = running.home.read_metadata()
+        about["cwd"], about["name"] = str(deep), "[a name] in brackets"
+        running.home.write_metadata(about)
+        _, line = run_command(tmp_path, "sessions").stdout.splitlines()
+        assert len(str(deep)) > 1000
+        assert line.rstrip().endswith(str(deep))
+        assert " [a name] in brackets " in line
+
+
 # -- steering -------------------------------------------------------------------------------------
 
 

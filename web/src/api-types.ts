@@ -2341,7 +2341,7 @@ export interface ExportedBreakpoint {
   enabled?: boolean;
   /** Whether a missing file is an error. */
   strict?: boolean;
-  /** The breakpoint's id, such as `bp_1`. */
+  /** The id that it had. In the new session it has another one. */
   id?: string | null;
 }
 
@@ -2437,6 +2437,8 @@ export interface FunctionList {
 
 /** A function that was registered or called. */
 export interface FunctionSummary {
+  /** Its id, made from its names: a function has the same one in every server. */
+  function_id: string;
   /** Its name. */
   name: string;
   /** The name that the application gave the object. */
@@ -4164,6 +4166,8 @@ export interface SentPreview {
   length?: number;
   /** The value itself, if it is small plain data. */
   json?: unknown;
+  /** Why the value itself is not in the bytes, in one word. */
+  marker?: string;
 }
 
 /** The thread that makes a call. */
@@ -4662,6 +4666,8 @@ export interface Value {
   length?: number;
   /** The value itself, if it is small plain data. */
   json?: unknown;
+  /** Why the bytes describe the value and do not restore it: `lazy`, `iterator`, `generator`, `unpicklable`, `changing`, `too_large`, `not_captured` and others. */
+  marker?: string;
   /** The parameter that it was passed for, in a hold. */
   name?: string;
 }

@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.hold_decision import HoldDecision
-from holdfast.bridge.recorded_values import encode_value
+from holdfast.bridge.recorded_values import list_texts
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint, Moment
@@ -293,13 +293,13 @@ class Control:
         self._step_command = command_id
 
 
-def encode_lazily(value: Any) -> Callable[[], str]:
-    """The JSON of a value, made once, when somebody wants it."""
+def encode_lazily(value: Any) -> Callable[[], Sequence[str]]:
+    """The texts that patterns are matched with, made once, when somebody wants them."""
     texts: list[str] = []
 
-    def text() -> str:
+    def get() -> Sequence[str]:
         if not texts:
-            texts.append(encode_value(value))
-        return texts[0]
+            texts.extend(list_texts(value))
+        return texts
 
-    return text
+    return get

@@ -21,11 +21,14 @@ from holdfast.client.proxy_base import (
     ProxyBase,
     interception_off,
     is_proxy,
+    read_alias,
+    read_options,
     target_of,
     without_interception,
 )
 from holdfast.client.proxy_class import wrap
 from holdfast.client.proxy_methods import capture_stack
+from holdfast.client.proxy_options import NO_OPTIONS, build_options
 from holdfast.client.recorder import Recorder
 from holdfast.client.switch import switch
 from holdfast.client.type_members import (
@@ -61,38 +64,57 @@ class DebugInfo:
 
 
 def configure_debug(**options: Any) -> None:
-    """Set options for the next ON; `eq` applies at once. A wrong one is a ValueError.
+    """Set options. They take effect at once, for proxies that exist too, and last.
+
+    A wrong one is a ValueError, and so is another `server_url` or `mode` while debugging is on:
+    then nothing is changed.
 
     server_url: where the server is, on this machine; None for the environment or the usual place
     request_timeout: seconds for the server to answer
     eq: "strict" (a proxy equals no other object) or "transparent" (what its target equals)
-    on_unpicklable: "raise", or "placeholder" to go on with a value that cannot be stored
+    on_unpicklable: "raise", or "placeholder" to go on with a value that cannot be stored; None for
+        HOLDFAST_ON_UNPICKLABLE, else "raise"
     mode: "strict" (the server is asked before every call), or "leased" (only where a breakpoint
         could match; everything is recorded all the same, a few milliseconds later)
     max_value_bytes: a value that takes more is recorded as too large
     capture_locals: whether the variables of every frame are recorded with each call
     """
     with _lock:
-        switch.settings = change_settings(switch.settings, options)
+        settings = change_settings(switch.settings, options)
+        if switch.recorder is not None:
+            switch.recorder.change_settings(settings)
+        switch.settings = settings
 
 
-def with_debug(what: Any) -> Any:
-    """Turn debugging "ON" or "OFF", or wrap an object: alone, or as `("name", object)`."""
-    if type(what) is str:
+def with_debug(
+    what: Any, *, name: str | None = None, follow: bool = False, on_unpicklable: str | None = None
+) -> Any:
+    """Turn debugging "ON" or "OFF", or wrap an object: alone, or as `("name", object)`.
+
+    name: what its calls are recorded under; the first argument is then the object, even a string
+    follow: whether what its methods return and its attributes hold is wrapped as well
+    on_unpicklable: as in `configure_debug`, for the calls of this object
+    """
+    if type(what) is str and name is None:
+        if follow or on_unpicklable is not None:
+            raise TypeError(f"with_debug({what!r}) takes no options; they are those of an object")
         return _switch(what)
+    alias, target = what if name is None and _is_named(what) else (_check_name(name), what)
+    base = read_options(target) if is_proxy(target) else NO_OPTIONS
+    options = build_options(follow, on_unpicklable, base)
     recorder = switch.recorder
-    alias, target = what if _is_named(what) else (None, what)
     if recorder is None:
         return target
     if is_proxy(target):
-        if alias is None:
+        if alias is None and options is base:
             return target
-        target = target_of(target)
+        alias, target = alias or read_alias(target), target_of(target)
     with without_interception():
-        snapshot = recorder.snapshots.take(target)
+        lenient = options.on_unpicklable == "placeholder"
+        snapshot = recorder.snapshots.take(target, lenient=lenient)
         if callable(target):
             recorder.register(alias or name_of(target), target, alias, snapshot.cid)
-    return wrap(target, alias, snapshot)
+    return wrap(target, alias, snapshot, options)
 
 
 def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -131,6 +153,12 @@ def name_of(function: Any) -> str:
     """The name that a callable is registered and recorded under."""
     name = getattr(function, "__name__", None)
     return name if isinstance(name, str) and name else f"{type(function).__qualname__}.__call__"
+
+
+def _check_name(name: Any) -> str | None:
+    if name is not None and (not isinstance(name, str) or not name):
+        raise ValueError(f"name must be a text that is not empty, not {name!r}")
+    return name
 
 
 def _is_named(what: Any) -> bool:

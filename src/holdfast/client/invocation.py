@@ -9,7 +9,13 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from holdfast.client.proxy_base import read_alias, read_snapshot, read_target, write_snapshot
+from holdfast.client.proxy_base import (
+    read_alias,
+    read_options,
+    read_snapshot,
+    read_target,
+    write_snapshot,
+)
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.value_preview import clean
 from holdfast.model.call import call_id
@@ -23,8 +29,8 @@ class Invocation:
     """What is called, through what, with what, and from where. As a step, it makes the call."""
 
     __slots__ = (
-        *("alias", "args", "call_id", "frame", "function", "kind", "kwargs", "name", "proxy"),
-        *("qualname", "snapshot", "stack", "target"),
+        *("alias", "args", "call_id", "frame", "function", "kind", "kwargs", "name"),
+        *("on_unpicklable", "proxy", "qualname", "snapshot", "stack", "target"),
     )
 
     call_id: str | int  # set when the call may run
@@ -51,8 +57,10 @@ class Invocation:
         self.frame = frame  # the caller's
         if proxy is None:
             self.kind, self.target, self.alias = "inline", function, alias
+            self.on_unpicklable: str | None = None  # None: as the settings say
         else:
             self.kind, self.target, self.alias = "proxy", read_target(proxy), read_alias(proxy)
+            self.on_unpicklable = read_options(proxy).on_unpicklable
         self.snapshot = snapshot  # of the target, where no proxy has one
         self.stack = stack  # where a coroutine was made, as JSON; it may be awaited elsewhere
 

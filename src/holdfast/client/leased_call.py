@@ -59,6 +59,11 @@ class LeasedCalls:
         """Send everything recorded so far; an error if the server does not take it."""
         self.outbox.flush()
 
+    def forget_known(self) -> None:
+        """Describe sites and fixed targets afresh, because the settings have changed."""
+        self._sites.clear()
+        self._fixed_targets.clear()
+
     def close(self) -> None:
         self.outbox.close()
 

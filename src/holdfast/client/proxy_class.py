@@ -14,9 +14,11 @@ from holdfast.client.proxy_base import (
     is_proxy,
     read_target,
     write_alias,
+    write_options,
     write_snapshot,
     write_target,
 )
+from holdfast.client.proxy_options import NO_OPTIONS, ProxyOptions
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.type_members import (
     FIELDS,
@@ -48,11 +50,17 @@ _PATTERN_FLAGS: dict[int, Any] = {1 << 5: Sequence, 1 << 6: Mapping}
 _classes: weakref.WeakKeyDictionary[type, dict[str, type]] = weakref.WeakKeyDictionary()
 
 
-def wrap(target: Any, alias: str | None, snapshot: Snapshot) -> Any:
+def wrap(
+    target: Any,
+    alias: str | None,
+    snapshot: Snapshot,
+    options: ProxyOptions = NO_OPTIONS,
+) -> Any:
     """A proxy for `target`."""
     proxy: Any = object.__new__(proxy_class(target))
     write_target(proxy, target)
     write_alias(proxy, alias)
+    write_options(proxy, options)
     write_snapshot(proxy, snapshot)
     return proxy
 

@@ -107,7 +107,7 @@ class AgentsDirectory:
         self.create()
         stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
         while True:
-            home = SessionDirectory(self.sessions / f"debug_{stamp}_{secrets.token_hex(2)}")
+            home = SessionDirectory(self.sessions / f"debug_{stamp}_{secrets.token_hex(4)}")
             try:
                 home.path.mkdir(mode=0o700)
             except FileExistsError:

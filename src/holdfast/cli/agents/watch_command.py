@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from holdfast.cli.agents.event_lines import format_event
-from holdfast.cli.agents.session_selection import SessionOption, select_recording
+from holdfast.cli.agents.session_selection import SessionOption, select_recording, select_running
 from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.model.agent_events import EVENTS, RecordedEvent
 from holdfast.recording import command_sender, liveness
@@ -30,11 +30,13 @@ def watch(
     as_json: AsJson = False,
 ) -> None:
     """Print what happens, until the session ends or Ctrl+C; with --json one event a line."""
-    home = select_recording(session)
     wanted = _parse_types(types)
-    tail = Tail(home.events) if everything else command_sender.tail_from_end(home)
-    if not everything and not liveness.is_alive(home):
-        complain(f"The agent of session {home.id} is gone.", "--all shows its recording.")
+    if everything:
+        home = select_recording(session)
+        tail = Tail(home.events)
+    else:
+        home = select_running(session, "--all shows its recording.")
+        tail = command_sender.tail_from_end(home)
     complaints.print(f"Watching {home.id}. Press Ctrl+C to stop.", style="dim", highlight=False)
     last = ""
     try:
