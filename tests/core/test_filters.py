@@ -15,7 +15,6 @@ from holdfast.core import filters
 from holdfast.core.filters import NOTHING, Arguments, LazyValue, ParameterValues, Unknown
 from holdfast.errors import InvalidFilter
 
-
 PARAMETERS = {
     "item": "tea",
     "count": 3,

@@ -6,10 +6,12 @@ import ast
 import contextlib
 import inspect
 import types
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.client.exceptions import DebugProtocolError
+from holdfast.client.exceptions import DecisionRefused
 from holdfast.client.value_preview import build_preview, clean
+from holdfast.wire.unknown_names import find_nearest
 
 _MAX_SIGNATURES = 10_000
 _MAX_LITERAL = 1000  # characters of a default value that goes as a literal
@@ -40,13 +42,27 @@ class FunctionRegistry:
         self._functions.setdefault(name, []).append((signature, function))
         self._known.add((name, id(function)))
 
-    def find(self, name: str, signature: str | None) -> Any:
-        """The function registered last under a name; one of the same signature first."""
-        known = self._functions.get(name)
-        if not known:
-            raise DebugProtocolError(f"no function {name!r} is registered to replace this one")
+    def find_replacement(
+        self, name: str, called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """The function registered last under a name that takes these arguments.
+
+        One with the signature of the function that is called comes first.
+        """
+        known = self._functions.get(name, [])
+        signature = describe_function(called).signature
         same = [function for other, function in known if other == signature]
-        return same[-1] if same else known[-1][1]
+        if same:
+            return same[-1]
+        fitting = [function for _, function in known if not _find_misfit(function, args, kwargs)]
+        if fitting:
+            return fitting[-1]
+        possible = [
+            other
+            for other, entries in self._functions.items()
+            if any(_find_misfit(entry[1], args, kwargs) is None for entry in entries)
+        ]
+        raise _refuse_replacement(name, known, args, kwargs, possible)
 
     def describe(self, function: Any, target_type: type, name: str) -> Description:
         """Its signature, determined once for each method of a type and each function."""
@@ -57,6 +73,47 @@ class FunctionRegistry:
                 self._descriptions.clear()
             known = self._descriptions[key] = describe_function(function)
         return known
+
+
+def _find_misfit(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+    """Why a function does not take these arguments; None if it does, or may."""
+    signature = signature_of(function)
+    return None if signature is None else find_misfit(signature, args, kwargs)
+
+
+def find_misfit(
+    signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> str | None:
+    """Why a function of this signature does not take these arguments; None if it does."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as problem:
+        return clean(str(problem))
+    return None
+
+
+def _refuse_replacement(
+    name: str,
+    known: Sequence[tuple[str | None, Any]],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    possible: Sequence[str],
+) -> DecisionRefused:
+    if known:
+        signature, function = known[-1]
+        misfit = _find_misfit(function, args, kwargs)
+        message = f"{name}{signature} does not take the arguments of this call: {misfit}"
+    else:
+        nearest = find_nearest(name, possible)
+        meant = f"; did you mean {nearest}?" if nearest else ""
+        message = f"no function {name!r} is registered to replace this one{meant}"
+    names = ", ".join(possible)
+    return DecisionRefused(
+        message,
+        field="function_name",
+        hint=f"These take its arguments: {names}." if names else "No registered function does.",
+        choices=possible,
+    )
 
 
 def describe_function(function: Any) -> Description:

@@ -102,6 +102,7 @@ class Recorder:
             "python": sys.executable,
             "version": holdfast.__version__,
             "mode": self.settings.mode,
+            "checks": True,
             **_describe_program(),
         }
         reply = self._ask("POST", "/api/call/session", json.dumps(application).encode())

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from holdfast.client import decision_effects, stacks
 from holdfast.client.call_hold import Hold
+from holdfast.client.decision_effects import Plan
 from holdfast.client.exceptions import DebugError, DebugProtocolError, DebugServerError
 from holdfast.client.function_registry import Description
 from holdfast.client.invocation import Invocation, current_call_id, current_task_name
@@ -57,21 +58,25 @@ class StrictCall:
             decision = self._ask()
         invocation = self._invocation
         action = ""
+        carry_out = self._plan_before
+        step: Invocation | Outcome = invocation
         try:
             while decision.get("action") == "poll":
-                decision = yield Hold(self._recorder, self._call_id, decision, invocation.frame)
+                hold = self._hold(decision, self._plan_before)
+                decision, carry_out = (yield hold), hold.carry_out
             action = str(decision.get("action"))
-            with without_interception():
-                plan = decision_effects.decide_before(self._recorder, decision, invocation)
+            if action != "continue":
+                with without_interception():
+                    step = carry_out(decision).step
         except DebugServerError:
             raise  # nobody is there to be told
         except BaseException as problem:  # the call is not made; the server is told why
             self._report(Outcome(error=problem), None, action)
             raise
-        if isinstance(plan, Outcome):
-            outcome, executed = plan, None
+        if isinstance(step, Outcome):
+            outcome, executed = step, None
         else:
-            outcome, executed = (yield plan), plan
+            outcome, executed = (yield step), step
         return (yield from self._end(outcome, executed, action))
 
     def steps_after(self, values: CallValues, call_id: str, outcome: Outcome) -> Steps:
@@ -85,19 +90,32 @@ class StrictCall:
     def _end(self, outcome: Outcome, executed: Invocation | None, action: str) -> Steps:
         recorder, invocation = self._recorder, self._invocation
         answer = self._report(outcome, executed, action)
+        if answer.get("action") is None:
+            return outcome
+
+        def carry_out(decision: Answer) -> Plan:
+            return decision_effects.plan_after(recorder, decision, outcome, invocation)
+
+        plan = carry_out
         try:
             while answer.get("action") == "poll":
-                answer = yield Hold(recorder, self._call_id, answer, invocation.frame)
+                hold = self._hold(answer, carry_out)
+                answer, plan = (yield hold), hold.carry_out
         except DebugServerError:
             raise  # nobody is there to be told
         except BaseException:  # whatever ended the wait, the hold must not stay open
             with without_interception():
                 recorder.abandon_hold(self._call_id)
             raise
-        if answer.get("action") is not None:  # decided at a hold, or by a breakpoint beforehand
-            with without_interception():
-                outcome = decision_effects.decide_after(recorder, answer, outcome, invocation)
-        return outcome
+        with without_interception():  # decided at a hold, or by a breakpoint beforehand
+            step = plan(answer).step
+        return step if isinstance(step, Outcome) else outcome
+
+    def _hold(self, answer: Answer, plan: Callable[[Answer], Plan]) -> Hold:
+        return Hold(self._recorder, self._call_id, answer, self._invocation.frame, plan)
+
+    def _plan_before(self, decision: Answer) -> Plan:
+        return decision_effects.plan_before(self._recorder, decision, self._invocation)
 
     # -- the question ---------------------------------------------------------------------------
 

@@ -91,6 +91,21 @@ def bind(parameters: Parameters, args: Sequence[T], kwargs: Mapping[str, T]) -> 
     return BoundCall(arguments, problems[0] if problems else None)
 
 
+def may_replace(called: Parameters | None, other: Parameters | None) -> bool:
+    """Whether `other` takes the arguments of some call of `called`; True if that is not known."""
+    if called is None or other is None:
+        return True
+    positional = [p.name for p in called if p.kind.startswith("positional")]
+    needed = [p.name for p in called if p.kind.startswith("positional") and p.default is None]
+    named = {p.name: p.name for p in called if p.kind == "keyword_only" and p.default is None}
+    by_name = {p.name: p.name for p in called if p.kind == "positional_or_keyword"}
+    takes_more = any(p.kind.startswith("var_") for p in called)
+    shapes: list[tuple[list[str], dict[str, str]]] = [
+        *((positional, named), (needed, named), ([], named | by_name)),
+    ]
+    return takes_more or any(bind(other, args, kwargs).problem is None for args, kwargs in shapes)
+
+
 # -- signatures as text --------------------------------------------------------------------------
 
 

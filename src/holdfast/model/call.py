@@ -145,6 +145,8 @@ class Application:
     module: str | None = None
     path: tuple[str, ...] | None = None
     mode: str | None = None
+    checks: bool = False
+    """Whether it tries a decision about a held call before that is taken."""
     process_started: float | None = None
 
 

@@ -125,6 +125,18 @@ class EvaluationAnswer:
     error: Json | None
 
 
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """Whether an application can carry out a decision. `refusal` says why it cannot."""
+
+    request_id: str
+    refusal: Json | None = None
+    note: str | None = None
+
+
+QuestionAnswer = EvaluationAnswer | CheckAnswer
+
+
 # -- the JSON of these requests, for the documents -----------------------------------------------
 
 
@@ -253,12 +265,24 @@ class EvaluationError(TypedDict, total=False):
     message: Annotated[str, about("The exception's message.")]
 
 
-class EvaluationFields(TypedDict, total=False):
-    """What an expression came to: `result` or `error`."""
+class RefusalFields(TypedDict, total=False):
+    """Why an application cannot carry out a decision."""
+
+    message: Annotated[str, about("What is wrong with it.")]
+    hint: Annotated[str, about("What to do instead.")]
+    field: Annotated[str, about("The field of the decision that is wrong.")]
+    choices: Annotated[list[str], about("What would work, such as the functions that fit.")]
+
+
+class AnswerFields(TypedDict, total=False):
+    """What an expression came to: `result` or `error`. Of a check: `accepted` or `refusal`."""
 
     request_id: Annotated[str, about("The `request_id` that the poll gave.")]
     result: Annotated[SentPreview, about("The value.")]
     error: Annotated[EvaluationError, about("What it raised.")]
+    accepted: Annotated[bool, about("The decision can be carried out.")]
+    note: Annotated[str, about("With `accepted`: what the decider should know about it.")]
+    refusal: Annotated[RefusalFields, about("The decision cannot be carried out.")]
 
 
 class ApplicationFields(TypedDict, total=False):
@@ -273,6 +297,9 @@ class ApplicationFields(TypedDict, total=False):
     module: Annotated[str, about("The module that it runs.")]
     path: Annotated[list[str], about("Its import path.")]
     mode: Annotated[str, about("`strict`, or `leased` for one that reports in batches.")]
+    checks: Annotated[
+        bool, about("Whether it tries decisions before they are taken: it understands `check`.")
+    ]
 
 
 class EndFields(TypedDict):
@@ -473,6 +500,7 @@ def parse_application(body: Json) -> Application:
         module=_parse_text(body, "module"),
         path=_parse_texts(body, "path"),
         mode=_parse_text(body, "mode"),
+        checks=body.get("checks") is True,
     )
 
 
@@ -493,14 +521,28 @@ def parse_registration(body: Json) -> Registration:
     )
 
 
-def parse_evaluation(body: Json) -> EvaluationAnswer:
+def parse_question_answer(body: Json) -> QuestionAnswer:
+    request_id = parse_text(body, "request_id")
+    refusal = _parse_object(body, "refusal")
+    if refusal or body.get("accepted") is True:
+        return CheckAnswer(request_id, _parse_refusal(refusal), _parse_text(body, "note"))
     error, result = _parse_object(body, "error"), _parse_object(body, "result")
     if not error and not result:
         raise invalid("result", "a preview, or an error,")
-    request_id = parse_text(body, "request_id")
     if error:
         return EvaluationAnswer(request_id, None, error)
     return EvaluationAnswer(request_id, parse_preview(result, b""), None)
+
+
+def _parse_refusal(given: Json) -> Json | None:
+    if not given:
+        return None
+    refusal: Json = {
+        name: _parse_text(given, name, limit=MAX_PREVIEW) for name in ("hint", "field")
+    }
+    message = _parse_text(given, "message", limit=MAX_PREVIEW)
+    choices = list(_parse_texts(given, "choices") or ())
+    return {**refusal, "message": message or "it cannot be carried out", "choices": choices}
 
 
 def parse_text(body: Json, name: str) -> str:

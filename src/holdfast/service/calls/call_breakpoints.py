@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast import errors
 from holdfast.core import call_matcher
 from holdfast.core.call_matcher import ArmedBreakpoint
+from holdfast.core.signatures import may_replace, parse_signature
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_renderer import build_breakpoint
@@ -154,14 +155,22 @@ class CallBreakpoints:
         }
         called = map(self._functions.by_id.__getitem__, self._functions.find_named(point.function))
         expected = {function.signature for function in called if function.name != name}
-        if expected and signatures and not expected & signatures:
+        if expected and signatures and not _may_any_replace(signatures, expected):
             raise errors.InvalidDecision(
-                f"{name} cannot replace {point.function}: no function of that name and signature "
-                "was registered",
+                f"{name} cannot replace {point.function}: it does not take the same arguments",
                 field="function_name",
                 functions=[],
                 signature=" or ".join(sorted(map(str, expected))),
             )
+
+
+def _may_any_replace(signatures: Iterable[str | None], expected: Iterable[str | None]) -> bool:
+    """Whether a function of one of these signatures may replace one of those expected."""
+    return any(
+        may_replace(parse_signature(called), parse_signature(other))
+        for called in expected
+        for other in signatures
+    )
 
 
 def check_fields(point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakpoint:

@@ -72,7 +72,7 @@ class CallRenderer:
             breakpoint_id=held.breakpoint_id,
             evaluates=held.running.evaluates,
             timeout_ms=held.timeout_ms,
-            replacements=session.list_replacements(record.function),
+            replacements=session.list_replacements(record),
         )
 
     async def _previews(self, records: Iterable[CallRecord]) -> Previews:
