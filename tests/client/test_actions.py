@@ -719,3 +719,47 @@ def test_a_held_call_whose_session_ends_is_not_made(
     with pytest.raises(DebugServerError, match="the session has ended"):
         running.result(30)
     assert caplog.records == []
+
+
+# -- conditions by parameter name ------------------------------------------------------------------
+
+
+class Priced:
+    def __init__(self, total: int) -> None:
+        self.total = total
+
+
+class Till:
+    def pay(self, order: Any, *, how: Any = ("cash", 1), status: str = "new") -> int:
+        return 1
+
+    def refuse(self, order: Any) -> None:
+        raise LookupError(order)
+
+
+@pytest.mark.parametrize(
+    ("when", "condition"),
+    [
+        ("before", "order.total > 10"),
+        ("before", "order.total > 10 and how == ('cash', 1)"),
+        ("before", "params['status'] == 'new' and order.total > 10"),
+        ("after", "order.total > 10 and result == 1"),
+    ],
+)
+def test_a_condition_knows_parameters_attributes_and_defaults(
+    app: Application, when: str, condition: str
+) -> None:
+    app.break_on("Till.pay", when=when, condition=condition)
+    till = with_debug(Till())
+    assert till.pay(Priced(10)) == 1
+    assert app.run_and_decide(lambda: till.pay(Priced(11)), "skip", fake_result={"value": 2}) == 2
+    assert app.run_and_decide(lambda: till.pay(order=Priced(12)), "continue") == 1
+
+
+def test_a_condition_on_an_exception_knows_parameters(app: Application) -> None:
+    app.break_on("refuse", when="exception", condition="order == 2 and exception.type != ''")
+    till = with_debug(Till())
+    with pytest.raises(LookupError):
+        till.refuse(1)
+    decided = {"fake_result": {"value": "ok"}}
+    assert app.run_and_decide(lambda: till.refuse(2), "skip", **decided) == "ok"
