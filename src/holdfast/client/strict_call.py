@@ -88,10 +88,16 @@ class StrictCall:
         return (yield from self._end(outcome, self._invocation, ""))
 
     def _end(self, outcome: Outcome, executed: Invocation | None, action: str) -> Steps:
-        recorder, invocation = self._recorder, self._invocation
         answer = self._report(outcome, executed, action)
-        if answer.get("action") is None:
-            return outcome
+        if answer.get("action") is not None:
+            outcome = yield from self._decide_end(answer, outcome)
+        if outcome.error is None:
+            outcome.value = self._invocation.deliver(outcome.value)
+        return outcome
+
+    def _decide_end(self, answer: Answer, outcome: Outcome) -> Steps:
+        """How the call ends by a decision, made at a hold or by a breakpoint beforehand."""
+        recorder, invocation = self._recorder, self._invocation
 
         def carry_out(decision: Answer) -> Plan:
             return decision_effects.plan_after(recorder, decision, outcome, invocation)
@@ -107,7 +113,7 @@ class StrictCall:
             with without_interception():
                 recorder.abandon_hold(self._call_id)
             raise
-        with without_interception():  # decided at a hold, or by a breakpoint beforehand
+        with without_interception():
             step = plan(answer).step
         return step if isinstance(step, Outcome) else outcome
 
