@@ -370,7 +370,7 @@ def test_an_exception_that_cannot_be_made_so_is_refused_and_the_call_stays_held(
         {"action": "raise", "exception_type": name, "exception_args": [{"value": 1}]},
         {"action": "continue"},
     )
-    assert "cannot be made of a message alone" in by_message["error"]["message"]
+    assert "cannot be made from a message alone" in by_message["error"]["message"]
     assert "exception_args" in by_message["error"]["hint"]
     assert "detail" in by_arguments["error"]["message"]
     assert running.result(30) == "told"

@@ -105,7 +105,7 @@ def _build_without_arguments(cls: type[BaseException], message: str, why: str) -
         str(error)
     except Exception as problem:  # the application's own methods may raise anything
         raise DecisionRefused(
-            f"{cls.__name__} cannot be made of a message alone ({why}), nor without its "
+            f"{cls.__name__} cannot be made from a message alone ({why}), nor without its "
             f"constructor ({type(problem).__name__}: {clean(str(problem))})",
             field="exception_args",
             hint=f"Give `exception_args` and `exception_kwargs`. {_describe_constructor(cls)}",
