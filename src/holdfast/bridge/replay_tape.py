@@ -37,7 +37,7 @@ from holdfast.recording.tail import Tail
 from holdfast.wire.json_difference import describe_difference
 
 MODEL, FULL = "model", "full"
-NOT_DONE = ("skip", "raise", "cancel")
+NOT_DONE = ("skip", "raise", "cancel", "deny")
 """Decisions by which a tool did not run."""
 
 

@@ -119,7 +119,7 @@ async def await_call(invocation: Invocation) -> Any:
     """The coroutine that an intercepted call gives."""
     recorder = switch.recorder
     if recorder is None or interception_off.get():
-        return await invocation.call()
+        return invocation.deliver(await invocation.call())
     if invocation.frame is None:
         invocation.frame = sys._getframe(1)
     return await run_async(intercept(recorder, invocation))
@@ -129,7 +129,7 @@ async def iterate_call(invocation: Invocation) -> AsyncGenerator[Any, Any]:
     """The asynchronous generator that an intercepted call gives."""
     recorder = switch.recorder
     if recorder is None or interception_off.get():
-        source = invocation.call()
+        source = invocation.deliver(invocation.call())
     else:
         if invocation.frame is None:
             invocation.frame = sys._getframe(1)

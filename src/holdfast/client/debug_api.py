@@ -101,7 +101,7 @@ def with_debug(
         return _switch(what)
     alias, target = what if name is None and _is_named(what) else (_check_name(name), what)
     base = read_options(target) if is_proxy(target) else NO_OPTIONS
-    options = build_options(follow, on_unpicklable, base)
+    options = build_options(follow, on_unpicklable, base, wrap)
     recorder = switch.recorder
     if recorder is None:
         return target
@@ -114,7 +114,10 @@ def with_debug(
         snapshot = recorder.snapshots.take(target, lenient=lenient)
         if callable(target):
             recorder.register(alias or name_of(target), target, alias, snapshot.cid)
-    return wrap(target, alias, snapshot, options)
+    proxy = wrap(target, alias, snapshot, options)
+    if options.following is not None:
+        options.following.add(proxy)
+    return proxy
 
 
 def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:

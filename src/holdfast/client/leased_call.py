@@ -20,6 +20,7 @@ from holdfast.client.call_encoder import CallEncoder, PendingCall
 from holdfast.client.call_runner import run
 from holdfast.client.call_sites import CallSite, CallSites
 from holdfast.client.exceptions import DebugServerError
+from holdfast.client.following import deliver
 from holdfast.client.invocation import Invocation, current_call
 from holdfast.client.lease import Lease
 from holdfast.client.object_state import same_fields
@@ -169,18 +170,12 @@ class LeasedCalls:
                             if len(plain_calls) >= outbox.max_waiting:
                                 outbox.flush_in_caller()
                             return value
+                        outcome = Outcome(value, None, duration)
                         late = self._finish_unusual(
                             Invocation(proxy, name, qualname, function, args, {}, frame),
-                            *(
-                                site,
-                                epoch,
-                                number,
-                                parent,
-                                snapshot,
-                                Outcome(value, None, duration),
-                            ),
+                            *(site, epoch, number, parent, snapshot, outcome),
                         )
-                        return value if late is None else run(late)
+                        return deliver(proxy, name, value) if late is None else run(late)
         invocation = Invocation(proxy, name, qualname, function, args, kwargs, frame)
         return run(self.steps(invocation, site))
 
@@ -206,9 +201,13 @@ class LeasedCalls:
         if pending is None:
             return (yield from StrictCall(self._recorder, invocation).steps())
         invocation.call_id = pending.number
-        outcome = yield invocation
+        outcome: Outcome = yield invocation
         late = self._finish(pending, outcome)
-        return outcome if late is None else (yield from late)
+        if late is not None:
+            return (yield from late)
+        if outcome.error is None:
+            outcome.value = invocation.deliver(outcome.value)
+        return outcome
 
     def _begin(self, invocation: Invocation, site: CallSite | None) -> PendingCall | None:
         """The call before it runs; None if the server has to be asked."""

@@ -3,7 +3,8 @@
 There is one class of proxies for each type of target (`proxy_class`). It has the methods and
 special methods that the type has, and no others, so that `callable`, `iter`, `len`, `await` and the
 rest find on a proxy what they would find on the target. All other attributes are those of the
-target. Calls return what the target's return, never proxies.
+target. Calls return what the target's return; only the target itself comes back as the proxy, and
+with `follow=True` other objects as proxies of their own (`following`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import copy
 import operator
 from typing import Any
 
+from holdfast.client.following import deliver_attribute
 from holdfast.client.proxy_base import (
     ProxyBase,
     interception_off,
@@ -19,6 +21,8 @@ from holdfast.client.proxy_base import (
     read_snapshot,
     read_target,
     target_of,
+    without_interception,
+    write_snapshot,
 )
 from holdfast.client.proxy_methods import intercept_attribute
 from holdfast.client.switch import switch
@@ -33,20 +37,11 @@ class DebugProxy(ProxyBase):
     def __getattr__(self, name: str) -> Any:
         target = read_target(self)
         value = getattr(target, name)
-        if (
-            switch.recorder is None
-            or interception_off.get()
-            or is_proxy(value)
-            or not is_method(type(target), name, value)
-        ):
+        if switch.recorder is None or interception_off.get() or is_proxy(value):
             return value
-        return intercept_attribute(self, name, value)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(read_target(self), name, value)
-
-    def __delattr__(self, name: str) -> None:
-        delattr(read_target(self), name)
+        if is_method(target, name, value):
+            return intercept_attribute(self, name, value)
+        return deliver_attribute(self, name, value)
 
     def __dir__(self) -> list[str]:
         return dir(read_target(self))
@@ -87,7 +82,13 @@ class DebugProxy(ProxyBase):
     @property
     def _cid(self) -> Any:
         """The content id of the target when it was last looked at."""
-        return getattr(read_target(self), "_cid", None) or read_snapshot(self).cid
+        target, snapshot = read_target(self), read_snapshot(self)
+        cid = getattr(target, "_cid", None)
+        if cid is None and snapshot is None and switch.recorder is not None:
+            with without_interception():  # it was followed, and not called yet
+                snapshot = switch.recorder.snapshots.take(target, lenient=True)
+            write_snapshot(self, snapshot)
+        return cid if cid is not None or snapshot is None else snapshot.cid
 
 
 class AsyncDebugProxy(DebugProxy):

@@ -11,12 +11,19 @@ from typing import Any
 
 from holdfast.client import numpy_protocol, operators
 from holdfast.client.call_runner import await_call, iterate_call, run
+from holdfast.client.following import call_unrecorded
 from holdfast.client.invocation import Invocation
 from holdfast.client.proxy_base import interception_off, read_alias, read_target, target_of
 from holdfast.client.recorder import Recorder
 from holdfast.client.strict_call import StrictCall
 from holdfast.client.switch import switch
-from holdfast.client.type_members import bind_special, qualname_of, result_kind
+from holdfast.client.type_members import (
+    bind_special,
+    is_plain_function,
+    is_special,
+    qualname_of,
+    result_kind,
+)
 
 # How calls are made that begin when their result is awaited, by what they give.
 DEFERRED: dict[str, Callable[[Invocation], Any]] = {
@@ -37,7 +44,7 @@ def _intercept(
     """Make a call for the frame `depth` above."""
     recorder = switch.recorder
     if recorder is None or interception_off.get():
-        return function(*args, **kwargs)
+        return call_unrecorded(proxy, name, function, args, kwargs)
     frame, leased = sys._getframe(depth), recorder.leased_calls
     if leased is not None:
         target = read_target(proxy)
@@ -58,7 +65,7 @@ def _defer(
     """Prepare a call for the frame three above; it begins when its result is awaited."""
     recorder = switch.recorder
     if recorder is None or interception_off.get():
-        return function(*args, **kwargs)
+        return call_unrecorded(proxy, name, function, args, kwargs)
     stack = capture_stack(recorder, sys._getframe(3))
     invocation = Invocation(proxy, name, qualname, function, args, kwargs, None, stack=stack)
     return DEFERRED[kind](invocation)
@@ -90,15 +97,31 @@ _EXAMPLES: dict[str, Any] = {
 class _Function:
     """A plain function that `inspect` takes for one that gives, say, a coroutine.
 
-    It has to be a plain function, because only that sees the frame of its caller.
+    It has to be a plain function, because only that sees the frame of its caller. All other
+    attributes are those of `original`, if that is given.
     """
 
-    def __init__(self, function: Callable[..., Any], kind: str) -> None:
-        self._function = function
-        self.__name__ = self.__qualname__ = function.__name__
-        self.__code__ = _EXAMPLES[kind].__code__
-        self.__defaults__ = self.__kwdefaults__ = None
-        self.__annotations__: dict[str, Any] = {}
+    def __init__(self, function: Callable[..., Any], kind: str, original: Any = None) -> None:
+        fields = self.__dict__
+        fields["_function"], fields["_original"] = function, original
+        fields["__name__"] = fields["__qualname__"] = function.__name__
+        if kind in _EXAMPLES:
+            fields["__code__"] = _EXAMPLES[kind].__code__
+            fields["__defaults__"] = fields["__kwdefaults__"] = None
+            fields["__annotations__"] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        original = self.__dict__["_original"]
+        if original is None:
+            raise AttributeError(f"'function' object has no attribute '{name}'")
+        return getattr(original, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        original = self.__dict__["_original"]
+        if original is None or is_special(name):
+            self.__dict__[name] = value
+        else:
+            setattr(original, name, value)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -133,7 +156,7 @@ def build_method(name: str, qualname: str, kind: str) -> Any:
         function = getattr(target, name)
         recorder = switch.recorder
         if recorder is None or interception_off.get():
-            return function(*args, **kwargs)
+            return call_unrecorded(self, name, function, args, kwargs)
         frame, leased = sys._getframe(1), recorder.leased_calls
         if leased is not None:
             return leased.run(self, target, name, qualname, function, args, kwargs, frame)
@@ -144,17 +167,24 @@ def build_method(name: str, qualname: str, kind: str) -> Any:
 
 
 def intercept_attribute(proxy: Any, name: str, function: Any) -> Any:
-    """A callable that the instance or its module has, rather than its type."""
+    """A method that the instance or its module has, or one that its type has not as a function."""
     qualname, kind = qualname_of(function), result_kind(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return _intercept(proxy, name, qualname, function, args, kwargs)
 
+    def call_inside(*args: Any, **kwargs: Any) -> Any:
+        return _intercept(proxy, name, qualname, function, args, kwargs, 3)
+
     def defer(*args: Any, **kwargs: Any) -> Any:
         return _defer(proxy, kind, name, qualname, function, args, kwargs)
 
-    method: Any = _Function(defer, kind) if kind in DEFERRED else call
-    return functools.wraps(function)(method)
+    if kind not in DEFERRED and is_plain_function(getattr(function, "__func__", function)):
+        return functools.wraps(function)(call)
+    method: Any = _Function(defer if kind in DEFERRED else call_inside, kind, function)
+    if getattr(function, "__self__", None) is read_target(proxy):
+        method.__self__ = proxy
+    return functools.update_wrapper(method, function, updated=())
 
 
 # -- calling the target itself ---------------------------------------------------------------------
@@ -178,7 +208,7 @@ def _call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     target = read_target(self)
     recorder = switch.recorder
     if recorder is None or interception_off.get():
-        return target(*args, **kwargs)
+        return call_unrecorded(self, "__call__", target, args, kwargs)
     frame, leased = sys._getframe(1), recorder.leased_calls
     if type(target) is types.FunctionType:
         alias, qualname = read_alias(self), target.__qualname__

@@ -43,6 +43,10 @@ class SessionMetadata(TypedDict, total=False):
     """Of a replay: the id by which whoever started it finds its session."""
     mode: str
     forkAt: int
+    startedBy: str
+    """The session whose process started this one's process."""
+    rules: list[dict[str, object]]
+    """Those of its project's `holdfast.toml`."""
 
 
 def agents_dir(data_dir: Path) -> Path:

@@ -10,6 +10,7 @@ from holdfast.cli.agents import (
     diff_command,
     export_command,
     recording_commands,
+    run_command,
     sessions_command,
     watch_command,
 )
@@ -17,6 +18,9 @@ from holdfast.cli.agents.agent_breakpoint_commands import breakpoints
 
 agent = typer.Typer(help="Agent loops: watch, stop, steer.", no_args_is_help=True)
 
+agent.command(
+    "run", cls=run_command.RunCommand, context_settings={"allow_interspersed_args": False}
+)(run_command.run)
 agent.command("sessions")(sessions_command.sessions)
 agent.command("watch")(watch_command.watch)
 agent.command("pause")(control_commands.pause)

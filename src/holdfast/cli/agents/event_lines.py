@@ -317,6 +317,15 @@ def format_point(point: EventData) -> str:
     return f"{point.get('on')} {main}".rstrip()
 
 
+def format_rule(rule: EventData) -> str:
+    """A rule: `rule-1: hold tool write_* for 60 s, then deny, of holdfast.toml:3`."""
+    parts = [f"{name} {rule[name]}" for name in ("tool", "pattern", "condition") if rule.get(name)]
+    text = f"{rule.get('id')}: {rule.get('action')} {', '.join(parts)}".rstrip()
+    if isinstance(rule.get("timeout"), (int, float)):
+        text += f" for {rule['timeout']:g} s, then {rule.get('onTimeout')}"
+    return f"{text}, of {rule['source']}" if rule.get("source") else text
+
+
 def shorten(value: Any) -> str:
     """A value in one line, its end left out if it is long."""
     if isinstance(value, dict) and agent_lines.CID in value:

@@ -413,11 +413,7 @@ class AgentSession(Session):
         if action == "withdrawn":
             self._ledger.withdraw(held.id, "its agent went on by itself")
             return
-        try:
-            self._ledger.decide(held.id, Decision(action, by))
-        except errors.WrongState:
-            # The bridge has carried out an action that the ledger does not allow for this hold.
-            self._ledger.withdraw(held.id, f"{action}, by {by}")
+        self._ledger.record(held.id, Decision(action, by))
 
     def withdraw(self, why: str) -> None:
         for held in self.held.values():
