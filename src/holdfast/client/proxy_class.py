@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.client import operators, proxy_methods
+from holdfast.client.hidden_frames import hide_module, stripped
 from holdfast.client.proxy import AsyncDebugProxy, DebugProxy
 from holdfast.client.proxy_base import (
     is_proxy,
@@ -91,6 +92,7 @@ def _list_hidden(target: Any, proxies: Any) -> frozenset[str]:
     return frozenset(name for name in names if not is_routine(type(fields[name])))
 
 
+@stripped
 def _set_attribute(self: Any, name: str, value: Any) -> None:
     """`__setattr__`: the target's. What takes the place of a method is found from now on."""
     target = read_target(self)
@@ -99,6 +101,7 @@ def _set_attribute(self: Any, name: str, value: Any) -> None:
         _write_class(self, proxy_class(target))
 
 
+@stripped
 def _delete_attribute(self: Any, name: str) -> None:
     target = read_target(self)
     delattr(target, name)
@@ -187,16 +190,17 @@ def _add_attributes(space: dict[str, Any], cls: type, members: dict[str, Any]) -
     space["__hash__"] = None if getattr(cls, "__hash__", None) is None else DebugProxy.__hash__
     if issubclass(cls, type):
         space["__mro_entries__"] = lambda self, bases: (read_target(self),)
-        space["__instancecheck__"] = lambda self, other: isinstance(other, read_target(self))
-        space["__subclasscheck__"] = lambda self, other: issubclass(other, read_target(self))
+        space["__instancecheck__"] = _check_instance
+        space["__subclasscheck__"] = _check_subclass
     if cls is types.FunctionType:
         space["__get__"] = _bind
     elif "__get__" in members:
         for name in ("__get__", "__set__", "__delete__"):
             if name in members:
-                space[name] = functools.partialmethod(_call_special, name)
+                space[name] = _build_descriptor_method(name)
 
 
+@stripped
 def _read_attribute(name: str, proxy: Any) -> Any:
     return getattr(read_target(proxy), name)
 
@@ -206,8 +210,24 @@ def _bind(self: Any, instance: Any, owner: Any = None) -> Any:
     return self if instance is None else types.MethodType(self, instance)
 
 
-def _call_special(self: Any, name: str, *args: Any) -> Any:
-    return bind_special(read_target(self), name)(*args)
+@stripped
+def _check_instance(self: Any, other: Any) -> bool:
+    return isinstance(other, read_target(self))
+
+
+@stripped
+def _check_subclass(self: Any, other: Any) -> bool:
+    return issubclass(other, read_target(self))
+
+
+def _build_descriptor_method(name: str) -> Any:
+    """`__get__` and its like, of a target that is a descriptor. They are not intercepted."""
+
+    @stripped
+    def method(self: Any, /, *args: Any) -> Any:
+        return bind_special(read_target(self), name)(*args)
+
+    return method
 
 
 def _add_protocols(space: dict[str, Any], cls: type, members: dict[str, Any], target: Any) -> None:
@@ -218,9 +238,14 @@ def _add_protocols(space: dict[str, Any], cls: type, members: dict[str, Any], ta
     if "__iter__" in members:
         return
     if issubclass(cls, type):
-        space.setdefault("__getitem__", lambda self, item: read_target(self)[item])
+        space.setdefault("__getitem__", _get_item)
     if "__getitem__" in space and not _is_iterable(target):
         space["__iter__"] = None  # else `__getitem__` would make it iterable
+
+
+@stripped
+def _get_item(self: Any, item: Any) -> Any:
+    return read_target(self)[item]
 
 
 def _has_buffer(target: Any) -> bool:
@@ -239,3 +264,6 @@ def _is_iterable(target: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+hide_module(__name__)
