@@ -236,12 +236,15 @@ class AgentScreen(App[str]):
         call.update(Syntax(text, "json", word_wrap=True, background_color="default"))
 
     def _draw_messages(self) -> None:
-        state, messages, log = self._recorded, self._recorded.messages, self._conversation
-        drawn = (state.lane, len(messages), state.last_iteration, messages[-1:])
+        state, stop, log = self._recorded, self.stop, self._conversation
+        lane = state.lane if stop is None else stop.lane
+        messages = state.messages_of(lane)
+        drawn = (lane, len(messages), state.last_iteration, messages[-1:])
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        log.border_title = f"messages ({len(messages)})"
+        whose = f" of {lane}" if len(state.lanes) > 1 else ""
+        log.border_title = f"messages{whose} ({len(messages)})"
         log.clear()
         if len(messages) > _MAX_MESSAGES:
             log.write(Text(f"… {len(messages) - _MAX_MESSAGES} earlier ones", style="dim"))

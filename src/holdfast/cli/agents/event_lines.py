@@ -51,6 +51,10 @@ def _summarize(kind: str, data: EventData) -> str | Text:
             return "/".join(names) or str(data.get("name") or "")
         case "session_end":
             return str(data.get("reason") or "")
+        case "lane_start":
+            parent = f" of {data['parent']}" if data.get("parent") else ""
+            inside = f" in {data['within']}" if data.get("within") else ""
+            return f"{data.get('lane')}{parent}{inside}"
         case "user_input":
             return shorten(data.get("content"))
         case "api_request":
@@ -66,7 +70,8 @@ def _summarize(kind: str, data: EventData) -> str | Text:
             return _format_end(data)
         case "paused":
             held = " ".join(str(data[field]) for field in ("at", "name") if data.get(field))
-            return f"Agent paused before {held} ({data.get('reason')}, {data.get('stop')})"
+            paused = f"Agent paused before {held} ({data.get('reason')}, {data.get('stop')})"
+            return paused + _format_lane(data)
         case "resumed":
             return f"Agent resumed: {data.get('action')}, by {data.get('by')} ({data.get('stop')})"
         case "breakpoint_hit":

@@ -14,6 +14,9 @@ from holdfast.recording.directories import AgentsDirectory, SessionDirectory, ag
 SessionOption = Annotated[
     str | None, typer.Option("--session", "-s", help="A session's id; the current one if left out.")
 ]
+LaneOption = Annotated[
+    str | None, typer.Option("--lane", help="One of several agents in the process, by its lane.")
+]
 _START = (
     'An agent has one while it runs with `holdfast.bridge.start("my-agent")`; '
     "`holdfast agent sessions --all` lists the recordings of those that are over."
