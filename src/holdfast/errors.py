@@ -6,6 +6,7 @@
     │   ├── ProgramSyntaxError  InterpreterMissing  AttachFailed  UnknownSetting  NotAllowed
     │   ├── EvaluationFailed  AssignmentFailed
     │   ├── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  InvalidAgentBreakpoint
+    │   ├── InvalidAgentRule  InvalidProjectFile
     │   └── CidMismatch  CommandRejected
     ├── NotFound          the id names nothing, or nothing any more
     │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
@@ -156,6 +157,20 @@ class InvalidAgentBreakpoint(InvalidInput):
     default_hint = (
         'For instance {"on": "tool", "name": "write_*"}, or {"on": "iteration", "count": 5}.'
     )
+
+
+class InvalidAgentRule(InvalidInput):
+    code = "AGENT_RULE_INVALID"
+    short = "invalid_rule"
+    default_hint = 'For instance: tool = "write_*" and action = "hold".'
+
+
+class InvalidProjectFile(InvalidInput):
+    """A `holdfast.toml` that cannot be followed; nothing of it is ignored."""
+
+    code = "PROJECT_FILE_INVALID"
+    short = "invalid_project_file"
+    default_hint = "Correct the file and start again. docs/agents.md describes every key."
 
 
 class CidMismatch(InvalidInput):

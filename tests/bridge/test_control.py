@@ -171,6 +171,25 @@ def test_a_pattern_is_looked_for_in_the_input(dbg: Bridge) -> None:
     assert loop.results == ["wrote a", "refused"]
 
 
+@pytest.mark.parametrize(
+    "regex",
+    [
+        '"path": "a.txt", "text": "Grüße',  # as it is shown, with blanks and every letter as itself
+        '"path":"a.txt","text":"Grüße',  # as other programs write JSON
+        r"Grüße\s+aus Köln",  # a text in it, in which a line break is one
+        r"^Grüße",
+        r"\\n",  # and what is shown for it
+    ],
+)
+def test_a_pattern_matches_what_people_see(dbg: Bridge, regex: str) -> None:
+    loop = AgentLoop(dbg, [{"tool": "write", "path": "a.txt", "text": "Grüße\naus Köln"}])
+    loop.breakpoint(on="pattern", regex=regex)
+    running = loop.run_in_thread()
+    assert loop.wait_for_stop()["name"] == "write"
+    loop.resume()
+    running.result(30)
+
+
 def test_a_model_tokens_a_condition_and_hits_are_broken_on(dbg: Bridge) -> None:
     loop = AgentLoop(dbg, build_writes(4))
     for point, iteration in (

@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -153,10 +154,8 @@ def test_the_same_sub_agent_side_by_side_is_numbered_as_the_model_asked(dbg: Bri
         dbg.call_model(ModelCall([{"role": "user", "content": "go"}]), lambda _: answer)
         running: list[Future[Any]] = []
         for tool_id in ("c2", "c1"):  # the other way round
-            context = contextvars.copy_context()
-            running.append(
-                run_in_thread(lambda c=context, i=tool_id: c.run(research, i, f"of {i}"))
-            )
+            context, topic = contextvars.copy_context(), f"of {tool_id}"
+            running.append(run_in_thread(partial(context.run, research, tool_id, topic)))
         for each in running:
             each.result(PATIENCE)
     lanes = {data["lane"]: data["within"] for data in files(dbg).data_of("lane_start")}
@@ -310,7 +309,7 @@ class Pair(SessionFiles):
                 messages.append({"role": "assistant", "content": self._ask(messages)})
 
     def start(self) -> list[Future[Any]]:
-        return [run_in_thread(lambda each=each: self.loop(each)) for each in "ab"]
+        return [run_in_thread(partial(self.loop, lane)) for lane in "ab"]
 
     def hold_both(self) -> list[Future[Any]]:
         self.wait_for_execution(self.send("pause"))

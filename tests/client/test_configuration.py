@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,16 @@ import pytest
 
 import holdfast
 from application import Application
-from holdfast import configure_debug, with_debug
+from holdfast import (
+    DebugSerializationError,
+    DebugServerError,
+    configure_debug,
+    with_debug,
+)
 from holdfast.client import discovery
 from holdfast.client.switch import switch
 from holdfast.trust.private_files import write_private_file
-from scripted_server import ScriptedServer
+from scripted_server import ScriptedServer, accept_all
 
 
 @pytest.fixture(autouse=True)
@@ -135,6 +142,111 @@ def test_a_placeholder_lets_the_call_go_on(app: Application) -> None:
     generator = (number for number in range(3))
     assert with_debug(list)(generator) == [0, 1, 2]
     assert app.read_call("list")["args"][0]["type"] == "generator"
+
+
+class Shelf:
+    def put(self, thing: Any) -> str:
+        return type(thing).__name__
+
+
+@pytest.mark.parametrize("mode", ["strict", "leased"])
+def test_options_take_effect_at_once_for_proxies_that_exist(app: Application, mode: str) -> None:
+    app.restart(mode=mode)
+    put = with_debug(Shelf()).put
+    plug = socket.socket()
+    for _ in range(2):  # so that whatever is remembered of the place has been remembered
+        put("x" * 300)
+        with pytest.raises(DebugSerializationError):
+            put(plug)
+        configure_debug(on_unpicklable="placeholder", max_value_bytes=200, capture_locals=True)
+        assert put(plug) == "socket"
+        put("x" * 300)
+        configure_debug(on_unpicklable="raise", max_value_bytes=1 << 20, capture_locals=False)
+    plug.close()
+    with_debug("OFF")
+    calls = [app.server.get(f"/api/calls/{call['call_id']}") for call in app.list_calls("put")]
+    assert [call["args"][0].get("marker") for call in calls] == [
+        None,
+        "unpicklable",
+        "too_large",
+    ] * 2
+    assert ["locals" in call["call_site"]["stack_trace"][0] for call in calls] == [
+        *(False, True, True) * 2
+    ]
+
+
+@pytest.mark.parametrize("mode", ["strict", "leased"])
+def test_a_target_that_was_too_large_is_stored_when_the_limit_is_raised(
+    app: Application, mode: str
+) -> None:
+    app.restart(mode=mode, max_value_bytes=200)
+    text = with_debug("x" * 1000, name="text")
+    text.upper()
+    configure_debug(max_value_bytes=1 << 20)
+    text.lower()
+    configure_debug(max_value_bytes=200)
+    text.title()
+    with_debug("OFF")
+    cids = [app.read_call(name)["target_cid"] for name in ("upper", "lower", "title")]
+    targets = [app.server.get(f"/api/cid/{cid}/preview").get("marker") for cid in cids]
+    assert targets == ["too_large", None, "too_large"]
+
+
+def test_a_request_timeout_takes_effect_on_open_connections(
+    scripted: Callable[..., ScriptedServer],
+) -> None:
+    never = threading.Event()
+    scripted(accept_all(start=lambda body: never.wait(30) and None))
+    wrapped = with_debug(len)
+    configure_debug(request_timeout=0.05)
+    try:
+        with pytest.raises(DebugServerError, match=r"0\.05"):
+            wrapped([1])
+    finally:
+        never.set()
+
+
+@pytest.mark.parametrize(
+    "options", [{"mode": "leased"}, {"server_url": "http://localhost:1"}, {"server_url": None}]
+)
+def test_what_cannot_change_while_on_raises_and_changes_nothing(
+    app: Application, options: dict[str, Any]
+) -> None:
+    before = switch.settings
+    with pytest.raises(ValueError, match=r'cannot change while .* with_debug\("OFF"\) first'):
+        configure_debug(eq="transparent", **options)
+    assert switch.settings == before
+    configure_debug(mode="strict", server_url=app.server.url)  # as it is
+    with_debug("OFF")
+    configure_debug(**options)
+
+
+def test_the_server_that_was_found_may_be_named_while_on(
+    app: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_debug("OFF")
+    configure_debug(server_url=None)
+    monkeypatch.setenv("HOLDFAST_SERVER_URL", app.server.url)
+    session = with_debug("ON").session_id()
+    configure_debug(server_url=app.server.url)
+    assert with_debug("ON").session_id() == session
+
+
+def test_the_environment_says_what_becomes_of_values_that_cannot_be_stored(
+    app: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_ON_UNPICKLABLE", "placeholder")
+    app.restart()
+    with socket.socket() as plug:
+        assert with_debug(Shelf()).put(plug) == "socket"
+        configure_debug(on_unpicklable="raise")  # what the application says comes first
+        with pytest.raises(DebugSerializationError):
+            with_debug(Shelf()).put(plug)
+    with_debug("OFF")
+    configure_debug(on_unpicklable=None)
+    monkeypatch.setenv("HOLDFAST_ON_UNPICKLABLE", "ignore")
+    with pytest.raises(ValueError, match=r"HOLDFAST_ON_UNPICKLABLE must be .* not 'ignore'"):
+        with_debug("ON")
 
 
 def test_everything_is_exported() -> None:

@@ -320,8 +320,11 @@ def test_off_and_on_again_revives_a_proxy(app: Application) -> None:
 
 
 def test_on_follows_a_new_address(
-    app: Application, scripted: Callable[..., ScriptedServer]
+    scripted: Callable[..., ScriptedServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = scripted(on=False)
-    configure_debug(server_url=other.url)
+    first, other = scripted(on=False), scripted(on=False)
+    configure_debug(server_url=None)
+    monkeypatch.setenv("HOLDFAST_SERVER_URL", first.url)
+    assert with_debug("ON").server_url() == first.url
+    monkeypatch.setenv("HOLDFAST_SERVER_URL", other.url)
     assert with_debug("ON").server_url() == other.url

@@ -23,7 +23,7 @@ def point(**data: Any) -> AgentBreakpoint:
 
 def moment(at: str = TOOL, name: str = "write", **more: Any) -> Moment:
     given = more.pop("input", {"path": "a.txt"})
-    values = {"iteration": 1, "tokens": 0, "text": lambda: str(given), **more}
+    values = {"iteration": 1, "tokens": 0, "texts": lambda: [str(given)], **more}
     return Moment(at=at, name=name, input=given, **values)
 
 

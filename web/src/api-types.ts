@@ -20,7 +20,7 @@ export interface AgentApiRequestEvent {
   timestamp: string | null;
   /** Its fields, as recorded. */
   data: {
-    /** The model calls so far, with this one. */
+    /** The model calls of the lane so far, with this one. */
     iteration: number;
     /** How many messages the request has. */
     messageCount: number;
@@ -61,7 +61,7 @@ export interface AgentApiResponseEvent {
   timestamp: string | null;
   /** Its fields, as recorded. */
   data: {
-    /** The number of the model call. */
+    /** The number of the model call in its lane. */
     iteration: number;
     /** How long the call took, in milliseconds. */
     durationMs: number;
@@ -122,10 +122,12 @@ export interface AgentBreakpointHitEvent {
     breakpoint: unknown;
     /** Of a tool: `id`, `name` and `input`; null otherwise. */
     toolCall: unknown;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration: number;
     /** The agent's own name of the hold that begins. */
     stop: string;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
   };
 }
 
@@ -135,6 +137,8 @@ export interface AgentCommand {
   type: string;
   /** The command's own fields. */
   data?: Record<string, unknown>;
+  /** The lane that is meant, as in `data`; without it every lane, or the one held. */
+  lane?: string | null;
   /** How many seconds to wait for the agent's answer. */
   timeout?: number | null;
 }
@@ -249,6 +253,29 @@ export interface AgentContextCompactionEvent {
   };
 }
 
+/** A fork changed the conversation before its first live model call. */
+export interface AgentConversationEditedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "conversation_edited";
+  /** The same type. */
+  type: "conversation_edited";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The call that it was changed before. */
+    before: Place;
+    /** All messages, as they were wanted. */
+    messages?: unknown;
+    /** The new system prompt. */
+    system?: string;
+  };
+}
+
 /** What a recording holds, counted. */
 export interface AgentCounters {
   /** All events. */
@@ -277,13 +304,15 @@ export interface AgentDecision {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -339,6 +368,7 @@ export interface AgentErrorEvent {
 export type AgentEvent =
   | AgentSessionStartEvent
   | AgentSessionEndEvent
+  | AgentLaneStartEvent
   | AgentRunStartEvent
   | AgentRunEndEvent
   | AgentUserInputEvent
@@ -357,6 +387,7 @@ export type AgentEvent =
   | AgentCommandAppliedEvent
   | AgentCommandResponseEvent
   | AgentMessageInjectedEvent
+  | AgentConversationEditedEvent
   | AgentVariableSetEvent
   | AgentValueRecordedEvent
   | AgentReplayDivergedEvent
@@ -396,17 +427,19 @@ export interface AgentHold {
   name?: string;
   /** Of a tool: the id of its call. */
   toolId?: string;
-  /** The model calls so far, with this one. */
+  /** That of the model call, or of the one that asked for the tool. */
   iteration?: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
   /** The breakpoint that it stopped at. */
   breakpoint?: Record<string, unknown>;
+  /** The rule of the project that holds it. After its `timeout`, in seconds, it decides by itself what `onTimeout` says. */
+  rule?: Record<string, unknown>;
   /** The same id as `hold_id`. */
   id: string;
   /** The session whose agent waits. */
   session_id: string;
-  /** Why it waits: pause, step or breakpoint. */
+  /** Why it waits: start, pause, step, breakpoint, rule or fork. */
   reason: string;
   /** Since when, as an ISO 8601 time in UTC. */
   opened_at: string;
@@ -432,13 +465,15 @@ export interface AgentInspection {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -446,8 +481,47 @@ export interface AgentInspection {
   pause_pending?: boolean;
   /** What `pause_pending` means. */
   message?: string;
-  /** Its `messages`, `context`, `tools`, `variables` and `stops`, as far as they were asked for. */
+  /** Its `lanes`, and of one `lane` the `messages`, `context`, `tools`, `variables` and `stops`, as far as they were asked for. */
   state: unknown;
+}
+
+/** One of the agents of a process. */
+export interface AgentLane {
+  /** Its name; `main` for one that is alone. */
+  lane: string;
+  /** How many model calls it has made. */
+  iteration: number;
+  /** How many messages its last model call had. */
+  messages: number;
+  /** `held`, `running`, or `idle` when it does nothing now. */
+  status: string;
+  /** The lane that called it. */
+  parent?: string;
+  /** The id of the tool inside which it began. */
+  within?: string;
+}
+
+/** Another agent of the process begins, or begins again inside another tool. */
+export interface AgentLaneStartEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "lane_start";
+  /** The same type. */
+  type: "lane_start";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** Its lane. */
+    lane: string;
+    /** The lane that called it. */
+    parent?: string;
+    /** The id of the tool inside which it begins. */
+    within?: string;
+  };
 }
 
 /** A message was added to the conversation by a command, a decision or a replay. */
@@ -491,11 +565,11 @@ export interface AgentPausedEvent {
   data: {
     /** The agent's own name of the hold: `stop-3`. */
     stop: string;
-    /** `pause`, `step` or `breakpoint`. */
+    /** `start`, `pause`, `step`, `breakpoint`, `rule` or `fork`. */
     reason: string;
     /** What waits: `model` and `tool` have not run, `error` has failed. */
     at: string;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration: number;
     /** The actions that decide the hold. */
     allows: string[];
@@ -513,6 +587,8 @@ export interface AgentPausedEvent {
     error?: ErrorText;
     /** The breakpoint that it stopped at. */
     breakpoint?: unknown;
+    /** The rule that holds it, with its timeout if it has one. */
+    rule?: unknown;
   };
 }
 
@@ -538,7 +614,7 @@ export interface AgentReplayDivergedEvent {
     lane?: string;
     /** The name of the tool, model or value. */
     name?: string;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration?: number;
     /** What the recording has; null if it has no more. */
     expected?: unknown;
@@ -567,9 +643,9 @@ export interface AgentResumedEvent {
   data: {
     /** The agent's own name of the hold. */
     stop: string;
-    /** The action that was decided, or `withdrawn`. */
+    /** The action that was decided, `deny` (by a rule) or `withdrawn`. */
     action: string;
-    /** Who decided it. */
+    /** Who decided it; `rule-1` if nobody did, and the rule had a timeout. */
     by: string;
     /** Of `modify`: the arguments that were changed. */
     input?: unknown;
@@ -583,6 +659,10 @@ export interface AgentResumedEvent {
     role?: string;
     /** Of `inject`: the content of the message. */
     content?: unknown;
+    /** The rule that decided it after its timeout. */
+    rule?: unknown;
+    /** What the rule says about it. */
+    message?: string;
   };
 }
 
@@ -602,7 +682,7 @@ export interface AgentRunEndEvent {
   data: {
     /** Whether an exception ended it. */
     isError: boolean;
-    /** The model calls so far. */
+    /** The model calls of its lane so far. */
     iterations: number;
     /** Which agent of the process; left out for the main one. */
     lane?: string;
@@ -673,7 +753,7 @@ export interface AgentSessionStartEvent {
     provider: string | null;
     /** Its model, if it is known yet. */
     model: string | null;
-    /** The session that it was forked from or belongs to. */
+    /** The session that it was forked from, else the one in `startedBy`. */
     parent?: string;
     /** Of a replay: the session that it repeats. */
     replayOf?: string;
@@ -681,8 +761,22 @@ export interface AgentSessionStartEvent {
     mode?: string;
     /** Of a fork: how many iterations come from the recording. */
     forkAt?: number;
+    /** Of a fork: the lane whose iterations were counted. */
+    forkLane?: string;
+    /** Of a fork: something was changed where it begins. */
+    edited?: boolean;
+    /** The session whose process started this one's process. */
+    startedBy?: string;
+    /** It begins held: its first call waits for a decision. */
+    hold?: boolean;
+    /** The breakpoints that it begins with. */
+    breakpoints?: unknown[];
+    /** The rules of its project, first come first. */
+    rules?: unknown[];
     /** It goes on with a recording that had begun before. */
     reopened?: boolean;
+    /** 2: iterations are counted per lane. Without it, for the whole process. */
+    version?: number;
   };
 }
 
@@ -704,7 +798,7 @@ export interface AgentStateSnapshotEvent {
     paused: boolean;
     /** What it waits for: always `resume`. */
     waiting: string;
-    /** The model calls so far. */
+    /** That of the lane that is held, or of the first of them. */
     iteration: number;
     /** The agent's own names of the holds. */
     stops: string[];
@@ -719,13 +813,15 @@ export interface AgentStatus {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -751,6 +847,8 @@ export interface AgentStepCompleteEvent {
   data: {
     /** The iteration that it did. */
     iteration: number;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
   };
 }
 
@@ -766,12 +864,14 @@ export interface AgentStop {
   name?: string;
   /** Of a tool: the id of its call. */
   toolId?: string;
-  /** The model calls so far, with this one. */
+  /** That of the model call, or of the one that asked for the tool. */
   iteration?: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
   /** The breakpoint that it stopped at. */
   breakpoint?: Record<string, unknown>;
+  /** The rule of the project that holds it. After its `timeout`, in seconds, it decides by itself what `onTimeout` says. */
+  rule?: Record<string, unknown>;
 }
 
 /** An agent session as a list shows it, and on its own. */
@@ -782,13 +882,15 @@ export interface AgentSummary {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -814,14 +916,22 @@ export interface AgentSummary {
   provider?: string;
   /** The model that it calls. */
   model?: string;
-  /** The session that it was forked from. */
+  /** The session that it was forked from, else the one in `startedBy`. */
   parent?: string;
+  /** The session whose process started this one's process. */
+  startedBy?: string;
+  /** The rules of its project's `holdfast.toml`; the first one that fits a call counts. `source` is the file and the line. */
+  rules?: (Record<string, unknown>)[];
   /** Of a replay: the session that it replays. */
   replayOf?: string;
   /** Of a replay: `model` or `full`, what comes from the recording. */
   mode?: string;
-  /** Of a fork: the iterations that are recorded. */
+  /** Of a fork: the recorded iterations. */
   forkAt?: number;
+  /** Of a fork: the lane that was counted, if not the main one. */
+  forkLane?: string;
+  /** Of a fork: whether something was changed where it begins. */
+  edited?: boolean;
   /** What its recording holds; in a list, once it was counted. */
   counters?: AgentCounters;
 }
@@ -860,6 +970,8 @@ export interface AgentToolCallEndEvent {
     cancelled?: boolean;
     /** It was cancelled, and may still run. */
     abandoned?: boolean;
+    /** A rule denied it, and it did not run. */
+    denied?: boolean;
     /** What was decided about the failure. */
     decision?: unknown;
   };
@@ -885,7 +997,7 @@ export interface AgentToolCallStartEvent {
     name: string;
     /** The arguments that it runs with. */
     input: unknown;
-    /** The model calls so far. */
+    /** That of the model call that asked for it. */
     iteration: number;
     /** A key of the name and the arguments, by which a replay finds it. */
     hash: string;
@@ -2341,7 +2453,7 @@ export interface ExportedBreakpoint {
   enabled?: boolean;
   /** Whether a missing file is an error. */
   strict?: boolean;
-  /** The breakpoint's id, such as `bp_1`. */
+  /** The id that it had. In the new session it has another one. */
   id?: string | null;
 }
 
@@ -2437,6 +2549,8 @@ export interface FunctionList {
 
 /** A function that was registered or called. */
 export interface FunctionSummary {
+  /** Its id, made from its names: a function has the same one in every server. */
+  function_id: string;
   /** Its name. */
   name: string;
   /** The name that the application gave the object. */
@@ -2958,7 +3072,7 @@ export interface PingAnswer {
 
 /** The call that a change was made before. */
 export interface Place {
-  /** The model calls so far, with that one. */
+  /** The model calls of the lane so far, with that one. */
   iteration: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
@@ -4024,6 +4138,8 @@ export interface RestartRequest {
   output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
   /** Who decides; whoever comes second is told. */
   by?: string | null;
   /** Other command line arguments. */
@@ -4064,6 +4180,8 @@ export interface RunRequest {
   output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
   /** Who decides; whoever comes second is told. */
   by?: string | null;
 }
@@ -4164,6 +4282,8 @@ export interface SentPreview {
   length?: number;
   /** The value itself, if it is small plain data. */
   json?: unknown;
+  /** Why the value itself is not in the bytes, in one word. */
+  marker?: string;
 }
 
 /** The thread that makes a call. */
@@ -4662,6 +4782,8 @@ export interface Value {
   length?: number;
   /** The value itself, if it is small plain data. */
   json?: unknown;
+  /** Why the bytes describe the value and do not restore it: `lazy`, `iterator`, `generator`, `unpicklable`, `changing`, `too_large`, `not_captured` and others. */
+  marker?: string;
   /** The parameter that it was passed for, in a hold. */
   name?: string;
 }

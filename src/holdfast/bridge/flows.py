@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_stop import Stop
-from holdfast.bridge.bridge_errors import Diverged, ToolCancelled
+from holdfast.bridge.bridge_errors import Diverged, ModelDenied, ToolCancelled, ToolDenied
 from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, make_throwable
 from holdfast.bridge.hold_decision import HoldDecision, build_error
 from holdfast.bridge.lanes import ActiveTool, Turn
@@ -19,6 +19,7 @@ from holdfast.bridge.loop_control import encode_lazily
 from holdfast.bridge.model_request import PendingCall, Request, join_texts
 from holdfast.bridge.recorded_values import error_message
 from holdfast.core import agent_breakpoints as rules
+from holdfast.core import agent_rules
 from holdfast.core.agent_breakpoints import Moment
 from holdfast.model.agent_events import (
     API_RESPONSE,
@@ -71,11 +72,16 @@ def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
             *(rules.TOOL, call.name, iteration, bridge.tokens, requested),
             encode_lazily(requested),
             lane=call.lane,
+            rule_actions=_list_rule_actions(
+                entry, is_live=decision is None and not (entry and bridge.plays(entry))
+            ),
         )
         about: HeldCall = {"name": call.name, "toolId": tool_id, "input": requested}
         stop = control.stop_at_tool(moment, about, tool_id, call.allows)
-        if stop is not None:
+        if isinstance(stop, Stop):
             decision, held_ms = yield from _hold(bridge, stop)
+        elif stop is not None:
+            decision = stop
     effective = requested
     event: ToolCallStart = {
         "toolId": tool_id,
@@ -131,6 +137,8 @@ def _perform_tool(
                 raise make_throwable(build_error(decision.data))
             case "cancel":
                 raise ToolCancelled(f"{tool.name} was cancelled before it ran", tool_id=tool.id)
+            case "deny":
+                raise ToolDenied(str(decision.data["message"]), tool_id=tool.id)
     if entry is not None and bridge.plays(entry):
         return _replay_outcome(bridge, entry)
     try:
@@ -212,7 +220,9 @@ def _fail_tool(
         event["errorMarker"] = marker
     if held_ms:
         event["heldMs"] = round(held_ms, 3)
-    if isinstance(error, ToolCancelled) and error.tool_id == tool_id:
+    if isinstance(error, ToolDenied) and error.tool_id == tool_id:
+        event["denied"] = True
+    elif isinstance(error, ToolCancelled) and error.tool_id == tool_id:
         event["cancelled"], event["abandoned"] = not error.abandoned, error.abandoned
     decision = None
     if isinstance(error, Exception):
@@ -264,9 +274,12 @@ def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
             *(rules.MODEL, call.model or "", iteration, bridge.tokens),
             *(call.settings, encode_lazily(call.settings)),
             lane=call.lane,
+            rule_actions=_list_rule_actions(entry, is_live=False),
         )
         stop = control.stop_at_model(moment, about, pending, call.allows)
-        if stop is not None:
+        if stop is not None and not isinstance(stop, Stop):
+            decision = stop
+        elif stop is not None:
             decision, held_ms = yield from _hold(bridge, stop)
             request = Request(bridge, call, lane)  # messages may have been injected
     if decision is not None and decision.action == "modify":
@@ -311,6 +324,8 @@ def _perform_model(
         return _load_result(call, decision)
     if decision is not None and decision.action == "raise":
         raise make_throwable(build_error(decision.data))
+    if decision is not None and decision.action == "deny":
+        raise ModelDenied(str(decision.data["message"]))
     if entry is not None:
         return _replay_outcome(bridge, entry, call.load)
     return (yield Perform(call))
@@ -451,6 +466,13 @@ def _hold_error(
     if stop is None:
         return repeated, 0.0
     return (yield from _hold(bridge, stop))
+
+
+def _list_rule_actions(entry: RecordedCall | None, *, is_live: bool) -> tuple[str, ...]:
+    """The rules that count. What was recorded was decided then, and only what runs is denied."""
+    if entry is None:
+        return agent_rules.ACTIONS
+    return (agent_rules.DENY, agent_rules.ALLOW) if is_live else (agent_rules.ALLOW,)
 
 
 def _repeat_decision(bridge: Bridge, entry: RecordedCall | None) -> HoldDecision | None:

@@ -120,6 +120,29 @@ def encode_value(value: Any) -> str:
     return '"?"'
 
 
+def list_texts(value: Any) -> list[str]:
+    """A value as people may look for it: its JSON as it is shown, with blanks after `:` and `,`
+    and every letter as itself; its JSON without these blanks; and every text in it, unescaped."""
+    data = json.loads(encode_value(value))
+    texts = [
+        json.dumps(data, ensure_ascii=False),
+        json.dumps(data, ensure_ascii=False, separators=(",", ":")),
+    ]
+    _collect_texts(data, texts)
+    return texts
+
+
+def _collect_texts(data: Any, texts: list[str]) -> None:
+    if isinstance(data, str):
+        texts.append(data)
+    elif isinstance(data, dict):
+        for item in data.values():
+            _collect_texts(item, texts)
+    elif isinstance(data, list):
+        for item in data:
+            _collect_texts(item, texts)
+
+
 def _replace_infinities(value: Any) -> Any:
     """With `NaN` and the infinities, for which JSON has no numbers, as texts."""
     if isinstance(value, float) and not math.isfinite(value):

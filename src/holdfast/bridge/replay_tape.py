@@ -11,7 +11,6 @@ for, and of the other lanes the turns that had begun by then (`docs/decisions/00
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections import defaultdict, deque
@@ -41,12 +40,12 @@ from holdfast.recording.recording_state import (
     seq_of,
 )
 from holdfast.recording.tail import Tail
-from holdfast.wire import agent_lines
+from holdfast.wire.json_difference import describe_difference
 
 MODEL, FULL = "model", "full"
 _NUMBER = re.compile(r"-\d+$")
 """What tells agents apart that have the same name."""
-NOT_DONE = ("skip", "raise", "cancel")
+NOT_DONE = ("skip", "raise", "cancel", "deny")
 """Decisions by which a tool did not run."""
 
 
@@ -474,7 +473,7 @@ class ReplayTape:
         call = self._find_nearest(kind, name, now, calls)
         was = self._read_request(call)
         if call.kind == kind and (call.name == name or kind == MODEL):
-            difference = _describe_difference(was, now)
+            difference = describe_difference(was, now)
             message = (
                 f"iteration {iteration}: {kind} {name} is asked for something else than in the "
                 f"recording: {difference}"
@@ -529,29 +528,3 @@ def _count_equal(one: Any, other: dict[str, Any]) -> int:
     if not isinstance(one, dict):
         return 0
     return sum(1 for name, value in other.items() if name in one and one[name] == value)
-
-
-def _describe_difference(expected: Any, now: Any, where: str = "") -> str:
-    """The first place in which they differ, for people."""
-    if type(expected) is type(now):
-        if isinstance(expected, dict):
-            for name in [*expected, *(name for name in now if name not in expected)]:
-                inside = f"{where}.{name}" if where else str(name)
-                if name not in now:
-                    return f"{inside} is missing; it was {_shorten(expected[name])}"
-                if name not in expected:
-                    return f"{inside} is new: {_shorten(now[name])}"
-                if expected[name] != now[name] and not agent_lines.is_random(name, now[name]):
-                    return _describe_difference(expected[name], now[name], inside)
-        if isinstance(expected, list):
-            for at, (one, other) in enumerate(zip(expected, now)):  # noqa: B905 - lengths differ
-                if agent_lines.loose_key(one) != agent_lines.loose_key(other):
-                    return _describe_difference(one, other, f"{where}[{at}]")
-            if len(expected) != len(now):
-                return f"{where or 'it'} has {len(now)} items, not {len(expected)}"
-    return f"{where or 'it'} was {_shorten(expected)} and is {_shorten(now)}"
-
-
-def _shorten(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 120 else f"{text[:117]}…"

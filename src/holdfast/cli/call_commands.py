@@ -10,7 +10,15 @@ from urllib.parse import quote, urlencode
 import typer
 from rich.table import Column, Table
 
-from holdfast.cli.server_access import AsJson, Url, ask, complain, console, format_location
+from holdfast.cli.server_access import (
+    AsJson,
+    Url,
+    ask,
+    complain,
+    console,
+    format_location,
+    print_table,
+)
 from holdfast.model.decision import names_at
 
 calls = typer.Typer(help="Show and replay recorded calls.", no_args_is_help=True)
@@ -58,7 +66,10 @@ def list_calls(
         took = "" if call["duration_ms"] is None else f"{call['duration_ms']:.3g}"
         outcome = _format_outcome(call)
         table.add_row(call["call_id"], _format_call(call), call["status"], outcome, took)
-    console.print(table if answer["calls"] else "no calls")
+    if answer["calls"]:
+        print_table(table)
+    else:
+        console.print("no calls")
     if answer["next"]:
         console.print(f"more: --before {answer['next']}", highlight=False)
 
@@ -137,7 +148,10 @@ def list_holds(context: typer.Context, as_json: AsJson = False, url: Url = None)
         allows = ", ".join(hold["allows"])
         names = (hold["hold_id"], hold["session_id"], hold["reason"])
         table.add_row(*names, called, format_location(hold), allows)
-    console.print(table if answer["holds"] else "nothing is held")
+    if answer["holds"]:
+        print_table(table)
+    else:
+        console.print("nothing is held")
 
 
 @holds.command("decide")

@@ -24,6 +24,7 @@ from holdfast.cli.server_access import (
     console,
     format_location,
     print_note,
+    print_table,
 )
 from holdfast.client import discovery
 from holdfast.errors import HoldfastError
@@ -143,7 +144,10 @@ def sessions(as_json: AsJson = False, url: Url = None) -> None:
         status = session["status"] + (f" ({session['reason']})" if session.get("reason") else "")
         names = (session["session_id"], session["kind"], session["name"] or "")
         table.add_row(*names, status, format_location(session))
-    console.print(table if answer["sessions"] else "no sessions")
+    if answer["sessions"]:
+        print_table(table)
+    else:
+        console.print("no sessions")
 
 
 calls.command("replay")(replay_commands.replay)

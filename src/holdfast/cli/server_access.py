@@ -8,10 +8,14 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 
 from holdfast.client import discovery
 from holdfast.client.exceptions import DebugError
 from holdfast.client.http_client import ApiError, HttpClient
+
+_MAX_PIPE_WIDTH = 100_000
 
 console = Console()
 complaints = Console(stderr=True)
@@ -53,15 +57,28 @@ def ask(url: str | None, method: str, path: str, body: Any = None) -> Any:
         complain(str(problem), "Start one with `holdfast serve`.")
 
 
-def complain(message: str, hint: str = "") -> NoReturn:
-    """Print an error on stderr, or with `--json` as JSON on stdout, and exit with 1."""
+def complain(message: str, hint: str = "", **details: object) -> NoReturn:
+    """Print an error on stderr, or with `--json` as JSON on stdout, and exit with 1.
+
+    `details` are fields of the JSON only: what the message says in words, for programs.
+    """
     if _OutputFormat.is_json:
-        print(json.dumps({"error": {"message": message, "hint": hint}}))
+        print(json.dumps({"error": {"message": message, "hint": hint, **details}}))
         raise typer.Exit(1)
     complaints.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
     if hint:
         complaints.print(hint, markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(1)
+
+
+def print_table(table: Table) -> None:
+    """Print a table. Where there is no terminal, it is as wide as its content: nothing is cut."""
+    if console.is_terminal:
+        console.print(table, markup=False, highlight=False)
+        return
+    options = console.options.update(max_width=_MAX_PIPE_WIDTH, markup=False)
+    width = Measurement.get(console, options, table).maximum
+    Console(width=width).print(table, markup=False, highlight=False)
 
 
 def format_location(answer: Mapping[str, Any]) -> str:

@@ -85,7 +85,7 @@ class CallEncoder:
             pending.snapshot = fixed[1]
             return
         before = invocation.last_snapshot()
-        if before is not None and before.fixed:
+        if before is not None and before.fixed and self._recorder.snapshots.fits_limit(before):
             pending.snapshot = self._remember_fixed(target, before)
             return
         state = pending.state = self._states.read(target)

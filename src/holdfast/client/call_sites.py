@@ -66,6 +66,10 @@ class CallSites:
         self.thread = CurrentThread()
         self.recent: dict[Key, CallSite] = {}  # by the caller's frame alone
 
+    def clear(self) -> None:
+        self._sites.clear()
+        self.recent.clear()
+
     def find(self, invocation: Invocation) -> CallSite:
         frame, function, target = invocation.frame, invocation.function, invocation.target
         code = getattr(function, "__code__", None)
@@ -122,7 +126,6 @@ class CallSites:
         site = CallSite(next(self._numbers), text, (name, alias, qualname, kind), code, callers)
         if not has_locals:  # a site with locals is never met again
             if len(self._sites) >= MAX_SITES:
-                self._sites.clear()
-                self.recent.clear()
+                self.clear()
             self._sites[key] = site
         return site

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,11 +16,16 @@ class Settings:
     server_url: str | None = None  # None: the environment, what is announced, or the default
     request_timeout: float = 30.0  # seconds for the server to answer a request
     eq: str = "strict"  # or "transparent": a proxy equals what its target equals
-    on_unpicklable: str = "raise"  # or "placeholder": the call goes on, its record says so
+    on_unpicklable: str | None = None  # None: the environment, else "raise"; or "placeholder"
     mode: str = "strict"  # ask before every call; "leased": only where a rule could match
     max_value_bytes: int = MAX_BYTES  # a value that takes more is recorded as too large
     capture_locals: bool = False  # the variables of every frame go with each call
 
+
+# What cannot change while debugging is on, and what to do instead.
+_FIXED_WHILE_ON = ("server_url", "mode")
+
+ON_UNPICKLABLE_VARIABLE = "HOLDFAST_ON_UNPICKLABLE"
 
 _CHOICES = {
     "eq": ("strict", "transparent"),
@@ -38,9 +44,38 @@ def change_settings(settings: Settings, options: Mapping[str, Any]) -> Settings:
     return dataclasses.replace(settings, **options)
 
 
+def require_changeable(before: Settings, after: Settings, url: str) -> None:
+    """ValueError names the options that differ and cannot change while debugging is on.
+
+    `url` is where the server is that debugging is on with, which may be named afterwards.
+    """
+    names = [
+        name for name in _FIXED_WHILE_ON if getattr(after, name) not in (getattr(before, name), url)
+    ]
+    if names:
+        raise ValueError(
+            f"{' and '.join(names)} cannot change while debugging is on; nothing was changed: "
+            'call with_debug("OFF") first, then configure_debug, then with_debug("ON")'
+        )
+
+
+def uses_placeholders(settings: Settings) -> bool:
+    """Whether a call goes on with a value that cannot be stored."""
+    choice = settings.on_unpicklable
+    if choice is None:
+        choice = os.environ.get(ON_UNPICKLABLE_VARIABLE) or "raise"
+        if choice not in _CHOICES["on_unpicklable"]:
+            raise ValueError(
+                f"the environment variable {ON_UNPICKLABLE_VARIABLE} must be "
+                f"{_list_choices('on_unpicklable')}, not {choice!r}"
+            )
+    return choice == "placeholder"
+
+
 def _check(name: str, value: Any) -> None:
     if name in _CHOICES:
-        _check_choice(name, value)
+        if name != "on_unpicklable" or value is not None:
+            check_choice(name, value)
     elif name == "server_url":
         if value is not None:
             if not isinstance(value, str):
@@ -56,10 +91,13 @@ def _check(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number greater than 0, not {value!r}")
 
 
-def _check_choice(name: str, value: Any) -> None:
+def check_choice(name: str, value: Any) -> None:
     if value not in _CHOICES[name]:
-        choices = " or ".join(f'"{choice}"' for choice in _CHOICES[name])
-        raise ValueError(f"{name} must be {choices}, not {value!r}")
+        raise ValueError(f"{name} must be {_list_choices(name)}, not {value!r}")
+
+
+def _list_choices(name: str) -> str:
+    return " or ".join(f'"{choice}"' for choice in _CHOICES[name])
 
 
 def _is_number(value: Any, whole: bool) -> bool:

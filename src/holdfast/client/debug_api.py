@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import discovery
-from holdfast.client.call_runner import await_call, intercept, iterate_call, run, run_async
+from holdfast.client.call_runner import intercept, run, run_async
 from holdfast.client.client_settings import change_settings
+from holdfast.client.hidden_frames import hide_module, strip
 from holdfast.client.http_client import require_loopback
 from holdfast.client.invocation import Invocation
 from holdfast.client.leased_call import LeasedCalls
@@ -21,11 +22,14 @@ from holdfast.client.proxy_base import (
     ProxyBase,
     interception_off,
     is_proxy,
+    read_alias,
+    read_options,
     target_of,
     without_interception,
 )
 from holdfast.client.proxy_class import wrap
-from holdfast.client.proxy_methods import capture_stack
+from holdfast.client.proxy_methods import capture_stack, start_later
+from holdfast.client.proxy_options import NO_OPTIONS, build_options
 from holdfast.client.recorder import Recorder
 from holdfast.client.switch import switch
 from holdfast.client.type_members import (
@@ -61,38 +65,60 @@ class DebugInfo:
 
 
 def configure_debug(**options: Any) -> None:
-    """Set options for the next ON; `eq` applies at once. A wrong one is a ValueError.
+    """Set options. They take effect at once, for proxies that exist too, and last.
+
+    A wrong one is a ValueError, and so is another `server_url` or `mode` while debugging is on:
+    then nothing is changed.
 
     server_url: where the server is, on this machine; None for the environment or the usual place
     request_timeout: seconds for the server to answer
     eq: "strict" (a proxy equals no other object) or "transparent" (what its target equals)
-    on_unpicklable: "raise", or "placeholder" to go on with a value that cannot be stored
+    on_unpicklable: "raise", or "placeholder" to go on with a value that cannot be stored; None for
+        HOLDFAST_ON_UNPICKLABLE, else "raise"
     mode: "strict" (the server is asked before every call), or "leased" (only where a breakpoint
         could match; everything is recorded all the same, a few milliseconds later)
     max_value_bytes: a value that takes more is recorded as too large
     capture_locals: whether the variables of every frame are recorded with each call
     """
     with _lock:
-        switch.settings = change_settings(switch.settings, options)
+        settings = change_settings(switch.settings, options)
+        if switch.recorder is not None:
+            switch.recorder.change_settings(settings)
+        switch.settings = settings
 
 
-def with_debug(what: Any) -> Any:
-    """Turn debugging "ON" or "OFF", or wrap an object: alone, or as `("name", object)`."""
-    if type(what) is str:
+def with_debug(
+    what: Any, *, name: str | None = None, follow: bool = False, on_unpicklable: str | None = None
+) -> Any:
+    """Turn debugging "ON" or "OFF", or wrap an object: alone, or as `("name", object)`.
+
+    name: what its calls are recorded under; the first argument is then the object, even a string
+    follow: whether what its methods return and its attributes hold is wrapped as well
+    on_unpicklable: as in `configure_debug`, for the calls of this object
+    """
+    if type(what) is str and name is None:
+        if follow or on_unpicklable is not None:
+            raise TypeError(f"with_debug({what!r}) takes no options; they are those of an object")
         return _switch(what)
+    alias, target = what if name is None and _is_named(what) else (_check_name(name), what)
+    base = read_options(target) if is_proxy(target) else NO_OPTIONS
+    options = build_options(follow, on_unpicklable, base, wrap)
     recorder = switch.recorder
-    alias, target = what if _is_named(what) else (None, what)
     if recorder is None:
         return target
     if is_proxy(target):
-        if alias is None:
+        if alias is None and options is base:
             return target
-        target = target_of(target)
+        alias, target = alias or read_alias(target), target_of(target)
     with without_interception():
-        snapshot = recorder.snapshots.take(target)
+        lenient = options.on_unpicklable == "placeholder"
+        snapshot = recorder.snapshots.take(target, lenient=lenient)
         if callable(target):
             recorder.register(alias or name_of(target), target, alias, snapshot.cid)
-    return wrap(target, alias, snapshot)
+    proxy = wrap(target, alias, snapshot, options)
+    if options.following is not None:
+        options.following.add(proxy)
+    return proxy
 
 
 def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -101,36 +127,50 @@ def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     An asynchronous function gives its awaitable, and the call ends when that does. An asynchronous
     generator is called when its first item is awaited.
     """
-    alias, function, args = _parse_arguments(name_or_function, args)
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        return function(*args, **kwargs)
-    frame = sys._getframe(1)
-    invocation = _build_invocation(recorder, alias, function, args, kwargs, frame)
-    if is_coroutine_function(invocation.function):
-        invocation.stack = capture_stack(recorder, frame)
-        return await_call(invocation)
-    if is_async_generator_function(invocation.function):
-        invocation.stack = capture_stack(recorder, frame)
-        return iterate_call(invocation)
-    return run(intercept(recorder, invocation), awaits=True)
+    try:
+        alias, function, args = _parse_arguments(name_or_function, args)
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            return function(*args, **kwargs)
+        frame = sys._getframe(1)
+        invocation = _build_invocation(recorder, alias, function, args, kwargs, frame)
+        if is_coroutine_function(invocation.function):
+            invocation.stack = capture_stack(recorder, frame)
+            return start_later("coroutine", invocation)
+        if is_async_generator_function(invocation.function):
+            invocation.stack = capture_stack(recorder, frame)
+            return start_later("asyncgen", invocation)
+        return run(intercept(recorder, invocation), awaits=True)
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 async def async_debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """As `debug_call`, awaited. While it is held, everything else in its event loop goes on."""
-    alias, function, args = _parse_arguments(name_or_function, args)
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        result = function(*args, **kwargs)
-        return await result if inspect.isawaitable(result) else result
-    invocation = _build_invocation(recorder, alias, function, args, kwargs, sys._getframe(1))
-    return await run_async(intercept(recorder, invocation))
+    try:
+        alias, function, args = _parse_arguments(name_or_function, args)
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            result = function(*args, **kwargs)
+            return await result if inspect.isawaitable(result) else result
+        invocation = _build_invocation(recorder, alias, function, args, kwargs, sys._getframe(1))
+        return await run_async(intercept(recorder, invocation))
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 def name_of(function: Any) -> str:
     """The name that a callable is registered and recorded under."""
     name = getattr(function, "__name__", None)
     return name if isinstance(name, str) and name else f"{type(function).__qualname__}.__call__"
+
+
+def _check_name(name: Any) -> str | None:
+    if name is not None and (not isinstance(name, str) or not name):
+        raise ValueError(f"name must be a text that is not empty, not {name!r}")
+    return name
 
 
 def _is_named(what: Any) -> bool:
@@ -209,6 +249,7 @@ def _turn_off() -> DebugInfo:
 
 
 atexit.register(_turn_off)
+hide_module(__name__)
 
 __all__ = [
     "DebugInfo",

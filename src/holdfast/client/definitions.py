@@ -77,7 +77,7 @@ class Definitions:
     """Every class and function stored by value, for as long as it lives."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
         self._known: dict[int, tuple[weakref.ref[Any], bytes | None, Stored]] = {}
         self._living: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
@@ -126,7 +126,7 @@ class Definitions:
         self._living[stored.cid] = thing
 
     def encode(self, value: Any, refer: value_pickler.Refer) -> bytes:
-        return value_pickler.dump_definitions(value, self._max_bytes, refer, is_private)
+        return value_pickler.dump_definitions(value, self.max_bytes, refer, is_private)
 
 
 def _closure_state(thing: Any) -> bytes | None:

@@ -9,7 +9,14 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from holdfast.client.proxy_base import read_alias, read_snapshot, read_target, write_snapshot
+from holdfast.client.following import deliver, unwrap_arguments
+from holdfast.client.proxy_base import (
+    read_alias,
+    read_options,
+    read_snapshot,
+    read_target,
+    write_snapshot,
+)
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.value_preview import clean
 from holdfast.model.call import call_id
@@ -23,8 +30,8 @@ class Invocation:
     """What is called, through what, with what, and from where. As a step, it makes the call."""
 
     __slots__ = (
-        *("alias", "args", "call_id", "frame", "function", "kind", "kwargs", "name", "proxy"),
-        *("qualname", "snapshot", "stack", "target"),
+        *("alias", "args", "call_id", "frame", "function", "kind", "kwargs", "name"),
+        *("on_unpicklable", "proxy", "qualname", "snapshot", "stack", "target"),
     )
 
     call_id: str | int  # set when the call may run
@@ -51,13 +58,22 @@ class Invocation:
         self.frame = frame  # the caller's
         if proxy is None:
             self.kind, self.target, self.alias = "inline", function, alias
+            self.on_unpicklable: str | None = None  # None: as the settings say
         else:
             self.kind, self.target, self.alias = "proxy", read_target(proxy), read_alias(proxy)
+            options = read_options(proxy)
+            self.on_unpicklable = options.on_unpicklable
+            if options.following is not None:
+                self.args, self.kwargs = unwrap_arguments(options.following, args, kwargs)
         self.snapshot = snapshot  # of the target, where no proxy has one
         self.stack = stack  # where a coroutine was made, as JSON; it may be awaited elsewhere
 
     def call(self) -> Any:
         return self.function(*self.args, **self.kwargs)
+
+    def deliver(self, value: Any) -> Any:
+        """What the caller gets when the call returned `value`."""
+        return value if self.proxy is None else deliver(self.proxy, self.name, value)
 
     def change(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -15,7 +15,10 @@ interception_off: ContextVar[bool] = ContextVar("holdfast_interception_off", def
 class ProxyBase:
     """An object that stands for another."""
 
-    __slots__ = ("__weakref__", "_holdfast_alias", "_holdfast_snapshot", "_holdfast_target")
+    __slots__ = (
+        *("__weakref__", "_holdfast_alias", "_holdfast_options", "_holdfast_snapshot"),
+        "_holdfast_target",
+    )
 
 
 def _slot(name: str) -> Any:
@@ -27,6 +30,8 @@ read_target: Any = _slot("target").__get__
 write_target: Any = _slot("target").__set__
 read_alias: Any = _slot("alias").__get__
 write_alias: Any = _slot("alias").__set__
+read_options: Any = _slot("options").__get__
+write_options: Any = _slot("options").__set__
 read_snapshot: Any = _slot("snapshot").__get__  # of the target, when it was last looked at
 write_snapshot: Any = _slot("snapshot").__set__
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import holdfast
 from holdfast.client import stacks
-from holdfast.client.client_settings import Settings
+from holdfast.client.client_settings import Settings, require_changeable, uses_placeholders
 from holdfast.client.exceptions import (
     DebugCIDMismatchError,
     DebugCIDNotFoundError,
@@ -70,9 +70,7 @@ class Recorder:
     ) -> None:
         self.settings = settings
         self.connection = HttpClient(url, timeout=settings.request_timeout)
-        self.snapshots = Snapshots(
-            settings.max_value_bytes, settings.on_unpicklable == "placeholder"
-        )
+        self.snapshots = Snapshots(settings.max_value_bytes, uses_placeholders(settings))
         self.stacks = stacks.Stacks()
         self.sent = SentValues()
         self.functions = FunctionRegistry()
@@ -82,6 +80,16 @@ class Recorder:
         self.status = "disconnected"
         self._pid = os.getpid()
         self._lock = threading.Lock()
+
+    def change_settings(self, settings: Settings) -> None:
+        """Use these from now on. ValueError: one of them cannot change while debugging is on."""
+        require_changeable(self.settings, settings, self.connection.url)
+        placeholders = uses_placeholders(settings)
+        self.settings = settings
+        self.connection.timeout = settings.request_timeout
+        self.snapshots.change_limits(settings.max_value_bytes, placeholders)
+        if self.leased_calls is not None:
+            self.leased_calls.forget_known()
 
     # -- the session ------------------------------------------------------------------------
 

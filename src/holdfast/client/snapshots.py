@@ -47,7 +47,7 @@ _RUNNING_MARKERS = frozenset(ONE_SHOT[cls] for cls in _RUNNING)
 class Snapshot(Stored):
     """One value at one moment."""
 
-    __slots__ = ("fixed", "marker", "packed", "state", "why")
+    __slots__ = ("fixed", "limit", "marker", "packed", "state", "why")
 
     def __init__(
         self,
@@ -62,6 +62,7 @@ class Snapshot(Stored):
         self.packed: tuple[int, bytes] | None = None  # length and bytes in a batch, if it is small
         self.state: tuple[Any, ...] | None = None  # the fields of an ordinary object, if plain
         self.why = ""  # the marker's reason, in words
+        self.limit = 0  # of bytes, if the value is too large for it
 
 
 class Snapshots:
@@ -70,6 +71,13 @@ class Snapshots:
         self._max_bytes = max_bytes
         self._placeholders = placeholders
         self._small: dict[tuple[type, Any], Snapshot] = {}
+
+    def change_limits(self, max_bytes: int, placeholders: bool) -> None:
+        """From now on. A value that was too large may fit, and one that fitted may not."""
+        self._placeholders = placeholders
+        if max_bytes != self._max_bytes:
+            self._max_bytes = self.definitions.max_bytes = max_bytes
+            self._small.clear()
 
     def take(self, value: Any, *, lenient: bool = False) -> Snapshot:
         """The value now. Unless `lenient`, one that cannot be stored is an error."""
@@ -139,7 +147,9 @@ class Snapshots:
         """A marker with the digest of what is not stored, so that a change of it shows."""
         why = f"it takes more than {self._max_bytes} bytes"
         data = value_pickler.dump_omission(type(value).__name__, why, size, digest)
-        return Snapshot(data, (), is_fixed(value), "too_large")
+        snapshot = Snapshot(data, (), is_fixed(value), "too_large")
+        snapshot.limit = self._max_bytes
+        return snapshot
 
     def retake(self, before: Snapshot, value: Any) -> Snapshot | None:
         """A new snapshot if the value has changed since, else None."""
@@ -169,10 +179,16 @@ class Snapshots:
         """The snapshot of `value`, which is `before` if nothing has changed."""
         if before is None or (before.marker == "too_large" and not before.fixed):
             return self.take(value)
+        if not self.fits_limit(before):
+            return self.take(value)
         after = self.retake(before, value)
         if after is None:
             return before
         return after if before.marker is None else self.take(value)
+
+    def fits_limit(self, snapshot: Snapshot) -> bool:
+        """Whether it would be the same with the limit that there is now."""
+        return len(snapshot.data) <= self._max_bytes and snapshot.limit in (0, self._max_bytes)
 
     def _encode(self, value: Any) -> tuple[bytes, tuple[Stored, ...]]:
         if type(value) is types.FunctionType or issubclass(type(value), type):

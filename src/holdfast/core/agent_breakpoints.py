@@ -15,7 +15,7 @@ in `CONDITION_NAMES`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -31,7 +31,7 @@ CONDITION_NAMES = ("at", "tool", "model", "input", "iteration", "tokens", "error
 _MAX_REGEX = 1000
 _FEW = 16  # repetitions that are as good as none
 # What the other shape calls `condition`, under the name that this one has for it.
-_MAIN_FIELD = {
+MAIN_FIELD = {
     "tool": "name",
     "model": "name",
     "error": "name",
@@ -44,23 +44,31 @@ _MAIN_FIELD = {
 
 @dataclass(frozen=True)
 class Moment:
-    """Where the loop is. `text` gives the input as JSON, made only if somebody wants it."""
+    """Where the loop is. `texts` gives the input as patterns see it, if somebody wants it."""
 
     at: str
     name: str
     iteration: int
     tokens: int
     input: Any
-    text: Callable[[], str]
+    texts: Callable[[], Sequence[str]]
     error: dict[str, str] | None = None
     lane: str = "main"
+    rule_actions: tuple[str, ...] = ("hold", "deny", "allow")
+    """The actions of rules that count here: a replay does not ask again."""
+
+    @property
+    def is_about_tool(self) -> bool:
+        return self.at == TOOL or (self.error is not None and self.error.get("of") == TOOL)
+
+    def has_text(self, pattern: re.Pattern[str]) -> bool:
+        return any(pattern.search(text) is not None for text in self.texts())
 
     def values(self) -> dict[str, Any]:
-        about_tool = (self.error is not None and self.error.get("of") == TOOL) or self.at == TOOL
         return {
             "at": self.at,
-            "tool": self.name if about_tool else None,
-            "model": None if about_tool else self.name,
+            "tool": self.name if self.is_about_tool else None,
+            "model": None if self.is_about_tool else self.name,
             "input": self.input,
             "iteration": self.iteration,
             "tokens": self.tokens,
@@ -108,7 +116,7 @@ class AgentBreakpoint:
                 return moment.at == MODEL and moment.tokens >= (self.count or 0)
             case "pattern":
                 assert self.regex is not None
-                return moment.at == TOOL and self.regex.search(moment.text()) is not None
+                return moment.at == TOOL and moment.has_text(self.regex)
             case _:
                 return moment.at != ERROR
 
@@ -124,7 +132,7 @@ class AgentBreakpoint:
             main = self.regex.pattern
         elif self.on == "condition" and self.condition is not None:
             main = self.condition.text
-        fields = {"id": self.id, "on": self.on, "type": self.on, _MAIN_FIELD[self.on]: main}
+        fields = {"id": self.id, "on": self.on, "type": self.on, MAIN_FIELD[self.on]: main}
         fields["hits"] = self.hits
         if self.condition is not None and self.on != "condition":
             fields["if"] = self.condition.text
@@ -142,7 +150,7 @@ def parse_breakpoint(data: Mapping[str, Any], breakpoint_id: str) -> AgentBreakp
     on = data.get("on", data.get("type"))
     if on not in KINDS:
         raise _invalid(f"on is one of {', '.join(KINDS)}, not {on!r:.100}", "on")
-    main = _MAIN_FIELD[on]
+    main = MAIN_FIELD[on]
     given = data.get(main)
     condition = data.get("if")
     if "on" not in data and main != "condition" and given is None:
@@ -160,7 +168,7 @@ def parse_breakpoint(data: Mapping[str, Any], breakpoint_id: str) -> AgentBreakp
                 raise _invalid(f"count is a whole number from 1 on, not {given!r:.100}", main)
             point.count = given
         case "regex":
-            point.regex = _regex(_text(given, main))
+            point.regex = compile_pattern(_text(given, main))
         case _:
             condition = given
             if condition is None:
@@ -181,7 +189,8 @@ def _text(given: Any, name: str) -> str:
     return given
 
 
-def _regex(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """InvalidInput if it is no regular expression, or one that could take for ever."""
     if len(pattern) > _MAX_REGEX:
         raise _invalid(f"a regex has at most {_MAX_REGEX} characters", "regex")
     try:

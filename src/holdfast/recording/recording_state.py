@@ -128,11 +128,17 @@ class LaneState:
 
 @dataclass
 class EventCounts:
-    """How many events of which type there are, and the tokens that models used."""
+    """How many events of which type there are, the tokens that models used, and their cost."""
 
     types: Counter[str] = field(default_factory=Counter)
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    """Of the input tokens, those that the provider had in its cache."""
+    cost: float | None = None
+    """None as long as no call had a price."""
+    unpriced: frozenset[str] = frozenset()
+    """The models that used tokens and have no price."""
 
     @property
     def tokens(self) -> int:
@@ -142,15 +148,27 @@ class EventCounts:
         """Count an event. Of a type whose content does not matter, the type is enough."""
         self.types[kind if kind in _KNOWN_TYPES else "other"] += 1
         usage = event["data"].get("usage") if event is not None else None
-        if isinstance(usage, dict):
+        if event is not None and isinstance(usage, dict):
             self.input_tokens += _whole_number(usage.get("inputTokens"))
             self.output_tokens += _whole_number(usage.get("outputTokens"))
+            self.cached_tokens += _whole_number(usage.get("cachedTokens"))
+            self._add_cost(event["data"])
+
+    def _add_cost(self, data: EventData) -> None:
+        cost = data.get("cost")
+        if isinstance(cost, (int, float)) and not isinstance(cost, bool):
+            self.cost = (self.cost or 0.0) + cost
+        else:
+            self.unpriced |= {str(data.get("model") or "")}
 
     def __add__(self, other: EventCounts) -> EventCounts:
         return EventCounts(
             self.types + other.types,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            other.cost if self.cost is None else self.cost + (other.cost or 0.0),
+            self.unpriced | other.unpriced,
         )
 
 
@@ -182,6 +200,8 @@ class RecordingState:
         self.models: dict[tuple[str, int], RecordedCall] = {}
         """The model calls under way, by lane and iteration."""
         self.breakpoints: dict[str, EventData] = {}
+        self.rules: list[EventData] = []
+        """Those of the agent's project."""
         self.lanes: dict[str, LaneState] = {MAIN: LaneState()}
         self.lane = MAIN
         """The one that called a model or was held last."""
@@ -199,9 +219,6 @@ class RecordingState:
     def messages(self) -> list[Any]:
         """Of the lane that called a model or was held last."""
         return self._lane(self.lane).messages
-
-    def messages_of(self, lane: str) -> list[Any]:
-        return self._lane(lane).messages
 
     def status_of(self, lane: str) -> str:
         """`held`, `running`, or `idle` when it does nothing now."""
@@ -287,6 +304,8 @@ class RecordingState:
         self.is_over, self.end_reason = False, None
         self.breakpoints = {}
         self._is_old = "version" not in data
+        self._change_breakpoints(data)
+        self.rules = [rule for rule in _list(data.get("rules")) if isinstance(rule, dict)]
         self._drop_open()
 
     def _drop_open(self) -> None:

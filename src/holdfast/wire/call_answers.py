@@ -183,6 +183,13 @@ class Value(Struct, kw_only=True):
     type: Annotated[str, _about("The name of its type.")]
     length: Annotated[int | UnsetType, _about("Its length, if it has one.")] = UNSET
     json: Annotated[Any, _about("The value itself, if it is small plain data.")] = UNSET
+    marker: Annotated[
+        str | UnsetType,
+        _about(
+            "Why the bytes describe the value and do not restore it: `lazy`, `iterator`, "
+            "`generator`, `unpicklable`, `changing`, `too_large`, `not_captured` and others."
+        ),
+    ] = UNSET
     name: Annotated[str | UnsetType, _about("The parameter that it was passed for, in a hold.")] = (
         UNSET
     )
@@ -197,6 +204,7 @@ class Value(Struct, kw_only=True):
             type=preview["type"],
             length=preview.get("length", UNSET),
             json=preview.get("json", UNSET),
+            marker=preview.get("marker", UNSET),
             name=name,
         )
 
@@ -326,6 +334,9 @@ class CallTree(Struct, kw_only=True):
 class FunctionSummary(Struct, kw_only=True):
     """A function that was registered or called."""
 
+    function_id: Annotated[
+        str, _about("Its id, made from its names: a function has the same one in every server.")
+    ]
     name: Annotated[str, _about("Its name.")]
     alias: Annotated[str | None, _about("The name that the application gave the object.")]
     qualname: Annotated[str | None, _about("Its qualified name.")]

@@ -117,6 +117,9 @@ def parse_preview(given: Any, data: bytes) -> Preview:
         preview["length"] = length
     if "json" in given and len(orjson.dumps(given["json"])) <= MAX_PREVIEW:
         preview["json"] = given["json"]
+    marker = given.get("marker")
+    if isinstance(marker, str):
+        preview["marker"] = shorten(marker)[:MAX_NAME]
     return preview
 
 

@@ -130,6 +130,7 @@ class SentPreview(TypedDict, total=False):
     type: Annotated[str, about("The name of its type.")]
     length: Annotated[int, about("Its length, if it has one.")]
     json: Annotated[Any, about("The value itself, if it is small plain data.")]
+    marker: Annotated[str, about("Why the value itself is not in the bytes, in one word.")]
 
 
 class SentItem(TypedDict, total=False):

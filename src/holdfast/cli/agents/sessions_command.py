@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 
-from holdfast.cli.agents.session_selection import agents_directory
-from holdfast.cli.server_access import AsJson, console
+from holdfast.cli.agents.session_selection import agents_directory, find_named
+from holdfast.cli.server_access import AsJson, console, print_table
 from holdfast.model.agent_events import EventData
 from holdfast.recording.directories import SessionDirectory
 from holdfast.service.agents.recording_scan import RecordingScan, scan_recording
 from holdfast.wire.agent_lines import parse_timestamp
-from holdfast.wire.rest import timestamp
 
 if TYPE_CHECKING:
     from typing_extensions import Required  # in `typing` from Python 3.11 on
-
-_PIPE_WIDTH = 1000
 
 
 class SessionRow(TypedDict, total=False):
@@ -40,6 +37,12 @@ class SessionRow(TypedDict, total=False):
 
 
 def sessions(
+    named: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[WHICH]", help="Only those of this name, or whose id begins or ends so."
+        ),
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also those that have ended or crashed.")
     ] = False,
@@ -49,9 +52,9 @@ def sessions(
     agents = agents_directory()
     current = agents.current_session()
     rows = []
-    for home in agents.list_sessions():
+    for home in agents.list_sessions() if named is None else find_named(agents, named):
         scan = scan_recording(home, look_back=True)
-        if scan is not None and (everything or (scan.is_alive and not scan.is_over)):
+        if scan is not None and (everything or named is not None or not scan.is_over):
             rows.append(_build_row(home, scan, current is not None and current.id == home.id))
     if as_json:
         print(json.dumps({"sessions": rows, "total": len(rows)}))
@@ -60,14 +63,14 @@ def sessions(
         console.print("No agent sessions found")
         return
     ids = Column("id", no_wrap=True, min_width=max(len(row["id"]) for row in rows) + 2)
-    table = Table(ids, "name", "pid", "started", "cwd", "state", box=None)
+    cwd = Column("cwd", overflow="fold")
+    table = Table(ids, "name", "state", "pid", "started", cwd, box=None, padding=(0, 2, 0, 0))
     for row in rows:
         name = f"{row['id']} *" if row["current"] else row["id"]
         started = _format_time(row["startTime"])
-        cells = [row["name"], row["pid"], started, row["cwd"], _format_state(row)]
+        cells = [row["name"], _format_state(row), row["pid"], started, row["cwd"]]
         table.add_row(name, *(str("" if cell is None else cell) for cell in cells))
-    # A pipe has no width that a row would have to fit into.
-    (console if console.is_terminal else Console(width=_PIPE_WIDTH)).print(table)
+    print_table(table)
 
 
 def _build_row(home: SessionDirectory, scan: RecordingScan, is_current: bool) -> SessionRow:
@@ -104,5 +107,10 @@ def _format_state(row: SessionRow) -> str:
 
 
 def _format_time(began: str | None) -> str:
+    """Local time, as `watch` shows it; with the date if that is not today."""
     moment = parse_timestamp(began)
-    return timestamp(moment)[:19].replace("T", " ") if moment else ""
+    if not moment:
+        return ""
+    local = datetime.datetime.fromtimestamp(moment)
+    is_today = local.date() == datetime.date.today()
+    return local.strftime("%H:%M:%S" if is_today else "%Y-%m-%d %H:%M")
