@@ -1120,6 +1120,22 @@ export interface AgentVariableSetEvent {
   };
 }
 
+/** What an expression came to: `result` or `error`. Of a check: `accepted` or `refusal`. */
+export interface AnswerFields {
+  /** The `request_id` that the poll gave. */
+  request_id?: string;
+  /** The value. */
+  result?: SentPreview;
+  /** What it raised. */
+  error?: EvaluationError;
+  /** The decision can be carried out. */
+  accepted?: boolean;
+  /** With `accepted`: what the decider should know about it. */
+  note?: string;
+  /** The decision cannot be carried out. */
+  refusal?: RefusalFields;
+}
+
 /** An application that reports its calls. Nothing of it is needed. */
 export interface ApplicationFields {
   /** The application's name. */
@@ -1140,6 +1156,8 @@ export interface ApplicationFields {
   path?: string[];
   /** `strict`, or `leased` for one that reports in batches. */
   mode?: string;
+  /** Whether it tries decisions before they are taken: it understands `check`. */
+  checks?: boolean;
 }
 
 /** Which running program to attach to, and how. */
@@ -1360,6 +1378,14 @@ export interface CallBreakpointAnswer {
   action?: Record<string, unknown>;
   /** Why it had no answer last. */
   message?: string;
+  /** How many functions that were registered or called it names, so far. */
+  matches?: number;
+  /** If it names none: the functions that are probably meant. */
+  suggestions?: string[];
+  /** What is probably a mistake in it, in sentences. It is in force all the same. */
+  warnings?: string[];
+  /** Why its condition had no answer, the most frequent reason first. */
+  condition_errors?: UndecidedCondition[];
 }
 
 /** A breakpoint that concerns the session was changed. */
@@ -1440,6 +1466,10 @@ export interface CallDecisionAnswer {
   session_id: string;
   /** The state of that session now. */
   status: string;
+  /** Whether the application has tried the decision before it was taken. */
+  checked?: boolean;
+  /** What the application says about how it carries it out. */
+  note?: string;
 }
 
 /** Everything that was recorded of a call. */
@@ -1759,9 +1789,13 @@ export interface CallInstruction {
   exception_cid?: string;
   /** `raise`: the pickled exception, in base64. */
   exception_data?: string;
+  /** `raise`: the positional arguments of the exception's constructor. */
+  exception_args?: SentValue[];
+  /** `raise`: the keyword arguments of the exception's constructor. */
+  exception_kwargs?: Record<string, SentValue>;
   /** `modify`: the positional arguments; null keeps one. */
   modified_args?: (SentValue | null)[];
-  /** `modify`: keyword arguments by name. */
+  /** `modify`: arguments by parameter name. */
   modified_kwargs?: Record<string, SentValue>;
   /** `replace`: the registered function to call instead. */
   function_name?: string;
@@ -1833,6 +1867,8 @@ export interface CallPage {
   looked_at: number;
   /** For how many of them the filter had no answer. */
   undecided: number;
+  /** Why the filter had no answer, the most frequent reason first. */
+  condition_errors?: UndecidedCondition[];
 }
 
 /** A session of calls. */
@@ -2037,9 +2073,13 @@ export interface CompleteAnswer {
   exception_cid?: string;
   /** `raise`: the pickled exception, in base64. */
   exception_data?: string;
+  /** `raise`: the positional arguments of the exception's constructor. */
+  exception_args?: SentValue[];
+  /** `raise`: the keyword arguments of the exception's constructor. */
+  exception_kwargs?: Record<string, SentValue>;
   /** `modify`: the positional arguments; null keeps one. */
   modified_args?: (SentValue | null)[];
-  /** `modify`: keyword arguments by name. */
+  /** `modify`: arguments by parameter name. */
   modified_kwargs?: Record<string, SentValue>;
   /** `replace`: the registered function to call instead. */
   function_name?: string;
@@ -2399,16 +2439,6 @@ export interface EvaluationError {
   message?: string;
 }
 
-/** What an expression came to: `result` or `error`. */
-export interface EvaluationFields {
-  /** The `request_id` that the poll gave. */
-  request_id?: string;
-  /** The value. */
-  result?: SentPreview;
-  /** What it raised. */
-  error?: EvaluationError;
-}
-
 /** Something that happened in a session. */
 export type Event =
   | ProgramEvent
@@ -2637,6 +2667,10 @@ export interface HoldDecision {
   exception_type?: string;
   /** For raise (before), raise (after), raise (exception), raise (model), raise (tool), raise (error): the message of the exception. */
   exception_message?: string;
+  /** For raise (before), raise (after), raise (exception): the positional arguments of its constructor as values, instead of the message. */
+  exception_args?: unknown[];
+  /** For raise (before), raise (after), raise (exception): the keyword arguments of its constructor as values, by name. */
+  exception_kwargs?: Record<string, unknown>;
   /** For raise (before), raise (after), raise (exception): the exception itself, instead of its type. */
   exception?: DecidedValue;
   /** For raise (before), raise (after), raise (exception): the content id of the exception. */
@@ -2645,7 +2679,7 @@ export interface HoldDecision {
   exception_data?: string;
   /** For modify (before): the positional arguments as values; null, or a place left out, keeps the argument. */
   modified_args?: unknown[];
-  /** For modify (before): keyword arguments as values, by name. */
+  /** For modify (before): arguments as values, by parameter name, however they were passed. */
   modified_kwargs?: Record<string, unknown>;
   /** For replace (before): the name under which it was registered. */
   function_name?: string;
@@ -3080,15 +3114,15 @@ export interface Place {
 
 /** What a held call waits for. */
 export interface PollAnswer {
-  /** `waiting`: nobody has decided yet. `ready`: `action` says what to do. `evaluate`: evaluate `expression` and POST the answer. */
+  /** `waiting`: nobody has decided yet. `ready`: `action` says what to do. `evaluate`: evaluate `expression` and POST the answer. `check`: try `action` without doing it, and POST whether it can be done; only applications that say `checks` get this. */
   status: string;
-  /** `ready`: the decision. */
+  /** `ready`, `check`: the decision. */
   action?: CallInstruction;
-  /** `evaluate`: names the evaluation in its answer. */
+  /** `evaluate`, `check`: names the question in its answer. `ready`: of the check. */
   request_id?: string;
   /** `evaluate`: the expression. */
   expression?: string;
-  /** `evaluate`: for how many seconds somebody waits. */
+  /** `evaluate`, `check`: for how many seconds somebody waits. */
   timeout?: number;
   /** `evaluate`: how many characters of the value are wanted. */
   max_chars?: number;
@@ -4100,8 +4134,20 @@ export interface PythonProcess {
 
 /** A report was taken. */
 export interface Receipt {
-  /** `ok`; `late` for the answer to an evaluation that nobody waits for any more. */
+  /** `ok`; `late` for the answer to a question that nobody waits for any more. */
   status?: string;
+}
+
+/** Why an application cannot carry out a decision. */
+export interface RefusalFields {
+  /** What is wrong with it. */
+  message?: string;
+  /** What to do instead. */
+  hint?: string;
+  /** The field of the decision that is wrong. */
+  field?: string;
+  /** What would work, such as the functions that fit. */
+  choices?: string[];
 }
 
 /** A function that an application has at hand. Only `name` is needed. */
@@ -4124,6 +4170,8 @@ export interface RegistrationFields {
   line?: number;
   /** Its content id. */
   target_cid?: string;
+  /** Its parameters, without `self`. */
+  parameters?: SentParameter[];
 }
 
 /** What to change before a program is run over; what is left out stays. */
@@ -4250,6 +4298,22 @@ export interface SentChanges {
   target?: SentItem;
 }
 
+/** What people see of a default value. */
+export interface SentDefault {
+  /** The value as text. */
+  text?: string;
+  /** The name of its type. */
+  type?: string;
+  /** Its length, if it has one. */
+  length?: number;
+  /** The value itself, if it is small plain data. */
+  json?: unknown;
+  /** Why the value itself is not in the bytes, in one word. */
+  marker?: string;
+  /** The value as a Python literal, if it has no `json`. */
+  literal?: string;
+}
+
 /** A frame of the application's stack. */
 export interface SentFrame {
   /** The path of the file. */
@@ -4270,6 +4334,16 @@ export interface SentItem {
   data?: string;
   /** What people see of it. */
   preview?: SentPreview;
+}
+
+/** A parameter of a function. `name` and `kind` are needed. */
+export interface SentParameter {
+  /** The name. */
+  name?: string;
+  /** `positional_only`, `positional_or_keyword`, `var_positional`, `keyword_only` or `var_keyword`. */
+  kind?: string;
+  /** The default value, if there is one. */
+  default?: SentDefault;
 }
 
 /** What people see of a value. */
@@ -4564,9 +4638,13 @@ export interface StartAnswer {
   exception_cid?: string;
   /** `raise`: the pickled exception, in base64. */
   exception_data?: string;
+  /** `raise`: the positional arguments of the exception's constructor. */
+  exception_args?: SentValue[];
+  /** `raise`: the keyword arguments of the exception's constructor. */
+  exception_kwargs?: Record<string, SentValue>;
   /** `modify`: the positional arguments; null keeps one. */
   modified_args?: (SentValue | null)[];
-  /** `modify`: keyword arguments by name. */
+  /** `modify`: arguments by parameter name. */
   modified_kwargs?: Record<string, SentValue>;
   /** `replace`: the registered function to call instead. */
   function_name?: string;
@@ -4616,6 +4694,8 @@ export interface StartFields {
   task?: string;
   /** The call within which it is made. */
   parent_call_id?: string;
+  /** The function's parameters, without `self`. Once for each function is enough. */
+  parameters?: SentParameter[];
   /** Whether expressions can be evaluated in its caller. */
   evaluates?: boolean;
   /** The id of a call that is under way already. */
@@ -4748,6 +4828,14 @@ export interface TracebackFrame {
   locals?: Variable[];
   /** How many variables it had. */
   locals_total?: number;
+}
+
+/** A reason why a condition or a filter had no answer for some calls; these did not match. */
+export interface UndecidedCondition {
+  /** What it could not tell, and why. */
+  error: string;
+  /** For how many calls. */
+  count: number;
 }
 
 /** A breakpoint that was never hit in the run that ended. */
