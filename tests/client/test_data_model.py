@@ -551,7 +551,7 @@ def inherit(thing: Any) -> Any:
 
 
 def inherit_with_option(thing: Any) -> Any:
-    class Further(thing, option=1):  # type: ignore[misc]
+    class Further(thing, option=1):  # type: ignore[misc,call-arg]
         pass
 
     return thing.registered[-1]

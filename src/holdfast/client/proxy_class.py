@@ -144,8 +144,8 @@ def _build_class(cls: type, kind: str, target: Any, hidden: frozenset[str]) -> t
     base = AsyncDebugProxy if is_async else DebugProxy
     # The interpreter's messages have the name, what people read of the class the qualified name.
     space["__qualname__"] = f"{base.__name__}[{cls.__name__}]"
-    proxies: Any = type(cls.__name__, (base,), space)
-    proxies.__slots__ = _forward("__slots__")
+    proxies = type(cls.__name__, (base,), space)
+    proxies.__slots__ = _forward("__slots__")  # type: ignore[attr-defined]
     for flag, pattern in _PATTERN_FLAGS.items():
         if cls.__flags__ & flag:
             pattern.register(proxies)
