@@ -20,7 +20,7 @@ export interface AgentApiRequestEvent {
   timestamp: string | null;
   /** Its fields, as recorded. */
   data: {
-    /** The model calls so far, with this one. */
+    /** The model calls of the lane so far, with this one. */
     iteration: number;
     /** How many messages the request has. */
     messageCount: number;
@@ -61,7 +61,7 @@ export interface AgentApiResponseEvent {
   timestamp: string | null;
   /** Its fields, as recorded. */
   data: {
-    /** The number of the model call. */
+    /** The number of the model call in its lane. */
     iteration: number;
     /** How long the call took, in milliseconds. */
     durationMs: number;
@@ -122,10 +122,12 @@ export interface AgentBreakpointHitEvent {
     breakpoint: unknown;
     /** Of a tool: `id`, `name` and `input`; null otherwise. */
     toolCall: unknown;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration: number;
     /** The agent's own name of the hold that begins. */
     stop: string;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
   };
 }
 
@@ -135,6 +137,8 @@ export interface AgentCommand {
   type: string;
   /** The command's own fields. */
   data?: Record<string, unknown>;
+  /** The lane that is meant, as in `data`; without it every lane, or the one held. */
+  lane?: string | null;
   /** How many seconds to wait for the agent's answer. */
   timeout?: number | null;
 }
@@ -249,6 +253,29 @@ export interface AgentContextCompactionEvent {
   };
 }
 
+/** A fork changed the conversation before its first live model call. */
+export interface AgentConversationEditedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "conversation_edited";
+  /** The same type. */
+  type: "conversation_edited";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The call that it was changed before. */
+    before: Place;
+    /** All messages, as they were wanted. */
+    messages?: unknown;
+    /** The new system prompt. */
+    system?: string;
+  };
+}
+
 /** What a recording holds, counted. */
 export interface AgentCounters {
   /** All events. */
@@ -277,8 +304,10 @@ export interface AgentDecision {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
@@ -339,6 +368,7 @@ export interface AgentErrorEvent {
 export type AgentEvent =
   | AgentSessionStartEvent
   | AgentSessionEndEvent
+  | AgentLaneStartEvent
   | AgentRunStartEvent
   | AgentRunEndEvent
   | AgentUserInputEvent
@@ -357,6 +387,7 @@ export type AgentEvent =
   | AgentCommandAppliedEvent
   | AgentCommandResponseEvent
   | AgentMessageInjectedEvent
+  | AgentConversationEditedEvent
   | AgentVariableSetEvent
   | AgentValueRecordedEvent
   | AgentReplayDivergedEvent
@@ -396,7 +427,7 @@ export interface AgentHold {
   name?: string;
   /** Of a tool: the id of its call. */
   toolId?: string;
-  /** The model calls so far, with this one. */
+  /** That of the model call, or of the one that asked for the tool. */
   iteration?: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
@@ -408,7 +439,7 @@ export interface AgentHold {
   id: string;
   /** The session whose agent waits. */
   session_id: string;
-  /** Why it waits: start, pause, step, breakpoint or rule. */
+  /** Why it waits: start, pause, step, breakpoint, rule or fork. */
   reason: string;
   /** Since when, as an ISO 8601 time in UTC. */
   opened_at: string;
@@ -434,8 +465,10 @@ export interface AgentInspection {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
@@ -448,8 +481,47 @@ export interface AgentInspection {
   pause_pending?: boolean;
   /** What `pause_pending` means. */
   message?: string;
-  /** Its `messages`, `context`, `tools`, `variables` and `stops`, as far as they were asked for. */
+  /** Its `lanes`, and of one `lane` the `messages`, `context`, `tools`, `variables` and `stops`, as far as they were asked for. */
   state: unknown;
+}
+
+/** One of the agents of a process. */
+export interface AgentLane {
+  /** Its name; `main` for one that is alone. */
+  lane: string;
+  /** How many model calls it has made. */
+  iteration: number;
+  /** How many messages its last model call had. */
+  messages: number;
+  /** `held`, `running`, or `idle` when it does nothing now. */
+  status: string;
+  /** The lane that called it. */
+  parent?: string;
+  /** The id of the tool inside which it began. */
+  within?: string;
+}
+
+/** Another agent of the process begins, or begins again inside another tool. */
+export interface AgentLaneStartEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "lane_start";
+  /** The same type. */
+  type: "lane_start";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** Its lane. */
+    lane: string;
+    /** The lane that called it. */
+    parent?: string;
+    /** The id of the tool inside which it begins. */
+    within?: string;
+  };
 }
 
 /** A message was added to the conversation by a command, a decision or a replay. */
@@ -493,11 +565,11 @@ export interface AgentPausedEvent {
   data: {
     /** The agent's own name of the hold: `stop-3`. */
     stop: string;
-    /** `start`, `pause`, `step`, `breakpoint` or `rule`. */
+    /** `start`, `pause`, `step`, `breakpoint`, `rule` or `fork`. */
     reason: string;
     /** What waits: `model` and `tool` have not run, `error` has failed. */
     at: string;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration: number;
     /** The actions that decide the hold. */
     allows: string[];
@@ -542,7 +614,7 @@ export interface AgentReplayDivergedEvent {
     lane?: string;
     /** The name of the tool, model or value. */
     name?: string;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration?: number;
     /** What the recording has; null if it has no more. */
     expected?: unknown;
@@ -610,7 +682,7 @@ export interface AgentRunEndEvent {
   data: {
     /** Whether an exception ended it. */
     isError: boolean;
-    /** The model calls so far. */
+    /** The model calls of its lane so far. */
     iterations: number;
     /** Which agent of the process; left out for the main one. */
     lane?: string;
@@ -689,6 +761,10 @@ export interface AgentSessionStartEvent {
     mode?: string;
     /** Of a fork: how many iterations come from the recording. */
     forkAt?: number;
+    /** Of a fork: the lane whose iterations were counted. */
+    forkLane?: string;
+    /** Of a fork: something was changed where it begins. */
+    edited?: boolean;
     /** The session whose process started this one's process. */
     startedBy?: string;
     /** It begins held: its first call waits for a decision. */
@@ -699,6 +775,8 @@ export interface AgentSessionStartEvent {
     rules?: unknown[];
     /** It goes on with a recording that had begun before. */
     reopened?: boolean;
+    /** 2: iterations are counted per lane. Without it, for the whole process. */
+    version?: number;
   };
 }
 
@@ -720,7 +798,7 @@ export interface AgentStateSnapshotEvent {
     paused: boolean;
     /** What it waits for: always `resume`. */
     waiting: string;
-    /** The model calls so far. */
+    /** That of the lane that is held, or of the first of them. */
     iteration: number;
     /** The agent's own names of the holds. */
     stops: string[];
@@ -735,8 +813,10 @@ export interface AgentStatus {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
@@ -767,6 +847,8 @@ export interface AgentStepCompleteEvent {
   data: {
     /** The iteration that it did. */
     iteration: number;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
   };
 }
 
@@ -782,7 +864,7 @@ export interface AgentStop {
   name?: string;
   /** Of a tool: the id of its call. */
   toolId?: string;
-  /** The model calls so far, with this one. */
+  /** That of the model call, or of the one that asked for the tool. */
   iteration?: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
@@ -800,8 +882,10 @@ export interface AgentSummary {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
@@ -842,8 +926,12 @@ export interface AgentSummary {
   replayOf?: string;
   /** Of a replay: `model` or `full`, what comes from the recording. */
   mode?: string;
-  /** Of a fork: the iterations that are recorded. */
+  /** Of a fork: the recorded iterations. */
   forkAt?: number;
+  /** Of a fork: the lane that was counted, if not the main one. */
+  forkLane?: string;
+  /** Of a fork: whether something was changed where it begins. */
+  edited?: boolean;
   /** What its recording holds; in a list, once it was counted. */
   counters?: AgentCounters;
 }
@@ -909,7 +997,7 @@ export interface AgentToolCallStartEvent {
     name: string;
     /** The arguments that it runs with. */
     input: unknown;
-    /** The model calls so far. */
+    /** That of the model call that asked for it. */
     iteration: number;
     /** A key of the name and the arguments, by which a replay finds it. */
     hash: string;
@@ -3018,7 +3106,7 @@ export interface PingAnswer {
 
 /** The call that a change was made before. */
 export interface Place {
-  /** The model calls so far, with that one. */
+  /** The model calls of the lane so far, with that one. */
   iteration: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
@@ -4098,6 +4186,8 @@ export interface RestartRequest {
   output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
   /** Who decides; whoever comes second is told. */
   by?: string | null;
   /** Other command line arguments. */
@@ -4138,6 +4228,8 @@ export interface RunRequest {
   output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
   /** Who decides; whoever comes second is told. */
   by?: string | null;
 }
