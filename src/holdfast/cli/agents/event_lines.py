@@ -119,6 +119,11 @@ class EventFormatter:
                 return _format_start(data)
             case "session_end":
                 return str(data.get("reason") or "")
+            case "lane_start":
+                parent = f"begins, called by {data['parent']}" if data.get("parent") else "begins"
+                return f"{parent} in {data['within']}" if data.get("within") else parent
+            case "conversation_edited":
+                return ", ".join(name for name in ("system", "messages") if name in data)
             case "user_input":
                 content = self._read(data.get("content"))
                 text = format_message({"content": content})[1] if content else ""
