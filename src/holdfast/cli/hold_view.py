@@ -25,7 +25,7 @@ def list_commands(hold: Hold, url: str | None) -> dict[str, str]:
 
 
 def _list_options(action: str, hold: Hold) -> str:
-    if hold.get("kind") == "calls":
+    if "method_name" in hold:
         names = [argument["name"] for argument in hold.get("arguments", ())]
         name = names[0].lstrip("*") if names and "[" not in names[0] else "0"
         function = next(iter(hold.get("replacements", ())), "NAME")

@@ -14,7 +14,7 @@ from typing import Any
 from holdfast.client import discovery
 from holdfast.client.function_registry import find_misfit, signature_of
 from holdfast.client.invocation import Invocation
-from holdfast.client.recorder import Answer
+from holdfast.client.recorder import Answer, logger
 from holdfast.client.value_preview import build_preview, clean
 
 QUIET_VARIABLE = "HOLDFAST_QUIET"
@@ -34,7 +34,7 @@ def announce_hold(answer: Answer, invocation: Invocation, moment: str, url: str)
     except (
         Exception
     ):  # a closed or a foreign stream, a repr that fails: the call waits all the same
-        pass
+        logger.debug("a held call could not be announced", exc_info=True)
 
 
 def _describe(answer: Answer, invocation: Invocation, moment: str, url: str) -> str:
