@@ -185,7 +185,7 @@ def _build_special_member(cls: type, name: str, qualname: str) -> Any:
 def _copy_description(method: Any, member: Any) -> Any:
     """Give the method the name, the documentation and the signature of what it stands for."""
     try:
-        described = functools.wraps(unwrap_method(member))(method)
+        described: Any = functools.wraps(unwrap_method(member))(method)
         if isinstance(member, staticmethod):  # bound to the proxy, it loses its first parameter
             signature = inspect.signature(member.__func__)
             parameters = (_SELF, *signature.parameters.values())
