@@ -14,6 +14,11 @@ class ProxyOptions:
     follow: bool = False  # what its methods return and its attributes hold is wrapped as well
     on_unpicklable: str | None = None  # None: as the settings say
 
+    @property
+    def lenient(self) -> bool | None:
+        """Whether a call goes on with a value that cannot be stored; None: as configured."""
+        return None if self.on_unpicklable is None else self.on_unpicklable == "placeholder"
+
 
 NO_OPTIONS = ProxyOptions()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.client import value_pickler
 from holdfast.client.references import Omitted
-from holdfast.client.snapshots import describe_error
+from holdfast.client.storage_refusals import describe_error
 
 _MAIN = ("__main__", "__mp_main__")
 
