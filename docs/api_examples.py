@@ -463,14 +463,17 @@ _NUMBERS = {
 }
 _TEXTS = {"user": "ann", "python": "3.12.1", "python_version": "3.12.1", "debugpy": "1.8.22"}
 _IDS = (
-    (re.compile(r"sess_[0-9a-f]{10}"), "sess_{:010x}"),
-    (re.compile(r"calls_[0-9a-f]{8}"), "calls_{:08x}"),
-    (re.compile(r"eval_[0-9a-f]{8}"), "eval_{:08x}"),
+    (re.compile(r"sess_[0-9a-f]{15}"), "sess_9f3c2a7b41d0e{:02x}"),
+    (re.compile(r"calls_[0-9a-f]{15}"), "calls_8d21b6c05f7a9{:02x}"),
+    (re.compile(r"eval_[0-9a-f]{15}"), "eval_b07e64d9315fc{:02x}"),
+    (re.compile(r"hold_[0-9a-f]{15}"), "hold_c4a90d5e72b16{:02x}"),
+    (re.compile(r"cbp_[0-9a-f]{15}"), "cbp_a65f0b83c9d27{:02x}"),
+    (re.compile(r"\bbp_[0-9a-f]{15}"), "bp_e1837cd5a06b4{:02x}"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:5678"),
     (re.compile(r"0x[0-9a-f]{8,16}"), "0x7f81c400a{:03x}"),
     (re.compile(r"cmd_[0-9a-f]{12}"), "cmd_{:012x}"),
     (re.compile(r"debug_\d{8}_\d{6}_\w+"), "debug_20260123_131000_abc{}"),
-    (re.compile(r"\d{10}\.\d{6,9}-\d{3}"), "1769173800.000000-{:03}"),
+    (re.compile(r"\d{10}\.\d{6}-\d{12}"), "1769173800.000000-{:03}482913507"),
     (re.compile(r"\b[0-9a-f]{8}-(?=\d+$)"), "5d8f3a2{}-"),
 )
 

@@ -28,9 +28,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 ELIDED = re.compile(r"(?:, )?…(?=[}\]])")
 
 
-SESSION = "sess_0123456789"
+SESSION = "sess_9f3c2a7b41d0e58"
+POINT = "bp_e1837cd5a06b4c1"
 FOLDER = "/path/to/shop"
-"""Placeholders of the README. A reader uses the id that the server gave, and a folder of theirs."""
+"""Placeholders of the README. A reader uses the ids that the server gave, and their own folder."""
 
 
 FIGURES = [
@@ -103,9 +104,11 @@ def test_the_commands_give_the_answers_that_it_shows(server: Server, tmp_path: P
     create, rest = block.split("S=", 1)
     answers = run(create, tmp_path)
     session_id = answers[0]["session_id"]
-    answers += run(f"S={rest}".replace(SESSION, session_id), tmp_path)
+    point_id = answers[0]["breakpoints_set"][0]["breakpoint_id"]
+    rest = rest.replace(SESSION, session_id).replace(POINT, point_id)
+    answers += run(f"S={rest}", tmp_path)
 
-    written = written_answers(block.replace(SESSION, session_id))
+    written = written_answers(block.replace(SESSION, session_id).replace(POINT, point_id))
     assert len(written) == len(answers)
     assert [pair for pair in zip(written, answers, strict=True) if not matches(*pair)] == []
 

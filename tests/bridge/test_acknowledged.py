@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.command_executor import CommandExecutor
+from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.loop_control import Control
 from holdfast.core.agent_breakpoints import Moment
 from holdfast.model.agent_commands import Command
@@ -23,7 +24,7 @@ class Hasty:
 
     def __init__(self, moment: Moment) -> None:
         self.control = Control(self)
-        self.stops: list[Stop | None] = []
+        self.stops: list[Stop | HoldDecision | None] = []
         self._moment = moment
         self.thread = threading.Thread(target=self._call)
 

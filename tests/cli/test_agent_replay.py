@@ -88,7 +88,7 @@ def test_a_recording_is_shown_at_once(workspace: Workspace, shopping: SessionDir
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = shown.stdout.splitlines()
     assert len(lines) == len(read_events(shopping))
-    assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] tool_call_end +✓ price \(\d+ms\)", lines[7])
+    assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] tool_call_end +✓ price \(\d+ms, tool-1\)", lines[7])
 
 
 def test_it_is_named_by_its_path_as_well(workspace: Workspace, shopping: SessionDirectory) -> None:

@@ -205,8 +205,9 @@ def test_async_proxy_context_manager(app: Application) -> None:
     shop = Shop()
 
     async def main() -> None:
-        async with with_debug(shop) as opened:
-            assert opened is shop
+        proxy = with_debug(shop)
+        async with proxy as opened:
+            assert opened is proxy
         async with with_debug(shop):
             raise KeyError("swallowed")
 

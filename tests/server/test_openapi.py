@@ -118,14 +118,14 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
     with server.session() as session, agent_view(server) as agent:
         agent.agent.ask("big")
         large = agent.wait_for_event("tool_result")["data"]["result"]["$cid"]
-        session.break_at(LOOP, "add", condition="number >= 0")
+        [line_point] = session.break_at(LOOP, "add", condition="number >= 0")
         session.launch(LOOP)
         session.post("/watch", {"expression": "number"})
         server.post("/breakpoint-profiles", {"name": "shown", "breakpoints": []})
         reference = session.get("/frames/0/scopes")["scopes"][0]["reference"]
         thread, hold = (session.get("/status")[name] for name in ("thread_id", "hold_id"))
         ids = {"session_id": session.id, "thread_id": thread, "frame_id": 0, "hold_id": hold}
-        ids |= {"reference": reference, "breakpoint_id": "bp_1", "name": "shown"}
+        ids |= {"reference": reference, "breakpoint_id": line_point, "name": "shown"}
         point = server.post("/api/breakpoints", {"function": "shown", "condition": "args[0] == 1"})
         app = HttpApplication(server, name="shown")
         call = app.start("shown", 1)

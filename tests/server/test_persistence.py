@@ -55,6 +55,7 @@ class Restarted:
     gone: list[str]
     project: Path
     events: list[Any]
+    point: str
 
 
 @pytest.fixture(scope="module", params=[Server.stop, kill], ids=["stopped", "killed"])
@@ -68,7 +69,7 @@ def restarted(
         for name in ("paused", "created", "over", "deleted")
     )
     idle = Session(first, first.post("/sessions", {"timeout_minutes": 0.005})["session_id"])
-    paused.break_at(LOOP, "add", condition="number == 3")
+    [point] = paused.break_at(LOOP, "add", condition="number == 3")
     paused.post("/watch", {"expression": "total"})
     paused.post("/exception-breakpoints", {"filters": ["uncaught"]})
     paused.launch(LOOP, args=["x"])
@@ -89,7 +90,7 @@ def restarted(
     for session in (paused, created, over):
         session.server = second
     gone = [deleted.id, idle.id]
-    yield Restarted(second, paused, created, over, gone, home / "project", events)
+    yield Restarted(second, paused, created, over, gone, home / "project", events, point)
     second.stop()
 
 
@@ -107,7 +108,7 @@ def test_a_session_can_be_run_again_after_the_server_is_gone(restarted: Restarte
     assert (found["name"], found["recoverable"]) == ("paused", True)
     kept = again.get("/breakpoints")
     [point] = kept["breakpoints"]
-    assert (point["id"], point["condition"]) == ("bp_1", "number == 3")
+    assert (point["id"], point["condition"]) == (restarted.point, "number == 3")
     assert point["verified"] is True
     assert kept["exception_breakpoints"]["filters"] == ["uncaught"]
     assert [each["expression"] for each in again.get()["watches"]] == ["total"]

@@ -283,7 +283,7 @@ export interface AgentDecision {
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -402,11 +402,13 @@ export interface AgentHold {
   lane?: string;
   /** The breakpoint that it stopped at. */
   breakpoint?: Record<string, unknown>;
+  /** The rule of the project that holds it. After its `timeout`, in seconds, it decides by itself what `onTimeout` says. */
+  rule?: Record<string, unknown>;
   /** The same id as `hold_id`. */
   id: string;
   /** The session whose agent waits. */
   session_id: string;
-  /** Why it waits: pause, step or breakpoint. */
+  /** Why it waits: start, pause, step, breakpoint or rule. */
   reason: string;
   /** Since when, as an ISO 8601 time in UTC. */
   opened_at: string;
@@ -438,7 +440,7 @@ export interface AgentInspection {
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -491,7 +493,7 @@ export interface AgentPausedEvent {
   data: {
     /** The agent's own name of the hold: `stop-3`. */
     stop: string;
-    /** `pause`, `step` or `breakpoint`. */
+    /** `start`, `pause`, `step`, `breakpoint` or `rule`. */
     reason: string;
     /** What waits: `model` and `tool` have not run, `error` has failed. */
     at: string;
@@ -513,6 +515,8 @@ export interface AgentPausedEvent {
     error?: ErrorText;
     /** The breakpoint that it stopped at. */
     breakpoint?: unknown;
+    /** The rule that holds it, with its timeout if it has one. */
+    rule?: unknown;
   };
 }
 
@@ -567,9 +571,9 @@ export interface AgentResumedEvent {
   data: {
     /** The agent's own name of the hold. */
     stop: string;
-    /** The action that was decided, or `withdrawn`. */
+    /** The action that was decided, `deny` (by a rule) or `withdrawn`. */
     action: string;
-    /** Who decided it. */
+    /** Who decided it; `rule-1` if nobody did, and the rule had a timeout. */
     by: string;
     /** Of `modify`: the arguments that were changed. */
     input?: unknown;
@@ -583,6 +587,10 @@ export interface AgentResumedEvent {
     role?: string;
     /** Of `inject`: the content of the message. */
     content?: unknown;
+    /** The rule that decided it after its timeout. */
+    rule?: unknown;
+    /** What the rule says about it. */
+    message?: string;
   };
 }
 
@@ -673,7 +681,7 @@ export interface AgentSessionStartEvent {
     provider: string | null;
     /** Its model, if it is known yet. */
     model: string | null;
-    /** The session that it was forked from or belongs to. */
+    /** The session that it was forked from, else the one in `startedBy`. */
     parent?: string;
     /** Of a replay: the session that it repeats. */
     replayOf?: string;
@@ -681,6 +689,14 @@ export interface AgentSessionStartEvent {
     mode?: string;
     /** Of a fork: how many iterations come from the recording. */
     forkAt?: number;
+    /** The session whose process started this one's process. */
+    startedBy?: string;
+    /** It begins held: its first call waits for a decision. */
+    hold?: boolean;
+    /** The breakpoints that it begins with. */
+    breakpoints?: unknown[];
+    /** The rules of its project, first come first. */
+    rules?: unknown[];
     /** It goes on with a recording that had begun before. */
     reopened?: boolean;
   };
@@ -725,7 +741,7 @@ export interface AgentStatus {
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -772,6 +788,8 @@ export interface AgentStop {
   lane?: string;
   /** The breakpoint that it stopped at. */
   breakpoint?: Record<string, unknown>;
+  /** The rule of the project that holds it. After its `timeout`, in seconds, it decides by itself what `onTimeout` says. */
+  rule?: Record<string, unknown>;
 }
 
 /** An agent session as a list shows it, and on its own. */
@@ -788,7 +806,7 @@ export interface AgentSummary {
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -814,8 +832,12 @@ export interface AgentSummary {
   provider?: string;
   /** The model that it calls. */
   model?: string;
-  /** The session that it was forked from. */
+  /** The session that it was forked from, else the one in `startedBy`. */
   parent?: string;
+  /** The session whose process started this one's process. */
+  startedBy?: string;
+  /** The rules of its project's `holdfast.toml`; the first one that fits a call counts. `source` is the file and the line. */
+  rules?: (Record<string, unknown>)[];
   /** Of a replay: the session that it replays. */
   replayOf?: string;
   /** Of a replay: `model` or `full`, what comes from the recording. */
@@ -860,6 +882,8 @@ export interface AgentToolCallEndEvent {
     cancelled?: boolean;
     /** It was cancelled, and may still run. */
     abandoned?: boolean;
+    /** A rule denied it, and it did not run. */
+    denied?: boolean;
     /** What was decided about the failure. */
     decision?: unknown;
   };
@@ -2341,7 +2365,7 @@ export interface ExportedBreakpoint {
   enabled?: boolean;
   /** Whether a missing file is an error. */
   strict?: boolean;
-  /** The breakpoint's id, such as `bp_1`. */
+  /** The id that it had. In the new session it has another one. */
   id?: string | null;
 }
 
@@ -2437,6 +2461,8 @@ export interface FunctionList {
 
 /** A function that was registered or called. */
 export interface FunctionSummary {
+  /** Its id, made from its names: a function has the same one in every server. */
+  function_id: string;
   /** Its name. */
   name: string;
   /** The name that the application gave the object. */

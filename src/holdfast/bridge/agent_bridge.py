@@ -25,9 +25,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
-from holdfast.bridge import flow_driver, flows, function_wrappers, state_snapshot
+from holdfast.bridge import flow_driver, flows, function_wrappers, process_parent, state_snapshot
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_run import Run, current_lane
+from holdfast.bridge.begin_held import NOT_ARMED, Arming
 from holdfast.bridge.bridge_errors import Diverged
 from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.command_listener import Listener
@@ -37,6 +38,7 @@ from holdfast.bridge.recorded_values import Values, safe_repr
 from holdfast.bridge.redaction import Redaction
 from holdfast.bridge.replay_tape import FULL, ReplayTape
 from holdfast.bridge.server_registration import Registration
+from holdfast.core.agent_rules import AgentRule
 from holdfast.model.agent_commands import REJECTED
 from holdfast.model.agent_events import (
     COMMAND_APPLIED,
@@ -89,7 +91,9 @@ class Bridge:
         provider: str | None = None,
         model: str | None = None,
         tape: ReplayTape | None = None,
-        parent: str | None = None,
+        started_by: str | None = None,
+        rules: tuple[AgentRule, ...] = (),
+        arming: Arming = NOT_ARMED,
     ) -> None:
         self.name = name
         self.home = home
@@ -109,10 +113,15 @@ class Bridge:
         self.control = Control(self)
         self.control.apply_settings = lambda: self.apply_settings(MAIN)
         self.commands = CommandExecutor(self.control)
+        self.control.rules = rules
+        if home is not None:  # without its files nobody could decide what is held
+            self.control.holds_first = arming.first_call
+            for point in arming.breakpoints:
+                self.commands.add_breakpoint(point)
         contents = None if home is None else ContentFiles(home.contents)
         self.values = Values(contents, Redaction(redact))
         if home is not None:
-            self._open(home, parent)
+            self._open(home, started_by)
 
     # -- its life --------------------------------------------------------------------------------
 
@@ -124,7 +133,7 @@ class Bridge:
     def directory(self) -> Path | None:
         return None if self.home is None else self.home.path
 
-    def _open(self, home: SessionDirectory, parent: str | None) -> None:
+    def _open(self, home: SessionDirectory, started_by: str | None) -> None:
         is_reopened = self._resume(home)
         self._journal = EventWriter(home.events, home.id, home.agents.server_bell)
         about: SessionMetadata = {
@@ -153,8 +162,10 @@ class Bridge:
             if self.tape.fork_at is not None:
                 about["forkAt"] = started["forkAt"] = self.tape.fork_at
                 about["parent"] = started["parent"] = self.tape.home.id
-        if parent is not None:
-            about["parent"] = started["parent"] = parent
+        if started_by is not None:
+            about["startedBy"] = started["startedBy"] = started_by
+            about["parent"] = started["parent"] = about.get("parent", started_by)
+        self._describe_arming(about, started)
         if is_reopened:
             started["reopened"] = True
         self._about = about
@@ -168,10 +179,22 @@ class Bridge:
             self._warn_of_side_effects(self.tape)
         self._listener = Listener(home, self.control, self.commands, self._emit_snapshot)
         self._listener.start()
+        self.control.can_be_asked = True
         self._registration = Registration(home)
         threading.Thread(
             target=self._run_background_work, name="holdfast-tidy", daemon=True
         ).start()
+
+    def _describe_arming(self, about: SessionMetadata, started: SessionStart) -> None:
+        """What holds the loop from its first call on."""
+        control = self.control
+        if control.rules:
+            about["rules"] = [rule.to_json() for rule in control.rules]
+            started["rules"] = list(about["rules"])
+        if control.holds_first:
+            started["hold"] = True
+        if control.breakpoints:
+            started["breakpoints"] = [point.to_json() for point in control.breakpoints.values()]
 
     def _resume(self, home: SessionDirectory) -> bool:
         """Go on with a session that was there before; whether it was.
@@ -232,6 +255,7 @@ class Bridge:
         self._about["endTime"] = agent_lines.format_timestamp(time.time())
         self._write_metadata()
         home = self.home
+        process_parent.leave(home.id)
         _log_failure(lambda: session_index.unregister(home))
         self._journal.close()
         liveness.release(home.lock)
@@ -262,7 +286,9 @@ class Bridge:
         """In a forked child: the session is the parent's."""
         self._lock = threading.Lock()
         self.is_over = True
+        rules = self.control.rules
         self.control = Control(self)
+        self.control.rules = rules  # what is denied stays denied
         self.commands = CommandExecutor(self.control)
         self._listener = None
         self.values.contents = None

@@ -22,6 +22,8 @@ class Stop:
     call: Any = None
     """The call of a model that it holds."""
     decision: HoldDecision | None = None
+    timer: threading.Timer | None = None
+    """Decides it when its rule says so, if nobody has."""
     _reached: threading.Event = field(default_factory=threading.Event)
     _waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -7,8 +7,9 @@ is not carried out a second time.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from holdfast.bridge import hold_decision
 from holdfast.bridge.hold_decision import HoldDecision
@@ -267,9 +268,17 @@ class CommandExecutor:
                 return Plan(APPLIED, lambda: self._add(command, point))
             case "list":
                 data = {"breakpoints": [point.to_json() for point in points.values()]}
+                if self._control.rules:
+                    data["rules"] = [rule.to_json() for rule in self._control.rules]
                 return Plan(APPLIED, lambda: self._respond(command, data=data))
             case "clear":
                 point_id = command.data.get("id")
+                for rule in self._control.rules:
+                    if rule.id == point_id:
+                        raise ValueError(
+                            f"{rule.id} is a rule of {rule.source}: it counts until the file is "
+                            "changed and the agent started again"
+                        )
                 if point_id not in points:
                     raise ValueError(f"there is no breakpoint {str(point_id)[:100]!r}")
                 return Plan(APPLIED, lambda: self._clear(command, [point_id]))
@@ -278,6 +287,11 @@ class CommandExecutor:
             case _:
                 raise ValueError(f"action is add, list, clear or clear-all, not {action!r:.100}")
 
+    def add_breakpoint(self, data: Mapping[str, Any]) -> None:
+        """One that the session begins with."""
+        point = rules.parse_breakpoint(data, f"bp-{next(self._points)}")
+        self._control.breakpoints[point.id] = point
+
     def _add(self, command: Command, point: AgentBreakpoint) -> None:
         self._control.breakpoints[point.id] = point
         self._respond(command, data={"breakpoint": point.to_json(), "id": point.id})
@@ -285,4 +299,7 @@ class CommandExecutor:
     def _clear(self, command: Command, ids: list[str]) -> None:
         for point_id in ids:
             self._control.breakpoints.pop(point_id, None)
-        self._respond(command, data={"cleared": ids})
+        data: dict[str, Any] = {"cleared": ids}
+        if self._control.rules:
+            data["rules"] = [rule.to_json() for rule in self._control.rules]
+        self._respond(command, data=data)

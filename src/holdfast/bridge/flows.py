@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_stop import Stop
-from holdfast.bridge.bridge_errors import Diverged, ToolCancelled
+from holdfast.bridge.bridge_errors import Diverged, ModelDenied, ToolCancelled, ToolDenied
 from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, make_throwable, within
 from holdfast.bridge.hold_decision import HoldDecision, build_error
 from holdfast.bridge.loop_control import encode_lazily
 from holdfast.bridge.model_request import PendingCall, Request, join_texts
 from holdfast.bridge.recorded_values import error_message
 from holdfast.core import agent_breakpoints as rules
+from holdfast.core import agent_rules
 from holdfast.core.agent_breakpoints import Moment
 from holdfast.model.agent_events import (
     API_RESPONSE,
@@ -64,11 +65,16 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
             *(rules.TOOL, call.name, iteration, bridge.tokens, requested),
             encode_lazily(requested),
             lane=call.lane,
+            rule_actions=_list_rule_actions(
+                entry, is_live=decision is None and not bridge.replays_tools
+            ),
         )
         about: HeldCall = {"name": call.name, "toolId": tool_id, "input": requested}
         stop = control.stop_at_tool(moment, about, tool_id, call.allows)
-        if stop is not None:
+        if isinstance(stop, Stop):
             decision, held_ms = yield from _hold(bridge, stop)
+        elif stop is not None:
+            decision = stop
     effective = requested
     event: ToolCallStart = {
         "toolId": tool_id,
@@ -125,6 +131,8 @@ def _perform_tool(
                 raise make_throwable(build_error(decision.data))
             case "cancel":
                 raise ToolCancelled(f"{call.name} was cancelled before it ran", tool_id=tool_id)
+            case "deny":
+                raise ToolDenied(str(decision.data["message"]), tool_id=tool_id)
     if entry is not None and bridge.replays_tools:
         return _replay_outcome(bridge, entry)
     return (yield Perform(effective, tool_id))
@@ -202,7 +210,9 @@ def _fail_tool(
         event["errorMarker"] = marker
     if held_ms:
         event["heldMs"] = round(held_ms, 3)
-    if isinstance(error, ToolCancelled) and error.tool_id == tool_id:
+    if isinstance(error, ToolDenied) and error.tool_id == tool_id:
+        event["denied"] = True
+    elif isinstance(error, ToolCancelled) and error.tool_id == tool_id:
         event["cancelled"], event["abandoned"] = not error.abandoned, error.abandoned
     decision = None
     if isinstance(error, Exception):
@@ -246,9 +256,12 @@ def run_model(bridge: Bridge, call: ModelCall) -> Flow:
             *(rules.MODEL, call.model or "", iteration, bridge.tokens),
             *(call.settings, encode_lazily(call.settings)),
             lane=call.lane,
+            rule_actions=_list_rule_actions(entry, is_live=False),
         )
         stop = control.stop_at_model(moment, about, pending, call.allows)
-        if stop is not None:
+        if stop is not None and not isinstance(stop, Stop):
+            decision = stop
+        elif stop is not None:
             decision, held_ms = yield from _hold(bridge, stop)
             request = Request(bridge, call, lane)  # messages may have been injected
     if decision is not None and decision.action == "modify":
@@ -293,6 +306,8 @@ def _perform_model(
         return _load_result(call, decision)
     if decision is not None and decision.action == "raise":
         raise make_throwable(build_error(decision.data))
+    if decision is not None and decision.action == "deny":
+        raise ModelDenied(str(decision.data["message"]))
     if entry is not None:
         return _replay_outcome(bridge, entry, call.load)
     return (yield Perform(call))
@@ -428,6 +443,13 @@ def _hold_error(
     if stop is None:
         return repeated, 0.0
     return (yield from _hold(bridge, stop))
+
+
+def _list_rule_actions(entry: RecordedCall | None, *, is_live: bool) -> tuple[str, ...]:
+    """The rules that count. What was recorded was decided then, and only what runs is denied."""
+    if entry is None:
+        return agent_rules.ACTIONS
+    return (agent_rules.DENY, agent_rules.ALLOW) if is_live else (agent_rules.ALLOW,)
 
 
 def _repeat_decision(bridge: Bridge, entry: RecordedCall | None) -> HoldDecision | None:

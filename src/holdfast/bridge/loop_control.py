@@ -19,6 +19,7 @@ from holdfast.bridge.recorded_values import list_texts
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint, Moment
+from holdfast.core.agent_rules import ALLOW, DENY, HOLD, AgentRule, find_rule
 from holdfast.model import agent_commands
 from holdfast.model.agent_events import (
     BREAKPOINT_HIT,
@@ -67,6 +68,12 @@ class Control:
         self.lock = threading.RLock()
         self._numbers = itertools.count(1)
         self.breakpoints: dict[str, AgentBreakpoint] = {}
+        self.rules: tuple[AgentRule, ...] = ()
+        """Those of the project. Nobody changes them while the agent runs."""
+        self.holds_first = False
+        """Whether the next call is held, whatever it is: the session began so."""
+        self.can_be_asked = False
+        """Whether somebody can decide a hold: there are files for it, and they are read."""
         self.stops: dict[str, Stop] = {}
         self.injections: list[Injection] = []
         self.settings: list[Setting] = []
@@ -97,6 +104,8 @@ class Control:
         """Nothing was asked for that could hold anything: a glance, without the lock."""
         return not (
             self.breakpoints
+            or self.rules
+            or self.holds_first
             or self.is_executing
             or self.pause_command is not None
             or self._steps is not None
@@ -108,11 +117,15 @@ class Control:
         about: HeldCall,
         call: Any,
         allows: tuple[str, ...] = agent_commands.AT_MODEL,
-    ) -> Stop | None:
+    ) -> Stop | HoldDecision | None:
+        """Where the call waits, or what a rule has decided of it."""
         if self.is_idle:
             return None
         with self.lock:
-            reason = None
+            rule = self._find_rule(moment)
+            if (denial := self._deny(rule, moment)) is not None:
+                return denial
+            reason = self._take_first(rule)
             if self._steps is not None:
                 self._steps -= 1
                 if self._steps < 0:
@@ -120,16 +133,18 @@ class Control:
                     self._complete_step()
                 else:
                     self._stepped = moment.iteration
-            pause, hit = self.pause_command, self._count_hits(moment)
+            pause, hit = self.pause_command, self._count_hits(moment, rule)
             if pause is not None:
                 reason = "pause"
                 self.pause_command = None
             if hit is not None:
                 reason = "breakpoint"
+            if _is_hold(rule):
+                reason = "rule"
             if reason is None:
                 return None
             self._steps = None
-            stop = self._open_stop(reason, moment, about, allows, hit)
+            stop = self._open_stop(reason, moment, about, allows, hit, rule=rule)
             stop.call = call
             if pause is not None:
                 self._acknowledge(pause, "pause")
@@ -144,28 +159,60 @@ class Control:
         about: HeldCall,
         tool_id: str,
         allows: tuple[str, ...] = agent_commands.AT_TOOL,
-    ) -> Stop | None:
-        return self._stop_at_breakpoint(moment, about, allows, tool_id)
+    ) -> Stop | HoldDecision | None:
+        """Where the tool waits, or what a rule has decided of it."""
+        with self.lock:
+            rule = self._find_rule(moment)
+            if (denial := self._deny(rule, moment)) is not None:
+                return denial
+            reason = self._take_first(rule)
+            hit = self._count_hits(moment, rule)
+            if hit is not None:
+                reason = "breakpoint"
+            if _is_hold(rule):
+                reason = "rule"
+            if reason is None:
+                return None
+            return self._open_stop(reason, moment, about, allows, hit, tool_id, rule)
 
     def stop_at_error(
         self, moment: Moment, about: HeldCall, allows: tuple[str, ...] = agent_commands.AT_ERROR
     ) -> Stop | None:
-        allows = tuple(action for action in agent_commands.AT_ERROR if action in allows)
-        return self._stop_at_breakpoint(moment, about, allows)
-
-    def _stop_at_breakpoint(
-        self, moment: Moment, about: HeldCall, allows: tuple[str, ...], tool_id: str | None = None
-    ) -> Stop | None:
         if not self.breakpoints and not self.is_executing:
             return None
+        allows = tuple(action for action in agent_commands.AT_ERROR if action in allows)
         with self.lock:
-            hit = self._count_hits(moment)
+            hit = self._count_hits(moment, self._find_rule(moment))
             if hit is None:
                 return None
-            return self._open_stop("breakpoint", moment, about, allows, hit, tool_id)
+            return self._open_stop("breakpoint", moment, about, allows, hit)
 
-    def _count_hits(self, moment: Moment) -> AgentBreakpoint | None:
-        """Every breakpoint counts its hit; the first one is named."""
+    def _find_rule(self, moment: Moment) -> AgentRule | None:
+        rule = find_rule(self.rules, moment) if self.rules else None
+        return rule if rule is not None and rule.action in moment.rule_actions else None
+
+    def _deny(self, rule: AgentRule | None, moment: Moment) -> HoldDecision | None:
+        """What becomes of a call that a rule does not let pass, if it is one."""
+        if rule is None:
+            return None
+        rule.hits += 1
+        if rule.action == DENY:
+            return _build_denial(rule, moment, "is denied by a rule of this project")
+        if rule.action == HOLD and not self.can_be_asked:
+            return _build_denial(rule, moment, "has to be decided, and nobody can be asked")
+        return None
+
+    def _take_first(self, rule: AgentRule | None) -> str | None:
+        """The reason of the hold that the session begins with; None once it was held."""
+        if not self.holds_first or _is_allowed(rule):
+            return None
+        self.holds_first = False
+        return "start"
+
+    def _count_hits(self, moment: Moment, rule: AgentRule | None) -> AgentBreakpoint | None:
+        """Every breakpoint counts its hit; the first one is named. What a rule allows is no hit."""
+        if _is_allowed(rule):
+            return None
         hits = [point for point in self.breakpoints.values() if point.is_hit(moment)]
         return hits[0] if hits else None
 
@@ -177,6 +224,7 @@ class Control:
         allows: tuple[str, ...],
         hit: AgentBreakpoint | None,
         tool_id: str | None = None,
+        rule: AgentRule | None = None,
     ) -> Stop:
         stop_id = f"stop-{next(self._numbers)}"
         event: Paused = {
@@ -189,6 +237,8 @@ class Control:
         }
         if moment.lane != MAIN:
             event["lane"] = moment.lane
+        if rule is not None and reason == "rule":
+            event["rule"] = rule.to_json()
         if hit is not None:
             event["breakpoint"] = hit.to_json()
             call = {"id": tool_id, "name": moment.name, "input": about.get("input")}
@@ -205,10 +255,32 @@ class Control:
         stop = Stop(stop_id, moment.at, allows, event, tool_id)
         self.stops[stop_id] = stop
         self.loop.emit(PAUSED(event))
+        if rule is not None and reason == "rule":
+            self._set_timer(stop, rule, moment)
         return stop
+
+    def _set_timer(self, stop: Stop, rule: AgentRule, moment: Moment) -> None:
+        """The rule decides what nobody has decided in time."""
+        if rule.timeout is None or rule.on_timeout == HOLD:
+            return
+        why = f"was not decided within {rule.timeout:g} s"
+        if rule.on_timeout == DENY:
+            decision = _build_denial(rule, moment, why)
+        else:
+            decision = HoldDecision("continue", rule.id, {"rule": rule.to_json(), "message": why})
+
+        def decide() -> None:
+            with self.lock:
+                self.release(stop, decision)
+
+        stop.timer = threading.Timer(rule.timeout, decide)
+        stop.timer.daemon = True
+        stop.timer.start()
 
     def leave(self, stop: Stop) -> None:
         """The loop goes on from it, decided or not."""
+        if stop.timer is not None:
+            stop.timer.cancel()
         with self.lock:
             if self.stops.pop(stop.id, None) is not None:
                 self.loop.emit(RESUMED({"stop": stop.id, "action": "withdrawn", "by": "agent"}))
@@ -239,7 +311,7 @@ class Control:
     def close(self) -> None:
         """Nobody listens any more: nothing is held, and what was held does not run."""
         with self.lock:
-            self.is_closed = True
+            self.is_closed, self.can_be_asked, self.holds_first = True, False, False
             self.breakpoints.clear()
             self.pause_command, self._steps = None, None
             message = "the session was closed while this was held"
@@ -291,6 +363,20 @@ class Control:
         self._stepped = max(iterations, default=0)
         self._steps = 0 if held else 1
         self._step_command = command_id
+
+
+def _is_allowed(rule: AgentRule | None) -> bool:
+    return rule is not None and rule.action == ALLOW
+
+
+def _is_hold(rule: AgentRule | None) -> bool:
+    return rule is not None and rule.action == HOLD
+
+
+def _build_denial(rule: AgentRule, moment: Moment, why: str) -> HoldDecision:
+    what = moment.name or f"the {moment.at}"
+    message = f"{what} {why} ({rule.id}: {rule.title})"
+    return HoldDecision("deny", rule.id, {"rule": rule.to_json(), "message": message})
 
 
 def encode_lazily(value: Any) -> Callable[[], Sequence[str]]:

@@ -38,7 +38,7 @@ from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
 MODEL, FULL = "model", "full"
-NOT_DONE = ("skip", "raise", "cancel")
+NOT_DONE = ("skip", "raise", "cancel", "deny")
 """Decisions by which a tool did not run."""
 
 

@@ -11,7 +11,9 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
+from holdfast.bridge import begin_held, process_parent, project_file
 from holdfast.bridge.agent_bridge import Bridge
+from holdfast.bridge.begin_held import Hold
 from holdfast.bridge.replay_tape import FULL, MODEL, ReplayTape
 from holdfast.client.discovery import data_dir
 from holdfast.recording import liveness
@@ -36,13 +38,19 @@ def start(
     provider: str | None = None,
     model: str | None = None,
     redact: bool | Sequence[str] = True,
+    hold: Hold = False,
 ) -> Bridge:
     """Begin a session; with `session`, go on with one whose agent has ended.
+
+    With `hold`, its first call is held, or what a breakpoint such as `"tool:write_*"` says. The
+    rules of the project's `holdfast.toml` count from the first call on. A mistake in one of these
+    raises here.
 
     What cannot be written does not stop an agent: without a directory the bridge is there, and
     records nothing.
     """
     global _latest
+    rules, arming = project_file.read_nearest().rules, begin_held.read_arming(hold)
     tape = _tape(directory)
     home: SessionDirectory | None = None
     try:
@@ -61,11 +69,20 @@ def start(
             provider=provider,
             model=model,
             tape=tape,
-            parent=os.environ.get("HOLDFAST_AGENT_PARENT"),
+            started_by=process_parent.find(),
+            rules=rules,
+            arming=arming,
         )
     except OSError as problem:
         logger.warning("this agent is not recorded: %s", problem)
-        bridge = Bridge(name, None, redact=redact, provider=provider, model=model, tape=tape)
+        bridge = Bridge(
+            name, None, redact=redact, provider=provider, model=model, tape=tape, rules=rules
+        )
+    if bridge.home is None and arming:
+        logger.warning("it does not begin held: without its files, nobody could let it go on")
+    elif arming or os.environ.get(begin_held.ANNOUNCE_VARIABLE):
+        begin_held.announce(bridge.id, arming)
+    process_parent.enter(bridge.id)
     _bridges.add(bridge)
     _latest = weakref.ref(bridge)
     return bridge
@@ -130,6 +147,7 @@ def _close_all() -> None:
 
 
 def _detach_child() -> None:
+    process_parent.detach_child()
     for bridge in list(_bridges):
         bridge.detach_child()
 

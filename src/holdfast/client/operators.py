@@ -10,6 +10,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.client.hidden_frames import call_from_caller, hide_module
+
 Binary = Callable[[Any, Any], Any]
 
 _ARITHMETIC: dict[str, Binary] = {
@@ -51,7 +53,7 @@ _COMPARISONS: dict[str, Binary] = {
 
 
 def _swap_operands(function: Binary) -> Binary:
-    return lambda mine, other: function(other, mine)
+    return lambda mine, other: call_from_caller(function, other, mine)
 
 
 BINARY: dict[str, Binary] = {
@@ -60,3 +62,5 @@ BINARY: dict[str, Binary] = {
     "__rpow__": _swap_operands(operator.pow),
 }
 INPLACE: dict[str, Binary] = {f"__i{name}__": function for name, function in _INPLACE.items()}
+
+hide_module(__name__)

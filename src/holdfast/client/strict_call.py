@@ -100,6 +100,8 @@ class StrictCall:
         if answer.get("action") is not None:  # decided at a hold, or by a breakpoint beforehand
             with without_interception():
                 outcome = decision_effects.decide_after(recorder, answer, outcome, invocation)
+        if outcome.error is None:
+            outcome.value = invocation.deliver(outcome.value)
         return outcome
 
     # -- the question ---------------------------------------------------------------------------

@@ -29,7 +29,7 @@ CONDITION_NAMES = ("at", "tool", "model", "input", "iteration", "tokens", "error
 _MAX_REGEX = 1000
 _FEW = 16  # repetitions that are as good as none
 # What the other shape calls `condition`, under the name that this one has for it.
-_MAIN_FIELD = {
+MAIN_FIELD = {
     "tool": "name",
     "model": "name",
     "error": "name",
@@ -52,6 +52,8 @@ class Moment:
     texts: Callable[[], Sequence[str]]
     error: dict[str, str] | None = None
     lane: str = "main"
+    rule_actions: tuple[str, ...] = ("hold", "deny", "allow")
+    """The actions of rules that count here: a replay does not ask again."""
 
     @property
     def is_about_tool(self) -> bool:
@@ -126,7 +128,7 @@ class AgentBreakpoint:
             main = self.regex.pattern
         elif self.on == "condition" and self.condition is not None:
             main = self.condition.text
-        fields = {"id": self.id, "on": self.on, "type": self.on, _MAIN_FIELD[self.on]: main}
+        fields = {"id": self.id, "on": self.on, "type": self.on, MAIN_FIELD[self.on]: main}
         fields["hits"] = self.hits
         if self.condition is not None and self.on != "condition":
             fields["if"] = self.condition.text
@@ -142,7 +144,7 @@ def parse_breakpoint(data: Mapping[str, Any], breakpoint_id: str) -> AgentBreakp
     on = data.get("on", data.get("type"))
     if on not in KINDS:
         raise _invalid(f"on is one of {', '.join(KINDS)}, not {on!r:.100}", "on")
-    main = _MAIN_FIELD[on]
+    main = MAIN_FIELD[on]
     given = data.get(main)
     condition = data.get("if")
     if "on" not in data and main != "condition" and given is None:

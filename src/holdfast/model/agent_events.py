@@ -86,10 +86,16 @@ class SessionStart(TypedDict):
     cwd: Annotated[str, "The directory that the agent runs in."]
     provider: Annotated[str | None, "The provider of its models, if it is known yet."]
     model: Annotated[str | None, "Its model, if it is known yet."]
-    parent: NotRequired[Annotated[str, "The session that it was forked from or belongs to."]]
+    parent: NotRequired[
+        Annotated[str, "The session that it was forked from, else the one in `startedBy`."]
+    ]
     replayOf: NotRequired[Annotated[str, "Of a replay: the session that it repeats."]]
     mode: NotRequired[Annotated[str, "Of a replay: what comes from the recording."]]
     forkAt: NotRequired[Annotated[int, "Of a fork: how many iterations come from the recording."]]
+    startedBy: NotRequired[Annotated[str, "The session whose process started this one's process."]]
+    hold: NotRequired[Annotated[bool, "It begins held: its first call waits for a decision."]]
+    breakpoints: NotRequired[Annotated[list[object], "The breakpoints that it begins with."]]
+    rules: NotRequired[Annotated[list[object], "The rules of its project, first come first."]]
     reopened: NotRequired[Annotated[bool, "It goes on with a recording that had begun before."]]
 
 
@@ -205,6 +211,7 @@ class ToolCallEnd(TypedDict):
     heldMs: NotRequired[Annotated[float, _HELD]]
     cancelled: NotRequired[Annotated[bool, "It was cancelled, and has stopped."]]
     abandoned: NotRequired[Annotated[bool, "It was cancelled, and may still run."]]
+    denied: NotRequired[Annotated[bool, "A rule denied it, and it did not run."]]
     decision: NotRequired[Annotated[Body, "What was decided about the failure."]]
 
 
@@ -225,13 +232,14 @@ class HeldCall(TypedDict, total=False):
     messageCount: Annotated[int, "Of a model: how many messages the request has."]
     error: Annotated[ErrorText, "Of a failure: the exception."]
     breakpoint: Annotated[object, "The breakpoint that it stopped at."]
+    rule: Annotated[object, "The rule that holds it, with its timeout if it has one."]
 
 
 class Paused(HeldCall):
     """The loop is held: something waits for a decision."""
 
     stop: Annotated[str, "The agent's own name of the hold: `stop-3`."]
-    reason: Annotated[str, "`pause`, `step` or `breakpoint`."]
+    reason: Annotated[str, "`start`, `pause`, `step`, `breakpoint` or `rule`."]
     at: Annotated[str, "What waits: `model` and `tool` have not run, `error` has failed."]
     iteration: Annotated[int, "The model calls so far, with this one."]
     allows: Annotated[list[str], "The actions that decide the hold."]
@@ -241,14 +249,16 @@ class Resumed(TypedDict):
     """A hold was decided or withdrawn. The fields of the action come with it."""
 
     stop: Annotated[str, "The agent's own name of the hold."]
-    action: Annotated[str, "The action that was decided, or `withdrawn`."]
-    by: Annotated[str, "Who decided it."]
+    action: Annotated[str, "The action that was decided, `deny` (by a rule) or `withdrawn`."]
+    by: Annotated[str, "Who decided it; `rule-1` if nobody did, and the rule had a timeout."]
     input: NotRequired[Annotated[Body, "Of `modify`: the arguments that were changed."]]
     result: NotRequired[Annotated[Body, "Of `skip`: the result that was given."]]
     exception_type: NotRequired[Annotated[str, "Of `raise`: the class of the exception."]]
     exception_message: NotRequired[Annotated[str, "Of `raise`: the message of the exception."]]
     role: NotRequired[Annotated[str, "Of `inject`: the role of the message."]]
     content: NotRequired[Annotated[Body, "Of `inject`: the content of the message."]]
+    rule: NotRequired[Annotated[object, "The rule that decided it after its timeout."]]
+    message: NotRequired[Annotated[str, "What the rule says about it."]]
 
 
 class StepComplete(TypedDict):

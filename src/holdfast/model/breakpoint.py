@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def build_breakpoint_id(number: int) -> str:
+    """The id of the breakpoint that the probe knows by this number."""
+    return f"bp_{number:x}"
+
+
 @dataclass(frozen=True)
 class Breakpoint:
     """A breakpoint on a line (`file`, `line`) or on a function (`function`).
@@ -31,7 +36,7 @@ class Breakpoint:
     @property
     def number(self) -> int:
         """The number in the id, by which the probe knows it."""
-        return int(self.id.rpartition("_")[2])
+        return int(self.id.rpartition("_")[2], 16)
 
     @property
     def is_function(self) -> bool:

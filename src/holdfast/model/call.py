@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -16,6 +17,10 @@ CALL_TYPES = ("proxy", "inline")
 
 IMPLICIT_SESSION = "calls_00000000"
 """The session of applications that name no session."""
+
+
+_ORIGIN_DIGITS = 9
+_SEQUENCE_DIGITS = (3, 3 + _ORIGIN_DIGITS)
 
 
 class CallStatus(str, Enum):
@@ -67,6 +72,12 @@ class Function:
         """What tells functions apart."""
         return self.name, self.alias, self.qualname
 
+    @property
+    def public_id(self) -> str:
+        """The same in every server: a function is what it is called."""
+        text = "\0".join(name or "" for name in self.key)
+        return f"fn_{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:15]}"
+
     def merge(
         self,
         module: str | None,
@@ -110,7 +121,8 @@ class CallRecord:
     """A call. Values are content ids, times are seconds since the epoch.
 
     `number` orders calls by time, and the id is made from it. `changed` has the values that the
-    call changed. `decision` says what was done instead of the call.
+    call changed. `decision` says what was done instead of the call. `origin` is the number of the
+    store that has it.
     """
 
     number: int
@@ -135,10 +147,11 @@ class CallRecord:
     changed: Mapping[str, Any] | None = field(default=None, hash=False)
     decision: Mapping[str, Any] | None = field(default=None, hash=False)
     marker: str | None = None
+    origin: int | None = field(default=None, compare=False)
 
     @property
     def id(self) -> str:
-        return call_id(self.number)
+        return call_id(self.number, self.origin)
 
 
 @dataclass(frozen=True)
@@ -158,20 +171,30 @@ class CallBreakpoint:
     created_at: float = 0.0
 
 
-def call_id(number: int) -> str:
-    """`<unix time with microseconds>-<number within that microsecond>`."""
+def call_id(number: int, origin: int | None = None) -> str:
+    """`<unix time with microseconds>-<number within that microsecond>`.
+
+    In the ids that a server gives nine digits follow, the number of its store: two servers may give
+    a call the same number. An application that made the number itself does not know them.
+    """
     moment, sequence = divmod(number, 1000)
     seconds, micros = divmod(moment, 1_000_000)
-    return f"{seconds}.{micros:06d}-{sequence:03d}"
+    store = "" if origin is None else f"{origin:0{_ORIGIN_DIGITS}d}"
+    return f"{seconds}.{micros:06d}-{sequence:03d}{store}"
 
 
 def call_number(text: str) -> int | None:
     """The number in a call's id, or None if it is not a valid id."""
     moment, _, sequence = text.partition("-")
     seconds, _, micros = moment.partition(".")
-    if not (len(micros) == 6 and 3 <= len(sequence) <= 6 and len(seconds) <= 12):
+    if not (len(micros) == 6 and len(sequence) in _SEQUENCE_DIGITS and len(seconds) <= 12):
         return None
     if not (text.isascii() and (seconds + micros + sequence).isdigit()):
         return None
-    number = (int(seconds) * 1_000_000 + int(micros)) * 1000 + int(sequence)
+    number = (int(seconds) * 1_000_000 + int(micros)) * 1000 + int(sequence[:3])
     return number if number < 2**63 else None
+
+
+def is_id_of(text: str, call: CallRecord) -> bool:
+    """Whether this is the id of the call, with or without the number of its store."""
+    return text in (call_id(call.number), call.id)

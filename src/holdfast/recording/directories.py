@@ -43,6 +43,10 @@ class SessionMetadata(TypedDict, total=False):
     """Of a replay: the id by which whoever started it finds its session."""
     mode: str
     forkAt: int
+    startedBy: str
+    """The session whose process started this one's process."""
+    rules: list[dict[str, object]]
+    """Those of its project's `holdfast.toml`."""
 
 
 def agents_dir(data_dir: Path) -> Path:
@@ -107,7 +111,7 @@ class AgentsDirectory:
         self.create()
         stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
         while True:
-            home = SessionDirectory(self.sessions / f"debug_{stamp}_{secrets.token_hex(2)}")
+            home = SessionDirectory(self.sessions / f"debug_{stamp}_{secrets.token_hex(4)}")
             try:
                 home.path.mkdir(mode=0o700)
             except FileExistsError:

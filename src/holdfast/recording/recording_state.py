@@ -175,6 +175,8 @@ class RecordingState:
         self.models: dict[tuple[str, int], RecordedCall] = {}
         """The model calls under way, by lane and iteration."""
         self.breakpoints: dict[str, EventData] = {}
+        self.rules: list[EventData] = []
+        """Those of the agent's project."""
         self.lanes: dict[str, LaneState] = {MAIN: LaneState()}
         self.lane = MAIN
         """The one that called a model or was held last."""
@@ -256,6 +258,8 @@ class RecordingState:
         self.model = str(data.get("model") or self.model)
         self.is_over, self.end_reason = False, None
         self.breakpoints = {}
+        self._change_breakpoints(data)
+        self.rules = [rule for rule in _list(data.get("rules")) if isinstance(rule, dict)]
         self._drop_open()
 
     def _drop_open(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from typing import TYPE_CHECKING, Any
 
 from holdfast.core.decision_check import check_allowed
@@ -22,13 +21,6 @@ from holdfast.wire.target_answers import (
 if TYPE_CHECKING:
     from holdfast.service.session import DecisionRequest
     from holdfast.service.session_registry import SessionRegistry
-
-_numbers = itertools.count(1)
-
-
-def new_hold_id() -> str:
-    """Holds of every kind share one sequence of numbers."""
-    return f"hold_{next(_numbers)}"
 
 
 def hold_fields(hold: Hold) -> dict[str, Any]:

@@ -280,6 +280,11 @@ class Store(Protocol):
     def directory(self) -> Directory: ...
 
     @property
+    def number(self) -> int:
+        """A number that this store got when it was made: at random, below a thousand millions."""
+        ...
+
+    @property
     def file(self) -> Path | None:
         """The file that everything is in; None for an engine that has none."""
         ...

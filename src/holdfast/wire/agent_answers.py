@@ -35,6 +35,13 @@ class AgentStop(msgspec.Struct, kw_only=True):
     breakpoint: Annotated[
         dict[str, object] | UnsetType, Meta(description="The breakpoint that it stopped at.")
     ] = UNSET
+    rule: Annotated[
+        dict[str, object] | UnsetType,
+        Meta(
+            description="The rule of the project that holds it. After its `timeout`, in seconds, "
+            "it decides by itself what `onTimeout` says."
+        ),
+    ] = UNSET
 
 
 class AgentHold(AgentStop, kw_only=True, tag_field="kind", tag="agent"):
@@ -42,7 +49,9 @@ class AgentHold(AgentStop, kw_only=True, tag_field="kind", tag="agent"):
 
     id: Annotated[str, Meta(description="The same id as `hold_id`.")]
     session_id: Annotated[str, Meta(description="The session whose agent waits.")]
-    reason: Annotated[str, Meta(description="Why it waits: pause, step or breakpoint.")]
+    reason: Annotated[
+        str, Meta(description="Why it waits: start, pause, step, breakpoint or rule.")
+    ]
     opened_at: Annotated[str, Meta(description="Since when, as an ISO 8601 time in UTC.")]
     thread_id: Annotated[int | None, Meta(description="Always null.")]
     location: Annotated[Location | None, Meta(description="Always null.")]
@@ -69,8 +78,8 @@ class AgentStatus(SessionStatus, kw_only=True, tag_field="kind", tag="agent"):
     reason: Annotated[
         str | UnsetType | None,
         Meta(
-            description="Why it is paused (pause, step or breakpoint), or how it ended (exit, "
-            "error, closed or crashed)."
+            description="Why it is paused (start, pause, step, breakpoint or rule), or how it "
+            "ended (exit, error, closed or crashed)."
         ),
     ] = UNSET
     held: Annotated[list[AgentStop] | UnsetType, Meta(description="While paused: what waits.")] = (
@@ -114,9 +123,21 @@ class AgentSummary(AgentStatus, kw_only=True):
     cwd: Annotated[str | UnsetType, Meta(description="The agent's working directory.")] = UNSET
     provider: Annotated[str | UnsetType, Meta(description="Whose models it calls.")] = UNSET
     model: Annotated[str | UnsetType, Meta(description="The model that it calls.")] = UNSET
-    parent: Annotated[str | UnsetType, Meta(description="The session that it was forked from.")] = (
-        UNSET
-    )
+    parent: Annotated[
+        str | UnsetType,
+        Meta(description="The session that it was forked from, else the one in `startedBy`."),
+    ] = UNSET
+    started_by: Annotated[
+        str | UnsetType,
+        Meta(description="The session whose process started this one's process."),
+    ] = msgspec.field(default=UNSET, name="startedBy")
+    rules: Annotated[
+        list[dict[str, object]] | UnsetType,
+        Meta(
+            description="The rules of its project's `holdfast.toml`; the first one that fits "
+            "a call counts. `source` is the file and the line."
+        ),
+    ] = UNSET
     replay_of: Annotated[
         str | UnsetType, Meta(description="Of a replay: the session that it replays.")
     ] = msgspec.field(default=UNSET, name="replayOf")

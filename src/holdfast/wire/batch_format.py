@@ -33,11 +33,11 @@ from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-MAGIC = b"HFB2"
+MAGIC = b"HFB3"
 MEDIA_TYPE = "application/octet-stream"
 INLINE = 128  # bytes of a value that go with every call
 
-HEAD = struct.Struct("<4sQIIIIII")
+HEAD = struct.Struct("<4sQQIIIII")
 SITE = struct.Struct("<II")
 CONTENT = struct.Struct("<II")
 CALL = struct.Struct("<IIqqq")

@@ -334,6 +334,9 @@ class CallTree(Struct, kw_only=True):
 class FunctionSummary(Struct, kw_only=True):
     """A function that was registered or called."""
 
+    function_id: Annotated[
+        str, _about("Its id, made from its names: a function has the same one in every server.")
+    ]
     name: Annotated[str, _about("Its name.")]
     alias: Annotated[str | None, _about("The name that the application gave the object.")]
     qualname: Annotated[str | None, _about("Its qualified name.")]

@@ -593,8 +593,8 @@ class ExportedBreakpoint(BreakpointSpec):
     """A breakpoint of an exported session."""
 
     id: Annotated[
-        Annotated[str, Meta(pattern=r"^bp_[1-9][0-9]{0,8}$")] | None,
-        about("The breakpoint's id, such as `bp_1`."),
+        Annotated[str, Meta(pattern=r"^bp_[0-9a-f]{1,15}$")] | None,
+        about("The id that it had. In the new session it has another one."),
     ] = None
 
 

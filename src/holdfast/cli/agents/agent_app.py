@@ -9,6 +9,7 @@ from holdfast.cli.agents import (
     control_commands,
     export_command,
     recording_commands,
+    run_command,
     sessions_command,
     watch_command,
 )
@@ -16,6 +17,9 @@ from holdfast.cli.agents.agent_breakpoint_commands import breakpoints
 
 agent = typer.Typer(help="Agent loops: watch, stop, steer.", no_args_is_help=True)
 
+agent.command(
+    "run", cls=run_command.RunCommand, context_settings={"allow_interspersed_args": False}
+)(run_command.run)
 agent.command("sessions")(sessions_command.sessions)
 agent.command("watch")(watch_command.watch)
 agent.command("pause")(control_commands.pause)

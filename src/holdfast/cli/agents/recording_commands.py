@@ -15,8 +15,8 @@ import typer
 
 from holdfast.cli.agents import agent_rerun
 from holdfast.cli.agents.agent_rerun import ForkEdits, Message, RerunReport
-from holdfast.cli.agents.event_lines import format_event
 from holdfast.cli.agents.recording_file import Recording, open_recording
+from holdfast.cli.agents.watch_command import FullOption, line_width, make_formatter
 from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import SessionDirectory
@@ -63,6 +63,7 @@ def replay(
     session: Annotated[
         str | None, typer.Option("--session", "-s", help="The session, instead of ID.")
     ] = None,
+    is_full: FullOption = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a recording; with a mode or CMD, run the agent again and see whether it is the same."""
@@ -73,7 +74,7 @@ def replay(
     if mode is Mode.view or (mode is None and not words):
         if words:
             complain("Mode view runs nothing.", "Leave CMD out, or take --mode full or model.")
-        _print_events(recording, _parse_speed(speed, timed), as_json)
+        _print_events(recording, _parse_speed(speed, timed), is_full, as_json)
         return
     if timed or speed is not None:
         complain("--timed and --speed are for showing a recording, not for running it.")
@@ -130,8 +131,9 @@ def fork(
 # -- showing ------------------------------------------------------------------------------------
 
 
-def _print_events(recording: Recording, factor: float | None, as_json: bool) -> None:
+def _print_events(recording: Recording, factor: float | None, is_full: bool, as_json: bool) -> None:
     last = ""
+    formatter = make_formatter(recording.home, is_full)
     is_whole = _ends_with_line(recording.path)
     try:
         for event in pace(recording.events(), factor):
@@ -139,7 +141,8 @@ def _print_events(recording: Recording, factor: float | None, as_json: bool) -> 
             if as_json:
                 print(json.dumps(event), flush=True)
             elif not kind == last == "state_snapshot":
-                console.print(format_event(event), highlight=False, soft_wrap=True)
+                line = formatter.format(event, line_width())
+                console.print(line, highlight=False, soft_wrap=True)
             last = kind
     except KeyboardInterrupt:
         return

@@ -136,10 +136,7 @@ def _build_document(body: ImportSession) -> dict[str, Any]:
         "config": get_settings(settings),
         "launch": dataclasses.asdict(body.launch.to_launch()) if body.launch else None,
         "attach": dataclasses.asdict(body.attach.to_attach()) if body.attach else None,
-        "breakpoints": [
-            {**point.fields(), "id": point.id or f"bp_{number}"}
-            for number, point in enumerate(body.breakpoints, 1)
-        ],
+        "breakpoints": [point.fields() for point in body.breakpoints],
         "exception_breakpoints": msgspec.to_builtins(exceptions) if exceptions else None,
         "watches": body.watches,
     }

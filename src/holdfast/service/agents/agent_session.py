@@ -43,7 +43,7 @@ from holdfast.service.agents.answer_builder import (
 from holdfast.service.agents.event_log import EventLog, count_events, parse_event, parse_head
 from holdfast.service.agents.recording_scan import CRASHED, RecordingScan
 from holdfast.service.event_stream import EventStream
-from holdfast.service.holds import new_hold_id
+from holdfast.service.new_ids import new_id
 from holdfast.service.run_options import RunOptions, parse_wait
 from holdfast.service.session import DecisionRequest, Session
 from holdfast.service.settings import Settings
@@ -391,7 +391,7 @@ class AgentSession(Session):
             return
         data, allows = stop.data, stop.data.get("allows")
         known = [name for name in allows if name in ACTIONS] if isinstance(allows, list) else []
-        held = AgentHold(new_hold_id(), stop.id, data)
+        held = AgentHold(new_id("hold"), stop.id, data)
         self._ledger.open(
             Hold(
                 id=held.id,
@@ -413,11 +413,7 @@ class AgentSession(Session):
         if action == "withdrawn":
             self._ledger.withdraw(held.id, "its agent went on by itself")
             return
-        try:
-            self._ledger.decide(held.id, Decision(action, by))
-        except errors.WrongState:
-            # The bridge has carried out an action that the ledger does not allow for this hold.
-            self._ledger.withdraw(held.id, f"{action}, by {by}")
+        self._ledger.record(held.id, Decision(action, by))
 
     def withdraw(self, why: str) -> None:
         for held in self.held.values():

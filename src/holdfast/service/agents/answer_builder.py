@@ -29,6 +29,7 @@ Status = TypeVar("Status", bound=AgentStatus)
 _METADATA = {
     **{name: name for name in ("cwd", "provider", "model", "parent", "mode")},
     "replayOf": "replay_of",
+    "startedBy": "started_by",
     "forkAt": "fork_at",
 }
 
@@ -57,6 +58,8 @@ def build_summary(session: AgentSession, counts: EventCounts | None) -> AgentSum
         for name, value in session.about.items()
         if name in _METADATA and value is not None
     }
+    if rules := list_rules(session):
+        metadata["rules"] = rules
     return build_status(
         session,
         AgentSummary,
@@ -69,6 +72,12 @@ def build_summary(session: AgentSession, counts: EventCounts | None) -> AgentSum
         counters=UNSET if counts is None else build_counters(session, counts),
         **metadata,
     )
+
+
+def list_rules(session: AgentSession) -> list[dict[str, object]]:
+    """Those that its metadata names: anybody may have written the file."""
+    rules = session.about.get("rules")
+    return [rule for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []
 
 
 def build_counters(session: AgentSession, counts: EventCounts) -> AgentCounters:
@@ -99,7 +108,7 @@ def build_hold(hold: Hold, held: AgentHold, *, whole: bool) -> answers.AgentHold
 def _stop_fields(hold: AgentHold) -> dict[str, Any]:
     fields = {
         name: hold.data[name]
-        for name in ("at", "name", "iteration", "lane", "breakpoint")
+        for name in ("at", "name", "iteration", "lane", "breakpoint", "rule")
         if hold.data.get(name) is not None
     }
     if hold.data.get("toolId") is not None:

@@ -19,6 +19,7 @@ from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.filter_values import FilterValues, ValueNotAtHand
 from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.lease_board import LeaseBoard
+from holdfast.service.new_ids import new_id
 from holdfast.store import Directory
 from holdfast.wire.call_answers import CallBreakpointAnswer, CallBreakpointList
 
@@ -34,7 +35,6 @@ class CallBreakpoints:
     _actions: ActionBuilder
     _contents: ContentCache
     _armed: dict[str, ArmedBreakpoint] = field(default_factory=dict, init=False)
-    _last_number: int = field(default=0, init=False)
 
     async def load(self) -> list[errors.HoldfastError]:
         """Arm the stored breakpoints. Return what is wrong with any of them."""
@@ -48,8 +48,6 @@ class CallBreakpoints:
 
     def _arm(self, point: CallBreakpoint, hits: int = 0) -> ArmedBreakpoint:
         armed = ArmedBreakpoint(point, hits)
-        number = point.id.rpartition("_")[2]
-        self._last_number = max(self._last_number, int(number) if number.isdecimal() else 0)
         self._armed[point.id] = armed
         return armed
 
@@ -87,7 +85,7 @@ class CallBreakpoints:
 
     async def add(self, fields: Mapping[str, Any]) -> CallBreakpointAnswer:
         point = await self._check(CallBreakpoint(id="", created_at=time.time()), fields)
-        point = dataclasses.replace(point, id=f"cbp_{self._last_number + 1}")
+        point = dataclasses.replace(point, id=new_id("cbp"))
         armed = self._arm(point)
         await self._save()
         self._announce("breakpoint_added", armed.point)

@@ -22,7 +22,7 @@ from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.calls.held_call import HeldCall
 from holdfast.service.calls.running_calls import RunningCall
-from holdfast.service.holds import new_hold_id
+from holdfast.service.new_ids import new_id
 from holdfast.service.settings import Settings
 from holdfast.store import CallLog
 from holdfast.wire.call_answers import CallEvaluation, CallInstruction, PollAnswer
@@ -52,7 +52,7 @@ class CallHolds:
         timeout_ms = settings.call_hold_timeout_ms
         if session.is_implicit:
             timeout_ms = min(timeout_ms, _IMPLICIT_TIMEOUT_MS)
-        held = HeldCall(new_hold_id(), running, when, breakpoint_id, timeout_ms)
+        held = HeldCall(new_id("hold"), running, when, breakpoint_id, timeout_ms)
         self._ledger.open(_build_hold(held, location))
         self._open[held.id] = held
         self._by_call[record.number] = held

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from holdfast import errors
 from holdfast.core import filters
 from holdfast.core.filters import Filter
-from holdfast.model.call import IMPLICIT_SESSION, CallRecord, CallStatus, call_number
+from holdfast.model.call import IMPLICIT_SESSION, CallRecord, CallStatus, call_number, is_id_of
 from holdfast.model.call_query import CallQuery
 from holdfast.service.calls.call_renderer import CallRenderer, build_function
 from holdfast.service.calls.call_sessions import CallSessions
@@ -44,7 +44,7 @@ _CHUNK = 1000
 _JUDGED_TOGETHER = 100
 _MAX_INDEXED_FUNCTIONS = 64
 _MAX_TREE_DEPTH = 20
-_SESSION_ID = re.compile(r"calls_[0-9a-f]{8}")
+_SESSION_ID = re.compile(r"calls_([0-9a-f]{8}|[1-9a-f][0-9a-f]{8,14})")
 
 Check = Callable[[CallRecord], bool]
 Verdict = tuple[bool, str | None]
@@ -224,7 +224,7 @@ class CallReader:
     async def _read_call(self, call_id: str) -> CallRecord:
         number = call_number(call_id)
         record = None if number is None else await self._call_log.call(number)
-        if record is None:
+        if record is None or not is_id_of(call_id, record):
             raise errors.CallNotFound(f"no call {call_id}", call_id=call_id)
         return record
 

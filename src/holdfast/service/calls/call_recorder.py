@@ -36,6 +36,7 @@ class CallRecorder:
     _running: RunningCalls
     _interceptor: CallInterceptor
     _holds: CallHolds
+    _origin: int
     _last_number: int = field(default=0, init=False)
     _first_number: int = field(default=0, init=False)
 
@@ -90,6 +91,7 @@ class CallRecorder:
             thread=request.thread,
             task=request.task,
             started_at=request.timestamp,
+            origin=self._origin,
         )
         session.calls += 1
         running = RunningCall(record, session, request.evaluates)

@@ -81,6 +81,7 @@ class CallRenderer:
 
     async def _detail_fields(self, record: CallRecord) -> Json:
         previews = await self._previews([record])
+        parent = None if record.parent is None else call_id(record.parent, record.origin)
         fields: Json = {
             "delivered": None,
             **_summary_fields(record, previews),
@@ -93,7 +94,7 @@ class CallRenderer:
             "location": await self._stacks.location(record),
             "thread": record.thread,
             "task": record.task,
-            "parent_call_id": None if record.parent is None else call_id(record.parent),
+            "parent_call_id": parent,
             "completed_at": record.completed_at,
             "duration_ns": record.duration_ns,
             "changed": _build_changed(record, previews),
@@ -192,6 +193,7 @@ def _build_node(
 
 def build_function(function: Function, calls: int, sessions: list[str]) -> FunctionSummary:
     return FunctionSummary(
+        function_id=function.public_id,
         name=function.name,
         alias=function.alias,
         qualname=function.qualname,

@@ -64,7 +64,15 @@ class CallService:
         )
         interceptor = CallInterceptor(self.breakpoints, holds, actions, stacks)
         self.recorder = CallRecorder(
-            call_log, sessions, functions, contents, stacks, running, interceptor, holds
+            call_log,
+            sessions,
+            functions,
+            contents,
+            stacks,
+            running,
+            interceptor,
+            holds,
+            store.number,
         )
         self.batches = BatchRecorder(call_log, sessions, functions, contents, stacks)
         self.leases = CallLeases(board, sessions, self.breakpoints)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -16,6 +15,7 @@ from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.lease_board import LeaseBoard
 from holdfast.service.calls.running_calls import RunningCalls
 from holdfast.service.event_stream import EventStream
+from holdfast.service.new_ids import new_id
 from holdfast.service.settings import Settings
 from holdfast.store import Store
 
@@ -59,10 +59,7 @@ class CallSessions(Mapping[str, CallSession]):
     # -- opening and resuming -------------------------------------------------------------------
 
     def open(self, application: Application) -> CallSession:
-        session_id = f"calls_{secrets.token_hex(4)}"
-        while session_id in self._sessions or session_id == IMPLICIT_SESSION:
-            session_id = f"calls_{secrets.token_hex(4)}"
-        return self._open(session_id, application)
+        return self._open(new_id("calls"), application)
 
     def _open(self, session_id: str, application: Application) -> CallSession:
         session = CallSession(self, session_id, self._store, self._stream, application)

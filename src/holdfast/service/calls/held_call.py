@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from holdfast.model.decision import Moment, names_at
 from holdfast.model.hold import Hold
 from holdfast.service.calls.running_calls import RunningCall
 from holdfast.service.holds import hold_fields
+from holdfast.service.new_ids import new_id
 from holdfast.service.waitable import Waitable
 from holdfast.wire.call_answers import CallHold, CallInstruction, PollAnswer
 from holdfast.wire.call_requests import EvaluationAnswer
@@ -27,7 +27,7 @@ class PendingEvaluation:
     timeout: float
     answer: asyncio.Future[EvaluationAnswer]
     max_chars: int | None = None
-    id: str = field(default_factory=lambda: f"eval_{secrets.token_hex(4)}")
+    id: str = field(default_factory=lambda: new_id("eval"))
 
 
 class HeldCall(Waitable):

@@ -10,7 +10,8 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.core import conditions, executable_lines, function_finder, hit_conditions, logpoints
-from holdfast.model.breakpoint import Breakpoint
+from holdfast.model.breakpoint import Breakpoint, build_breakpoint_id
+from holdfast.service.new_ids import new_number
 from holdfast.service.programs.source_files import SourceFiles
 
 PENDING = "Source file not found. Breakpoint pending."
@@ -22,14 +23,17 @@ _STORED = ("id", "file", "line", "function", "condition", "hit_condition", "log_
 
 
 class BreakpointSet:
-    """Breakpoints in the order they were set, each with an id that is never used again."""
+    """Breakpoints in the order they were set, each with an id that is never used again.
+
+    The ids of those that were set in one session follow each other, from a random number on.
+    """
 
     def __init__(self, sources: SourceFiles) -> None:
         self._sources = sources
         self._all: dict[str, Breakpoint] = {}
         self._waiting: set[str] = set()  # ids of breakpoints whose file does not exist yet
         self._relative: dict[str, str] = {}  # relative paths as the user gave them, by id
-        self._last = 0
+        self._last = new_number()
         self.base = os.getcwd()
         self.import_path: list[str] = []
         self.script: str | None = None
@@ -61,7 +65,7 @@ class BreakpointSet:
         """Set all of them or none. `strict` says of each whether its file must be there."""
         flags = itertools.chain(strict, itertools.repeat(False))
         numbered = [
-            (Breakpoint(id=f"bp_{number}", **spec), must_exist)
+            (Breakpoint(id=build_breakpoint_id(number), **spec), must_exist)
             for number, (spec, must_exist) in enumerate(
                 zip(specs, flags, strict=False), self._last + 1
             )
@@ -274,19 +278,19 @@ class BreakpointSet:
     def restore(self, documents: Iterable[Mapping[str, Any]], *, strict: bool = False) -> None:
         """Restore stored breakpoints, and verify them again. Leave out those that are wrong.
 
-        `strict` refuses it instead, for whoever sent it.
+        `strict` refuses it instead, for whoever sent it. One without an id gets a new one.
         """
         for stored in documents:
+            self._last += 1
+            fields: dict[str, Any] = {"id": build_breakpoint_id(self._last)}
+            fields |= {key: stored[key] for key in _STORED if stored.get(key) is not None}
             try:
-                given = Breakpoint(**{key: stored[key] for key in _STORED if key in stored})
-                wanted = self._resolve_path(given)
-                number = wanted.number
+                wanted = self._resolve_path(Breakpoint(**fields))
+                _ = wanted.number  # ValueError: the debugger could not know it by its id
                 self._all[wanted.id] = self._verify_again(wanted)
             except (TypeError, ValueError, AssertionError, errors.HoldfastError):
                 if strict:
                     raise
-                continue
-            self._last = max(self._last, number)
 
 
 def check(wanted: Breakpoint) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import UNSET
 
 from holdfast import errors
-from holdfast.model.breakpoint import Breakpoint
+from holdfast.model.breakpoint import Breakpoint, build_breakpoint_id
 from holdfast.model.session_state import State
 from holdfast.targets.program.target import Counts, FailedExpression
 from holdfast.wire.described import none_to_unset
@@ -83,11 +83,11 @@ class EndReport:
 
     def note_failure(self, failure: FailedExpression) -> None:
         """An expression of a breakpoint raised for the first time."""
-        breakpoint_id, expression = f"bp_{failure['id']}", failure["expression"]
-        point = self._session.breakpoints.points.find(breakpoint_id)
+        point_id, expression = build_breakpoint_id(failure["id"]), failure["expression"]
+        point = self._session.breakpoints.points.find(point_id)
         place = {} if point is None else _place_of(point)
-        self._failures[breakpoint_id, expression] = ConditionError(
-            breakpoint_id=breakpoint_id,
+        self._failures[point_id, expression] = ConditionError(
+            breakpoint_id=point_id,
             **place,
             field=failure["field"],
             expression=expression,
@@ -96,9 +96,11 @@ class EndReport:
 
     def note_counts(self, counts: Counts) -> None:
         """The program is at its end, and says what it has counted."""
-        self._passes = {f"bp_{number}": count for number, count in counts["passes"].items()}
+        self._passes = {
+            build_breakpoint_id(int(number)): count for number, count in counts["passes"].items()
+        }
         for error in counts["errors"]:
-            failure = self._failures.get((f"bp_{error['id']}", error["expression"]))
+            failure = self._failures.get((build_breakpoint_id(error["id"]), error["expression"]))
             if failure is not None:
                 failure.count = error["count"]
 

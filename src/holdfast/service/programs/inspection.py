@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast import errors
+from holdfast.model.breakpoint import build_breakpoint_id
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described
 from holdfast.service.programs import hang_report, outside_answers
@@ -427,5 +428,5 @@ def _build_thread(listed: Described) -> Thread:
     thread.pop("ident", None)
     points = thread.pop("breakpoints", None)
     if points:
-        thread["breakpoint_id"] = f"bp_{points[0]}"
+        thread["breakpoint_id"] = build_breakpoint_id(points[0])
     return cast(Thread, thread)

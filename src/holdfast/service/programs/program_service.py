@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import logging
 import os
-import secrets
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,6 +20,7 @@ from holdfast.model.launch import Preparation, Start
 from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import State
 from holdfast.service.event_stream import EventStream
+from holdfast.service.new_ids import new_id
 from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
@@ -255,7 +255,7 @@ class Programs:
         The project's directory must exist."""
         config = dataclasses.replace(config, cwd=resolve_directory(config.cwd))
         self._check_room()
-        session = self._add_session(_new_id(), config)
+        session = self._add_session(new_id("sess"), config)
         if config.cwd is not None:
             session.breakpoints.points.restore(self.projects.breakpoints(config.cwd))
             session.storage.note_shared()
@@ -328,7 +328,7 @@ class Programs:
         self._check_room()
         name = parent.config.name or (parent.launch.target if parent.launch else parent.id)
         config = dataclasses.replace(parent.config, name=f"{Path(name).name} (child)")
-        child = self._add_session(_new_id(), config, parent.id)
+        child = self._add_session(new_id("sess"), config, parent.id)
         child.breakpoints.points.restore(parent.breakpoints.points.documents())
         child.breakpoints.exceptions = parent.breakpoints.effective_exceptions
         parent.children.ids.append(child.id)
@@ -367,9 +367,11 @@ class Programs:
         return await self._open_copy({**document, "config": config})
 
     async def _open_copy(self, document: Mapping[str, Any]) -> ProgramSession:
+        """Open a session from a document. Its breakpoints get new ids."""
         self._check_room()
+        points = [{**point, "id": None} for point in document.get("breakpoints") or []]
         try:
-            session = self._build(_new_id(), document, strict=True)
+            session = self._build(new_id("sess"), {**document, "breakpoints": points}, strict=True)
         except (TypeError, ValueError, KeyError, AttributeError) as problem:
             raise errors.InvalidInput(
                 f"not an exported session: {problem}",
@@ -427,7 +429,3 @@ def _explain_without_session(problem: errors.HoldfastError, session: ProgramSess
     if isinstance(problem, errors.LaunchFailed):
         tail = session.output.read_tail(None, _SHOWN_BYTES)
         problem.details["output"] = "".join(entry["text"] for entry in tail.entries)
-
-
-def _new_id() -> str:
-    return f"sess_{secrets.token_hex(5)}"

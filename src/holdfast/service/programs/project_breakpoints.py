@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -27,7 +27,8 @@ class ProjectBreakpoints:
         self._known = {project: _index_by_key(documents) for project, documents in stored.items()}
 
     def breakpoints(self, project: str) -> list[Document]:
-        return _number(self._known.get(project, {}).values())
+        """Those that a new session there begins with. It gives them ids of its own."""
+        return [_without_id(document) for document in self._known.get(project, {}).values()]
 
     def change(
         self, project: str, before: Sequence[Document], after: Sequence[Document]
@@ -42,7 +43,11 @@ class ProjectBreakpoints:
         return self._write(project)
 
     def _write(self, project: str) -> PendingWrite:
-        written = self._directory.put_breakpoints(project, self.breakpoints(project))
+        numbered = [
+            {**document, "id": f"bp_{number}"}
+            for number, document in enumerate(self.breakpoints(project), 1)
+        ]
+        written = self._directory.put_breakpoints(project, numbered)
         self.unsaved.discard(project)
 
         def check(done: Future[None]) -> None:
@@ -58,9 +63,8 @@ class ProjectBreakpoints:
             self._write(project)
 
 
-def _number(documents: Iterable[Document]) -> list[Document]:
-    """Give new ids, because two sessions may have given the same one."""
-    return [{**document, "id": f"bp_{number}"} for number, document in enumerate(documents, 1)]
+def _without_id(document: Document) -> Document:
+    return {name: value for name, value in document.items() if name != "id"}
 
 
 def _index_by_key(documents: Sequence[Mapping[str, Any]]) -> dict[Key, Document]:

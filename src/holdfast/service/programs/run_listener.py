@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.core.lifecycle import Signal
+from holdfast.model.breakpoint import build_breakpoint_id
 from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
 from holdfast.targets.program.target import (
@@ -106,7 +107,8 @@ class RunListener(TargetListener):
         self._pass_on(lambda: self._note_failure(failure))
 
     def _note_failure(self, failure: FailedExpression) -> None:
-        session, breakpoint_id, error = self._session, f"bp_{failure['id']}", failure["error"]
+        session, error = self._session, failure["error"]
+        breakpoint_id = build_breakpoint_id(failure["id"])
         if failure["field"] == "condition":
             message = f"The condition raised {error}; it did not stop there."
         else:

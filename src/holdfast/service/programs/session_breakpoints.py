@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from holdfast import errors
-from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
+from holdfast.model.breakpoint import Breakpoint, ExceptionFilters, build_breakpoint_id
 from holdfast.model.launch import Preparation
 from holdfast.service.programs.breakpoint_set import BreakpointSet
 from holdfast.service.programs.source_files import SourceFiles, Stamp, stamp_of
@@ -188,7 +188,7 @@ class SessionBreakpoints:
 
     def note_hits(self, hits: Mapping[str, int]) -> None:
         for number, count in hits.items():
-            self.points.note(f"bp_{number}", hits=count)
+            self.points.note(build_breakpoint_id(int(number)), hits=count)
 
     def count_hit(self, breakpoint_id: str) -> None:
         """A logpoint has written. The debugger's own count replaces this one later."""

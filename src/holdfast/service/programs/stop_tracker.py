@@ -14,7 +14,7 @@ from holdfast.model.decision import Decision, Moment, names_at
 from holdfast.model.hold import Hold
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described, Stop
-from holdfast.service.holds import new_hold_id
+from holdfast.service.new_ids import new_id
 from holdfast.service.programs.frame_ids import FrameIds, FramePlace, is_small
 from holdfast.service.programs.thread_stops import ThreadStops, build_stop_of_held_thread
 
@@ -61,7 +61,7 @@ class StopTracker:
         self.current = stop
         self.threads.note_shown(stop)
         self.hold = Hold(
-            id=new_hold_id(),
+            id=new_id("hold"),
             session_id=session.id,
             kind=session.kind,
             reason=stop.reason,

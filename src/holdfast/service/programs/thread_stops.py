@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from holdfast.model.breakpoint import build_breakpoint_id
 from holdfast.model.location import Location
 from holdfast.model.stop import Described, Stop
 
@@ -71,6 +72,6 @@ def build_stop_of_held_thread(stop: Stop, held: Sequence[Described]) -> Stop:
         reason="breakpoint" if points else "pause",
         location=Location(**place) if place else None,
         threads=tuple(held),
-        breakpoints=tuple((f"bp_{number}", 0) for number in points),
+        breakpoints=tuple((build_breakpoint_id(number), 0) for number in points),
         all_threads_stopped=stop.all_threads_stopped,
     )

@@ -17,8 +17,9 @@ _MAX_INLINE = 50_000
 class CallRowReader:
     """Its methods block, so they run on a thread that reads."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, origin: int) -> None:
         self._database = database
+        self._origin = origin
         self._inline: dict[str, bytes] = {}  # values read from rows lately, by their ids
         self.functions: dict[int, Function] = {
             function.id: function for function, _count in self.read_functions()
@@ -36,7 +37,7 @@ class CallRowReader:
         return [self.decode(row) for row in self._database.rows(sql, parameters)]
 
     def decode(self, row: Row) -> CallRecord:
-        record, inline = call_rows.decode_call(row, self.functions)
+        record, inline = call_rows.decode_call(row, self.functions, self._origin)
         if inline:
             if len(self._inline) > _MAX_INLINE:
                 self._inline.clear()

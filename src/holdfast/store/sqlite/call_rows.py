@@ -98,12 +98,14 @@ def _positions(changed: Mapping[str, Any], at: _Positions) -> Json:
     }
 
 
-def decode_call(row: Row, functions: Mapping[int, Function]) -> tuple[CallRecord, dict[str, bytes]]:
+def decode_call(
+    row: Row, functions: Mapping[int, Function], origin: int | None = None
+) -> tuple[CallRecord, dict[str, bytes]]:
     """The call, and the values that its row has with their bytes."""
     document = decode_object(row[9])
     if "p" in document:
-        return _decode_packed(row, document, functions)
-    return _decode_plain(row, document, functions), {}
+        return _decode_packed(row, document, functions, origin)
+    return _decode_plain(row, document, functions, origin), {}
 
 
 def cids_of(row: Row) -> tuple[list[str], dict[str, bytes]]:
@@ -119,7 +121,7 @@ def cids_of(row: Row) -> tuple[list[str], dict[str, bytes]]:
 
 
 def _decode_packed(
-    row: Row, document: Json, functions: Mapping[int, Function]
+    row: Row, document: Json, functions: Mapping[int, Function], origin: int | None
 ) -> tuple[CallRecord, dict[str, bytes]]:
     """A row of a batch: `cids` has the packed values."""
     number, session, function_id, call_type, status, parent, stack, duration_ns, body, _text = row
@@ -147,11 +149,14 @@ def _decode_packed(
         duration_ns=duration_ns,
         changed=unpacked.changed,
         marker=outline.marker,
+        origin=origin,
     )
     return record, unpacked.inline
 
 
-def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -> CallRecord:
+def _decode_plain(
+    row: Row, document: Json, functions: Mapping[int, Function], origin: int | None
+) -> CallRecord:
     number, session, function_id, call_type, status, parent, stack, duration_ns, cids, _text = row
     hexed = cids.hex()
     every = [hexed[at : at + 64] for at in range(0, len(hexed), 64)]
@@ -182,6 +187,7 @@ def _decode_plain(row: Row, document: Json, functions: Mapping[int, Function]) -
         changed=_select_changed_cids(document.get("ch"), every),
         decision=document.get("d"),
         marker=document.get("m"),
+        origin=origin,
     )
 
 

@@ -55,7 +55,7 @@ _NO_MORE = ((), (), None, None, None, None)
 
 
 def session_number(session_id: str) -> int:
-    """`calls_<8 hex>` as a number, which is much shorter in every row."""
+    """`calls_<hex digits>` as a number, which is much shorter in every row."""
     return int(session_id.rpartition("_")[2], 16)
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, cast
 from holdfast import errors
 from holdfast.core import hit_conditions, logpoints
 from holdfast.core.path_map import PathMap
-from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
+from holdfast.model.breakpoint import Breakpoint, ExceptionFilters, build_breakpoint_id
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop, ThrownException
 from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
@@ -191,7 +191,7 @@ class Target:
             place = {
                 "file": body["file"],
                 "line": body["line"],
-                "breakpoint_id": f"bp_{body['id']}",
+                "breakpoint_id": build_breakpoint_id(body["id"]),
             }
             self.listener.on_output("log", body["text"] + "\n", **place)
         elif kind == "input_wanted":
@@ -632,7 +632,8 @@ def _build_stop(body: dap.Body) -> Stop:
         returned=tuple(snapshot.get("returned") or ()),
         threads=tuple(snapshot.get("threads") or ()),
         breakpoints=tuple(
-            (f"bp_{point['id']}", int(point["hits"])) for point in snapshot.get("breakpoints") or ()
+            (build_breakpoint_id(point["id"]), int(point["hits"]))
+            for point in snapshot.get("breakpoints") or ()
         ),
         exception=_build_exception(snapshot.get("exception"), location),
         all_threads_stopped=bool(body.get("allThreadsStopped", True)),
