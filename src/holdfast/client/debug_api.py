@@ -37,6 +37,7 @@ from holdfast.client.type_members import (
     is_coroutine_function,
     qualname_of,
 )
+from holdfast.client.value_reductions import mark_lazy
 
 _lock = threading.RLock()
 
@@ -259,5 +260,6 @@ __all__ = [
     "async_debug_call",
     "configure_debug",
     "debug_call",
+    "mark_lazy",
     "with_debug",
 ]

@@ -254,6 +254,11 @@ def dump_omission(type_name: str, why: str, size: int | None = None, digest: str
     return pickle.dumps(Omitted(type_name, why, size, digest), PROTOCOL)
 
 
+def has_omissions(data: bytes) -> bool:
+    """Whether what these bytes load as has an `Omitted` in it."""
+    return Omitted.__module__.encode() in data and Omitted.__name__.encode() in data
+
+
 class _Part:
     """One of several things that are stored together because they refer to each other."""
 

@@ -90,7 +90,9 @@ _KNOWN: Dict[Tuple[str, str], Laziness] = {
     ("sqlalchemy.orm.query", "Query"): Laziness("lazy"),
     ("sqlalchemy.engine.result", "ResultInternal"): Laziness("iterator"),
     ("sqlalchemy.ext.asyncio.result", "AsyncCommon"): Laziness("iterator"),
-    ("dask.base", "DaskMethodsMixin"): Laziness("lazy", shown=("_key", "_name"), pickles=True),
+    ("dask.base", "DaskMethodsMixin"): Laziness(
+        "lazy", shown=("_key", "_Array__name", "name"), pickles=True
+    ),
 }
 
 _marked: List[type] = []
@@ -246,5 +248,5 @@ def shown_fields(value: Any) -> List[Tuple[str, Any]]:
     for name in laziness.shown if laziness is not None else ():
         is_set, item = introspection.read_attribute(value, name)
         if is_set:
-            fields.append((name.lstrip("_"), item))
+            fields.append((name.rpartition("_")[2], item))
     return fields

@@ -128,6 +128,8 @@ class Restorer:
             raise CannotReplay(f"{what} cannot be restored: {describe_error(problem)}") from problem
         if isinstance(value, Omitted):
             raise CannotReplay(f"{what} was not stored: {value.why}")
+        if value_pickler.has_omissions(self.data(cid)):
+            raise CannotReplay(f"a part of {what} was not stored")
         current = self.program.find_current(value)
         if current is not None:
             return current
