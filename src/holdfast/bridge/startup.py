@@ -16,6 +16,7 @@ from holdfast.bridge.agent_bridge import Bridge
 from holdfast.bridge.begin_held import Hold
 from holdfast.bridge.replay_tape import FULL, MODEL, ReplayTape
 from holdfast.client.discovery import data_dir
+from holdfast.model.agent_events import MAIN
 from holdfast.recording import liveness
 from holdfast.recording.directories import (
     AgentsDirectory,
@@ -133,7 +134,8 @@ def _tape(directory: str | os.PathLike[str] | None) -> ReplayTape | None:
     if mode not in (MODEL, FULL):
         raise ValueError(f"HOLDFAST_REPLAY_MODE is {MODEL} or {FULL}, not {mode!r}")
     fork_at = os.environ.get("HOLDFAST_FORK_AT")
-    tape = ReplayTape(home, mode, int(fork_at) if fork_at else None)
+    lane = os.environ.get("HOLDFAST_FORK_LANE") or MAIN
+    tape = ReplayTape(home, mode, int(fork_at) if fork_at else None, lane)
     edits = json.loads(os.environ.get("HOLDFAST_FORK_EDITS") or "{}")
     tape.message, tape.edits = edits.get("message"), edits.get("results") or {}
     return tape

@@ -75,7 +75,7 @@ def sessions(
 
 def _build_row(home: SessionDirectory, scan: RecordingScan, is_current: bool) -> SessionRow:
     began = scan.about.get("startTime")
-    fields = ("stop", "reason", "at", "name", "iteration")
+    fields = ("stop", "reason", "at", "name", "iteration", "lane")
     stops = scan.recorded.stops.values()
     row: SessionRow = {
         "id": home.id,
@@ -85,7 +85,7 @@ def _build_row(home: SessionDirectory, scan: RecordingScan, is_current: bool) ->
         "startTime": began if isinstance(began, str) else None,
         "state": scan.state.value,
         "iteration": scan.recorded.iteration,
-        "held": [{name: stop.data.get(name) for name in fields} for stop in stops],
+        "held": [{name: stop.data[name] for name in fields if name in stop.data} for stop in stops],
         "current": is_current,
     }
     if scan.reason is not None:
