@@ -75,8 +75,10 @@ export interface AgentApiResponseEvent {
     heldMs?: number;
     /** Why the model stopped. */
     stopReason?: unknown;
-    /** The tokens: `inputTokens` and `outputTokens`. */
+    /** The tokens: `inputTokens`, of which `cachedTokens` came from a cache, and `outputTokens`. */
     usage?: unknown;
+    /** What the call cost, if its model has a price. */
+    cost?: number;
     /** The content of the answer. */
     content?: unknown;
     /** The tools that the model asks for. */
@@ -292,6 +294,12 @@ export interface AgentCounters {
   input_tokens: number;
   /** Tokens that models answered with. */
   output_tokens: number;
+  /** Of the input tokens, those that came from a provider's cache. */
+  cached_tokens: number;
+  /** What its model calls cost, in the unit of the prices that its process was given; null if it was given none. */
+  cost: number | null;
+  /** The models whose calls are not in `cost`, for want of a price. */
+  unpriced_models: string[];
   /** Lines of the recording without an event. */
   unreadable_lines: number;
 }
