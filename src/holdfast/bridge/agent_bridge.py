@@ -18,6 +18,7 @@ from collections.abc import (
     Awaitable,
     Callable,
     Iterator,
+    Mapping,
     MutableMapping,
     Sequence,
 )
@@ -34,6 +35,8 @@ from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.command_listener import Listener
 from holdfast.bridge.lanes import ActiveTool, LaneTable, Turn
 from holdfast.bridge.loop_control import Control
+from holdfast.bridge.model_prices import ModelPrices
+from holdfast.bridge.project_file import Price
 from holdfast.bridge.recorded_values import Values, safe_repr
 from holdfast.bridge.redaction import Redaction
 from holdfast.bridge.replay_tape import FULL, ReplayTape
@@ -96,11 +99,15 @@ class Bridge:
         started_by: str | None = None,
         rules: tuple[AgentRule, ...] = (),
         arming: Arming = NOT_ARMED,
+        prices: Mapping[str, Price] | None = None,
     ) -> None:
         self.name = name
         self.home = home
         self.tape = tape
         self.tokens = 0
+        self.prices = ModelPrices(prices or {})
+        self.cost: float | None = None
+        """What the calls of this process cost so far; None if no price is known."""
         self.provider, self.model_name = provider, model
         self._lock = threading.Lock()
         self.lanes = LaneTable(self.emit)
@@ -387,6 +394,10 @@ class Bridge:
                     if isinstance(usage.get(name), int):
                         self.tokens += usage[name]
 
+    def count_cost(self, cost: float) -> None:
+        with self._lock:
+            self.cost = (self.cost or 0.0) + cost
+
     def learn_model(self, call: ModelCall) -> None:
         """The first model call says which model this agent uses."""
         if self.model_name is None and call.model is not None:
@@ -522,6 +533,8 @@ class Bridge:
             stops = list(self.control.stops.values())
             snapshot["stops"] = [stop.about for stop in stops if lane in (None, stop.lane)]
             snapshot["tokens"] = self.tokens
+            if self.cost is not None:
+                snapshot["cost"] = self.cost
             with_variables = self._find_run_with_variables(lane)
             if with_variables is not None:
                 snapshot["variables"] = state_snapshot.list_variables(with_variables.vars)

@@ -311,7 +311,8 @@ def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
     if isinstance(result, Partial):
         result, event["partial"] = result.chunks, True
     is_faked = decision is not None and decision.action == "skip"
-    _end_model(bridge, call, turn, event, result, is_faked)
+    is_free = is_faked or entry is not None
+    _end_model(bridge, call, turn, event, result, is_faked, is_free=is_free)
     return result
 
 
@@ -360,7 +361,10 @@ def _end_model(
     result: Any,
     is_faked: bool,
     decision: HoldDecision | None = None,
+    *,
+    is_free: bool = True,
 ) -> None:
+    """`is_free`: the answer did not come from a model, so it cost nothing."""
     values = bridge.values
     try:
         summary = call.describe(result)
@@ -370,6 +374,12 @@ def _end_model(
     if summary.get("usage") is not None:
         bridge.count_tokens(summary["usage"])
         event["usage"] = values.encode_body(summary["usage"])
+        if bridge.prices:
+            model = call.model or bridge.model_name
+            cost = 0.0 if is_free else bridge.prices.compute_cost(model, summary["usage"])
+            if cost is not None:
+                bridge.count_cost(cost)
+                event["cost"] = cost
     if summary.get("stopReason") is not None:
         event["stopReason"] = values.encode_body(summary["stopReason"])
     if summary.get("content") is not None:

@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ def start(
     model: str | None = None,
     redact: bool | Sequence[str] = True,
     hold: Hold = False,
+    prices: Mapping[str, Sequence[float]] | None = None,
 ) -> Bridge:
     """Begin a session; with `session`, go on with one whose agent has ended.
 
@@ -48,11 +49,15 @@ def start(
     rules of the project's `holdfast.toml` count from the first call on. A mistake in one of these
     raises here.
 
+    `prices` says what a million tokens cost, input and output, by the name of a model or a glob:
+    `{"gpt-5*": [1.25, 10.0]}`. They come before those of `holdfast.toml`.
+
     What cannot be written does not stop an agent: without a directory the bridge is there, and
     records nothing.
     """
     global _latest
-    rules, arming = project_file.read_nearest().rules, begin_held.read_arming(hold)
+    project, arming = project_file.read_nearest(), begin_held.read_arming(hold)
+    rules, known = project.rules, _join_prices(prices, project)
     tape = _tape(directory)
     home: SessionDirectory | None = None
     try:
@@ -74,6 +79,7 @@ def start(
             started_by=process_parent.find(),
             rules=rules,
             arming=arming,
+            prices=known,
         )
     except OSError as problem:
         logger.warning("this agent is not recorded: %s", problem)
@@ -88,6 +94,14 @@ def start(
     _bridges.add(bridge)
     _latest = weakref.ref(bridge)
     return bridge
+
+
+def _join_prices(
+    given: Mapping[str, Sequence[float]] | None, project: project_file.ProjectFile
+) -> dict[str, project_file.Price]:
+    """Those of the program first: the first name or glob that fits counts."""
+    own = {} if given is None else project_file.parse_prices(given)
+    return {**own, **{name: price for name, price in project.prices.items() if name not in own}}
 
 
 def active() -> Bridge:

@@ -25,6 +25,7 @@ Body = object
 _LANE = "Which agent of the process; left out for the main one."
 _WITHIN = "The id of the tool that asked for it, if the loop itself did not."
 _REPLAYED = "The recording has this call, and gives its outcome."
+_USAGE = "The tokens: `inputTokens`, of which `cachedTokens` came from a cache, and `outputTokens`."
 _HELD = "How long it was held, in milliseconds."
 
 EventData = Mapping[str, Any]
@@ -180,7 +181,8 @@ class ApiResponse(TypedDict):
     model: NotRequired[Annotated[str, "The name of the model."]]
     heldMs: NotRequired[Annotated[float, _HELD]]
     stopReason: NotRequired[Annotated[Body, "Why the model stopped."]]
-    usage: NotRequired[Annotated[Body, "The tokens: `inputTokens` and `outputTokens`."]]
+    usage: NotRequired[Annotated[Body, _USAGE]]
+    cost: NotRequired[Annotated[float, "What the call cost, if its model has a price."]]
     content: NotRequired[Annotated[Body, "The content of the answer."]]
     toolCalls: NotRequired[Annotated[Body, "The tools that the model asks for."]]
     undescribed: NotRequired[Annotated[Body, "Why nothing is known of the answer."]]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypedDict
 
 from holdfast.model.agent_events import RecordedEvent
@@ -13,7 +15,10 @@ from holdfast.recording.recording_state import (
     RecordedStop,
     RecordingState,
 )
+from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
+
+_USAGE_MARK = b'"usage":'
 
 
 class TotalsAnswer(TypedDict):
@@ -90,8 +95,19 @@ class RunTotals:
         }
 
 
-def add_up(events: list[RecordedEvent]) -> RunTotals:
+def add_up(events: Iterable[RecordedEvent]) -> RunTotals:
+    """The totals of a whole recording."""
     totals, state = RunTotals(), RecordingState(keeps_messages=False)
     for event in events:
         totals.take(event, state.take(event))
     return totals
+
+
+def read_usage(path: Path) -> EventCounts:
+    """Only the tokens of a recording, and their cost: most of its lines need not be parsed."""
+    counts = EventCounts()
+    for _place, line in Tail(path).all():
+        event = agent_lines.parse_event(line) if _USAGE_MARK in line else None
+        if event is not None:
+            counts.take(event["type"], event)
+    return counts

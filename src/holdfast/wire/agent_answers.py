@@ -130,6 +130,20 @@ class AgentCounters(msgspec.Struct, kw_only=True):
     errors: Annotated[int, Meta(description="Errors that the loop or the bridge reported.")]
     input_tokens: Annotated[int, Meta(description="Tokens that were sent to models.")]
     output_tokens: Annotated[int, Meta(description="Tokens that models answered with.")]
+    cached_tokens: Annotated[
+        int, Meta(description="Of the input tokens, those that came from a provider's cache.")
+    ]
+    cost: Annotated[
+        float | None,
+        Meta(
+            description="What its model calls cost, in the unit of the prices that its process was "
+            "given; null if it was given none."
+        ),
+    ]
+    unpriced_models: Annotated[
+        list[str],
+        Meta(description="The models whose calls are not in `cost`, for want of a price."),
+    ]
     unreadable_lines: Annotated[int, Meta(description="Lines of the recording without an event.")]
 
 

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
-from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
+from holdfast.bridge.answer_summary import AnswerSummary, build_usage, drop_empty
 from holdfast.bridge.integrations import _nested_models
 from holdfast.bridge.integrations._agent_runs import name_lane, open_run
 from holdfast.bridge.integrations._message_history import Histories
@@ -326,10 +326,8 @@ def _describe_items(items: list[Any], usage: Any) -> AnswerSummary:
     ]
     summary: AnswerSummary = {"content": "".join(texts) or None, "toolCalls": calls}
     if usage is not None:
-        summary["usage"] = {
-            "inputTokens": usage.input_tokens,
-            "outputTokens": usage.output_tokens,
-        }
+        cached = usage.input_tokens_details.cached_tokens
+        summary["usage"] = build_usage(usage.input_tokens, usage.output_tokens, cached)
     return drop_empty(summary)
 
 

@@ -24,7 +24,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
-from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
+from holdfast.bridge.answer_summary import AnswerSummary, build_usage, drop_empty
 from holdfast.bridge.integrations._agent_runs import name_lane, open_run
 from holdfast.bridge.integrations._message_history import Histories, is_unchanged, reuse_messages
 
@@ -211,13 +211,10 @@ def make(message: dict[str, Any]) -> ModelMessage:
 
 
 def describe(response: ModelResponse) -> AnswerSummary:
-    calls = response.tool_calls
+    calls, usage = response.tool_calls, response.usage
     summary: AnswerSummary = {
         "stopReason": response.finish_reason,
-        "usage": {
-            "inputTokens": response.usage.input_tokens,
-            "outputTokens": response.usage.output_tokens,
-        },
+        "usage": build_usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens),
         "content": response.text,
         "toolCalls": [{"id": call.tool_call_id, "name": call.tool_name} for call in calls],
     }

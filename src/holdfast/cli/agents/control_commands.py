@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
-from holdfast.cli.agents.event_lines import shorten
+from holdfast.cli.agents.event_lines import format_cost, shorten
 from holdfast.cli.agents.fork_editor import read_messages
 from holdfast.cli.agents.session_selection import LaneOption, SessionOption, select_running
 from holdfast.cli.server_access import AsJson, complain, console
@@ -303,6 +303,8 @@ def format_state(state: EventData) -> list[str]:
         lines.append(f"model      {'/'.join(names)}")
     if "tokens" in state:
         lines.append(f"tokens     {state['tokens']}")
+    if isinstance(state.get("cost"), (int, float)):
+        lines.append(f"cost       {format_cost(state['cost'])}")
     messages = state.get("messages")
     if messages:
         roles = ", ".join(f"{count} {role}" for role, count in messages["roles"].items())

@@ -287,7 +287,9 @@ def _list_usage(data: EventData) -> list[str]:
         return []
     counts = [usage.get("inputTokens"), usage.get("outputTokens")]
     known = [f"{count:,}" for count in counts if isinstance(count, int)]
-    return [f"{' + '.join(known)} tokens"] if known else []
+    cost = data.get("cost")
+    costs = [f"cost {format_cost(cost)}"] if isinstance(cost, (int, float)) and cost else []
+    return [*([f"{' + '.join(known)} tokens"] if known else []), *costs]
 
 
 def format_totals(totals: TotalsAnswer) -> dict[str, str]:

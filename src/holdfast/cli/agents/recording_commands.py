@@ -17,7 +17,12 @@ import typer
 from holdfast.cli.agents import agent_rerun, fork_editor
 from holdfast.cli.agents.agent_rerun import ForkEdits, Message, RerunReport
 from holdfast.cli.agents.recording_file import Recording, open_recording
-from holdfast.cli.agents.watch_command import FullOption, line_width, make_formatter
+from holdfast.cli.agents.watch_command import (
+    FullOption,
+    line_width,
+    make_formatter,
+    print_totals,
+)
 from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.model.agent_events import MAIN, RecordedEvent
 from holdfast.recording.directories import SessionDirectory
@@ -201,6 +206,8 @@ def _print_events(recording: Recording, factor: float | None, is_full: bool, as_
         torn = "" if is_whole else ", in half a line"
         text = f"The recording ends here{torn}: its agent runs still, or did not end in order."
         complaints.print(text, style="yellow", highlight=False, soft_wrap=True)
+    elif console.is_terminal and not as_json:
+        print_totals(recording.events())
 
 
 def _ends_with_line(path: Path) -> bool:

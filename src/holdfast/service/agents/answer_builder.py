@@ -97,6 +97,9 @@ def build_counters(session: AgentSession, counts: EventCounts) -> AgentCounters:
         errors=types["error"],
         input_tokens=counts.input_tokens,
         output_tokens=counts.output_tokens,
+        cached_tokens=counts.cached_tokens,
+        cost=counts.cost,
+        unpriced_models=[] if counts.cost is None else sorted(counts.unpriced),
         unreadable_lines=session.skipped,
     )
 
