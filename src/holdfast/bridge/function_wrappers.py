@@ -102,7 +102,7 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
 
     def build_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
         named = arguments.bind(args, kwargs)
-        return ToolCall(name, named, lane=bridge.current_lane, pure=pure)
+        return ToolCall(name, named, pure=pure)
 
     expected = open_results.Expectation(function, is_model=False)
     if open_results.is_coroutine_function(function):
@@ -152,7 +152,6 @@ def wrap_model(
             messages,
             model=given if isinstance(given, str) else name,
             provider=provider,
-            lane=bridge.current_lane,
             settings=dict(settings),
         )
 

@@ -37,6 +37,7 @@ from holdfast.bridge.flow_driver import (
 
 if TYPE_CHECKING:
     from holdfast.bridge.agent_bridge import Bridge
+    from holdfast.bridge.lanes import ActiveTool
 
 AWAITABLE, FUTURE = "awaitable", "future"
 STREAM, ASYNC_STREAM = "stream", "async_stream"
@@ -203,7 +204,9 @@ def call(
                 value = step.wait()
                 continue
             result = (
-                perform(step.input) if step.tool_id is None else run_tool(bridge, step, perform)
+                perform(step.input)
+                if step.tool is None
+                else run_tool(bridge, step.input, step.tool, perform)
             )
         except BaseException as error:  # the flow decides what becomes of it
             send, value = flow.throw, make_throwable(error)
@@ -221,7 +224,7 @@ def _go_on(
     bridge: Bridge, flow: Flow, step: Perform, result: Any, shape: str, expected: Expectation
 ) -> Any:
     if shape not in (AWAITABLE, FUTURE):
-        return _open_stream(flow, result, shape, shape, step.tool_id)
+        return _open_stream(flow, result, shape, shape, step.tool)
 
     async def perform(_given: Any) -> Any:
         return await result
@@ -286,14 +289,14 @@ async def _drive(
             if isinstance(step, Stop):
                 value: Any = await step.wait_async()
             else:
-                if step.tool_id is None:
+                if step.tool is None:
                     value = await perform(step.input)
                 else:
-                    value = await run_tool_async(bridge, step, perform)
+                    value = await run_tool_async(bridge, step.input, step.tool, perform)
                 inner = _find_stream(value, expected.is_model)
                 if inner is not None:
                     expected.note(inner)
-                    return _open_stream(flow, value, inner, _join(outer, inner), step.tool_id)
+                    return _open_stream(flow, value, inner, _join(outer, inner), step.tool)
                 result, is_own = value, True
                 if outer is not None:
                     value = Shaped(value, outer)
@@ -366,14 +369,14 @@ async def _iterate(chunks: list[Any]) -> AsyncIterator[Any]:
 # -- streams ---------------------------------------------------------------------------------------
 
 
-def _open_stream(flow: Flow, source: Any, kind: str, shape: str, tool_id: str | None) -> Any:
+def _open_stream(flow: Flow, source: Any, kind: str, shape: str, tool: ActiveTool | None) -> Any:
     """The stream of a function, recorded as it is read."""
     if kind == STREAM:
         if type(source) is types.GeneratorType:
-            return relay(flow, lambda: source, shape, tool_id)
+            return relay(flow, lambda: source, shape, tool)
         return Stream(flow, None, source, shape)
     if type(source) is types.AsyncGeneratorType:
-        return relay_async(flow, lambda: source, shape, tool_id)
+        return relay_async(flow, lambda: source, shape, tool)
     return AsyncStream(flow, None, source, shape)
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client import discovery
-from holdfast.client.call_runner import await_call, intercept, iterate_call, run, run_async
+from holdfast.client.call_runner import intercept, run, run_async
 from holdfast.client.client_settings import change_settings
+from holdfast.client.hidden_frames import hide_module, strip
 from holdfast.client.http_client import require_loopback
 from holdfast.client.invocation import Invocation
 from holdfast.client.leased_call import LeasedCalls
@@ -27,7 +28,7 @@ from holdfast.client.proxy_base import (
     without_interception,
 )
 from holdfast.client.proxy_class import wrap
-from holdfast.client.proxy_methods import capture_stack
+from holdfast.client.proxy_methods import capture_stack, start_later
 from holdfast.client.proxy_options import NO_OPTIONS, build_options
 from holdfast.client.recorder import Recorder
 from holdfast.client.switch import switch
@@ -126,30 +127,38 @@ def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     An asynchronous function gives its awaitable, and the call ends when that does. An asynchronous
     generator is called when its first item is awaited.
     """
-    alias, function, args = _parse_arguments(name_or_function, args)
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        return function(*args, **kwargs)
-    frame = sys._getframe(1)
-    invocation = _build_invocation(recorder, alias, function, args, kwargs, frame)
-    if is_coroutine_function(invocation.function):
-        invocation.stack = capture_stack(recorder, frame)
-        return await_call(invocation)
-    if is_async_generator_function(invocation.function):
-        invocation.stack = capture_stack(recorder, frame)
-        return iterate_call(invocation)
-    return run(intercept(recorder, invocation), awaits=True)
+    try:
+        alias, function, args = _parse_arguments(name_or_function, args)
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            return function(*args, **kwargs)
+        frame = sys._getframe(1)
+        invocation = _build_invocation(recorder, alias, function, args, kwargs, frame)
+        if is_coroutine_function(invocation.function):
+            invocation.stack = capture_stack(recorder, frame)
+            return start_later("coroutine", invocation)
+        if is_async_generator_function(invocation.function):
+            invocation.stack = capture_stack(recorder, frame)
+            return start_later("asyncgen", invocation)
+        return run(intercept(recorder, invocation), awaits=True)
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 async def async_debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """As `debug_call`, awaited. While it is held, everything else in its event loop goes on."""
-    alias, function, args = _parse_arguments(name_or_function, args)
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        result = function(*args, **kwargs)
-        return await result if inspect.isawaitable(result) else result
-    invocation = _build_invocation(recorder, alias, function, args, kwargs, sys._getframe(1))
-    return await run_async(intercept(recorder, invocation))
+    try:
+        alias, function, args = _parse_arguments(name_or_function, args)
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            result = function(*args, **kwargs)
+            return await result if inspect.isawaitable(result) else result
+        invocation = _build_invocation(recorder, alias, function, args, kwargs, sys._getframe(1))
+        return await run_async(intercept(recorder, invocation))
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 def name_of(function: Any) -> str:
@@ -240,6 +249,7 @@ def _turn_off() -> DebugInfo:
 
 
 atexit.register(_turn_off)
+hide_module(__name__)
 
 __all__ = [
     "DebugInfo",

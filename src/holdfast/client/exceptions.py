@@ -4,12 +4,15 @@ DebugError
 ├── DebugServerError         nobody answers, it answers with 5xx, or it takes too long
 ├── DebugTimeoutError        a held call was not decided in its time
 ├── DebugProtocolError       an answer that makes no sense
+│   └── DecisionRefused      a decision that cannot be carried out
 ├── DebugSerializationError  a value that cannot be stored
 ├── DebugCIDNotFoundError    the server does not have a value, not even when it was sent again
 └── DebugCIDMismatchError    bytes that are not those their content id names
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class DebugError(Exception):
@@ -26,6 +29,26 @@ class DebugTimeoutError(DebugError):
 
 class DebugProtocolError(DebugError):
     """The server's answer is malformed, incomplete, or asks for something unknown."""
+
+
+class DecisionRefused(DebugProtocolError):
+    """A decision that this application cannot carry out.
+
+    `field` is the part of it that is wrong, `hint` what to do instead, `choices` what would work.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        hint: str = "",
+        choices: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message)
+        self.field = field
+        self.hint = hint
+        self.choices = list(choices)
 
 
 class DebugSerializationError(DebugError):

@@ -18,6 +18,7 @@ import weakref
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, MappingView, Sequence, Set
 from typing import Any
 
+from holdfast.client.hidden_frames import call_from_caller, hide_module, is_compiled, strip
 from holdfast.client.proxy_base import is_proxy, read_alias, read_options, read_target
 from holdfast.client.type_members import is_routine, is_special, list_members
 
@@ -112,6 +113,8 @@ def call_unrecorded(
     following: Following | None = read_options(proxy).following
     if following is not None:
         args, kwargs = unwrap_arguments(following, args, kwargs)
+    if is_compiled(function):
+        return deliver(proxy, name, call_from_caller(function, *args, **kwargs))
     return deliver(proxy, name, function(*args, **kwargs))
 
 
@@ -181,7 +184,11 @@ def _follow_coroutine(proxy: Any, name: str, coroutine: Any) -> Any:
 
 
 async def _resolve(proxy: Any, name: str, coroutine: Any) -> Any:
-    return deliver(proxy, name, await coroutine)
+    try:
+        return deliver(proxy, name, await coroutine)
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 def _close(coroutine: Any) -> None:
@@ -196,6 +203,7 @@ def _follow_generator(proxy: Any, name: str, generator: Any) -> Any:
 
 
 def _iterate(proxy: Any, name: str, inner: Any) -> Generator[Any, Any, Any]:
+    problem: BaseException | None = None
     try:
         value = next(inner)
         while True:
@@ -204,12 +212,19 @@ def _iterate(proxy: Any, name: str, inner: Any) -> Generator[Any, Any, Any]:
             except GeneratorExit:
                 inner.close()
                 raise
-            except BaseException as problem:  # thrown in by the reader
-                value = inner.throw(problem)
-            else:
+            except BaseException as thrown:  # by the reader
+                strip(thrown)
+                problem = thrown
+            # Not in the handler, which would be the context of what the generator raises next.
+            if problem is None:
                 value = inner.send(sent)
+            else:
+                value, problem = inner.throw(problem), None
     except StopIteration as end:
         return deliver(proxy, name, end.value)
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 def _follow_async_generator(proxy: Any, name: str, generator: Any) -> Any:
@@ -219,17 +234,24 @@ def _follow_async_generator(proxy: Any, name: str, generator: Any) -> Any:
 
 
 async def _iterate_async(proxy: Any, name: str, inner: Any) -> AsyncGenerator[Any, Any]:
+    problem: BaseException | None = None
     try:
         value = await inner.__anext__()
         while True:
             try:
                 sent = yield deliver(proxy, name, value)
-            except BaseException as problem:  # thrown in by the reader; closing is one of these
-                value = await inner.athrow(problem)
-            else:
+            except BaseException as thrown:  # by the reader; closing is one of these
+                strip(thrown)
+                problem = thrown
+            if problem is None:
                 value = await inner.asend(sent)
+            else:
+                value, problem = await inner.athrow(problem), None
     except StopAsyncIteration:
         return
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 def _copy_name(followed: Any, original: Any) -> None:
@@ -241,3 +263,5 @@ _FOLLOWERS: dict[type, Callable[[Any, str, Any], Any]] = {
     types.GeneratorType: _follow_generator,
     types.AsyncGeneratorType: _follow_async_generator,
 }
+
+hide_module(__name__)

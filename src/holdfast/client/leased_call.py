@@ -21,6 +21,7 @@ from holdfast.client.call_runner import run
 from holdfast.client.call_sites import CallSite, CallSites
 from holdfast.client.exceptions import DebugServerError
 from holdfast.client.following import deliver
+from holdfast.client.hidden_frames import call_from, hide_module, is_compiled
 from holdfast.client.invocation import Invocation, current_call
 from holdfast.client.lease import Lease
 from holdfast.client.object_state import same_fields
@@ -137,9 +138,13 @@ class LeasedCalls:
                         number = (now + self._clock_offset) // 1000 * 1000 + next(lease.numbers)
                         parent = current_call.get()
                         current_call.set(number)
+                        late: Steps | None = None
                         began = _now()
                         try:
-                            value = function(*args)
+                            if code is None and is_compiled(function):
+                                value = call_from(frame, function, args, {})
+                            else:
+                                value = function(*args)
                         except BaseException as error:
                             outcome = Outcome(None, error, _now() - began)
                             current_call.set(parent)
@@ -147,10 +152,12 @@ class LeasedCalls:
                                 Invocation(proxy, name, qualname, function, args, {}, frame),
                                 *(site, epoch, number, parent, snapshot, outcome),
                             )
+                            del outcome  # it holds the exception, whose traceback holds this frame
                             if late is None:
                                 raise
-                            return run(late)
                         duration = _now() - began
+                        if late is not None:  # outside of the handler, which would be a context
+                            return run(late)
                         current_call.set(parent)
                         if (
                             (
@@ -275,3 +282,5 @@ def _reset_after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_after_fork)
+
+hide_module(__name__)

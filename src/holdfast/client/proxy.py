@@ -14,6 +14,7 @@ import operator
 from typing import Any
 
 from holdfast.client.following import deliver_attribute
+from holdfast.client.hidden_frames import hide_module, strip, stripped
 from holdfast.client.proxy_base import (
     ProxyBase,
     interception_off,
@@ -36,34 +37,44 @@ class DebugProxy(ProxyBase):
 
     def __getattr__(self, name: str) -> Any:
         target = read_target(self)
-        value = getattr(target, name)
+        try:
+            value = getattr(target, name)
+        except BaseException as error:
+            strip(error)
+            raise
         if switch.recorder is None or interception_off.get() or is_proxy(value):
             return value
         if is_method(target, name, value):
             return intercept_attribute(self, name, value)
         return deliver_attribute(self, name, value)
 
+    @stripped
     def __dir__(self) -> list[str]:
         return dir(read_target(self))
 
+    @stripped
     def __eq__(self, other: object) -> Any:
         if is_proxy(other) or switch.settings.eq == "transparent":
             return read_target(self) == target_of(other)
         return False
 
+    @stripped
     def __ne__(self, other: object) -> Any:
         if is_proxy(other) or switch.settings.eq == "transparent":
             return read_target(self) != target_of(other)
         return True
 
+    @stripped
     def __hash__(self) -> int:
         return hash(read_target(self))
 
     # A copy or a pickle is the target's: what leaves the application has no proxies in it.
 
+    @stripped
     def __copy__(self) -> Any:
         return copy.copy(read_target(self))
 
+    @stripped
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return copy.deepcopy(read_target(self), memo)
 
@@ -95,3 +106,6 @@ class AsyncDebugProxy(DebugProxy):
     """A stand-in for something with asynchronous methods."""
 
     __slots__ = ()
+
+
+hide_module(__name__)

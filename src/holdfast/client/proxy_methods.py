@@ -12,6 +12,7 @@ from typing import Any
 from holdfast.client import numpy_protocol, operators
 from holdfast.client.call_runner import await_call, iterate_call, run
 from holdfast.client.following import call_unrecorded
+from holdfast.client.hidden_frames import hide_module, strip, stripped
 from holdfast.client.invocation import Invocation
 from holdfast.client.proxy_base import interception_off, read_alias, read_target, target_of
 from holdfast.client.recorder import Recorder
@@ -39,13 +40,12 @@ def _intercept(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    depth: int = 2,
 ) -> Any:
-    """Make a call for the frame `depth` above."""
+    """Make a call for the frame three above: a method and what strips its errors are between."""
     recorder = switch.recorder
     if recorder is None or interception_off.get():
         return call_unrecorded(proxy, name, function, args, kwargs)
-    frame, leased = sys._getframe(depth), recorder.leased_calls
+    frame, leased = sys._getframe(3), recorder.leased_calls
     if leased is not None:
         target = read_target(proxy)
         return leased.run(proxy, target, name, qualname, function, args, kwargs, frame)
@@ -68,7 +68,15 @@ def _defer(
         return call_unrecorded(proxy, name, function, args, kwargs)
     stack = capture_stack(recorder, sys._getframe(3))
     invocation = Invocation(proxy, name, qualname, function, args, kwargs, None, stack=stack)
-    return DEFERRED[kind](invocation)
+    return start_later(kind, invocation)
+
+
+def start_later(kind: str, invocation: Invocation) -> Any:
+    """A coroutine or an asynchronous generator, which has the name of what it stands for."""
+    deferred = DEFERRED[kind](invocation)
+    deferred.__name__ = invocation.name
+    deferred.__qualname__ = invocation.qualname or invocation.name
+    return deferred
 
 
 def capture_stack(recorder: Recorder, frame: types.FrameType) -> str | None:
@@ -127,7 +135,11 @@ class _Function:
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
+        try:
+            return self._function(*args, **kwargs)
+        except BaseException as error:
+            strip(error)
+            raise
 
 
 # -- ordinary methods ------------------------------------------------------------------------------
@@ -146,22 +158,26 @@ def build_method(name: str, qualname: str, kind: str) -> Any:
 
         def generate(self: Any, /, *args: Any, **kwargs: Any) -> Any:
             function = getattr(read_target(self), name)
-            return _intercept(self, name, qualname, function, args, kwargs, 3)
+            return _intercept(self, name, qualname, function, args, kwargs)
 
         return _Function(generate, kind)
 
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         # As `_intercept`, without its frame: methods that call each other need the stack.
-        target = read_target(self)
-        function = getattr(target, name)
-        recorder = switch.recorder
-        if recorder is None or interception_off.get():
-            return call_unrecorded(self, name, function, args, kwargs)
-        frame, leased = sys._getframe(1), recorder.leased_calls
-        if leased is not None:
-            return leased.run(self, target, name, qualname, function, args, kwargs, frame)
-        invocation = Invocation(self, name, qualname, function, args, kwargs, frame)
-        return run(StrictCall(recorder, invocation).steps())
+        try:
+            target = read_target(self)
+            function = getattr(target, name)
+            recorder = switch.recorder
+            if recorder is None or interception_off.get():
+                return call_unrecorded(self, name, function, args, kwargs)
+            frame, leased = sys._getframe(1), recorder.leased_calls
+            if leased is not None:
+                return leased.run(self, target, name, qualname, function, args, kwargs, frame)
+            invocation = Invocation(self, name, qualname, function, args, kwargs, frame)
+            return run(StrictCall(recorder, invocation).steps())
+        except BaseException as error:
+            strip(error)
+            raise
 
     return method
 
@@ -173,15 +189,12 @@ def intercept_attribute(proxy: Any, name: str, function: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         return _intercept(proxy, name, qualname, function, args, kwargs)
 
-    def call_inside(*args: Any, **kwargs: Any) -> Any:
-        return _intercept(proxy, name, qualname, function, args, kwargs, 3)
-
     def defer(*args: Any, **kwargs: Any) -> Any:
         return _defer(proxy, kind, name, qualname, function, args, kwargs)
 
     if kind not in DEFERRED and is_plain_function(getattr(function, "__func__", function)):
-        return functools.wraps(function)(call)
-    method: Any = _Function(defer if kind in DEFERRED else call_inside, kind, function)
+        return functools.wraps(function)(stripped(call))
+    method: Any = _Function(defer if kind in DEFERRED else call, kind, function)
     if getattr(function, "__self__", None) is read_target(proxy):
         method.__self__ = proxy
     return functools.update_wrapper(method, function, updated=())
@@ -205,20 +218,24 @@ def build_call(kind: str) -> Any:
 
 def _call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     # As `_intercept`, without its frame: a function may call itself through its proxy.
-    target = read_target(self)
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        return call_unrecorded(self, "__call__", target, args, kwargs)
-    frame, leased = sys._getframe(1), recorder.leased_calls
-    if type(target) is types.FunctionType:
-        alias, qualname = read_alias(self), target.__qualname__
-        name = target.__name__ if alias is None else alias
-    else:
-        name, qualname = _call_name(self, target), qualname_of(target)  # type: ignore[assignment]
-    if leased is not None:
-        return leased.run(self, target, name, qualname, target, args, kwargs, frame)
-    invocation = Invocation(self, name, qualname, target, args, kwargs, frame)
-    return run(StrictCall(recorder, invocation).steps())
+    try:
+        target = read_target(self)
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            return call_unrecorded(self, "__call__", target, args, kwargs)
+        frame, leased = sys._getframe(1), recorder.leased_calls
+        if type(target) is types.FunctionType:
+            alias, qualname = read_alias(self), target.__qualname__
+            name = target.__name__ if alias is None else alias
+        else:
+            name, qualname = _call_name(self, target), qualname_of(target)  # type: ignore[assignment]
+        if leased is not None:
+            return leased.run(self, target, name, qualname, target, args, kwargs, frame)
+        invocation = Invocation(self, name, qualname, target, args, kwargs, frame)
+        return run(StrictCall(recorder, invocation).steps())
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 def _call_name(proxy: Any, target: Any) -> str:
@@ -244,6 +261,7 @@ def await_target(self: Any, /) -> Any:
 def build_special(name: str, qualname: str, unwraps: bool = False) -> Any:
     """A special method. `unwraps`: its arguments may be proxies, and the target's need targets."""
 
+    @stripped
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         target = read_target(self)
         if unwraps:
@@ -262,14 +280,16 @@ def build_async_special(name: str, qualname: str) -> Any:
 
 
 def build_operator(name: str, qualname: str, operate: operators.Binary) -> Any:
-    def method(self: Any, other: Any, /) -> Any:
+    @stripped
+    def method(self: Any, /, *others: Any) -> Any:
         function = functools.partial(operate, read_target(self))
-        return _intercept(self, name, qualname, function, (target_of(other),), {})
+        return _intercept(self, name, qualname, function, tuple(map(target_of, others)), {})
 
     return method
 
 
 def build_inplace(name: str, qualname: str, operate: operators.Binary) -> Any:
+    @stripped
     def method(self: Any, other: Any, /) -> Any:
         target = read_target(self)
         function = functools.partial(operate, target)
@@ -280,6 +300,7 @@ def build_inplace(name: str, qualname: str, operate: operators.Binary) -> Any:
 
 
 def build_bytes(qualname: str) -> Any:
+    @stripped
     def method(self: Any, /) -> bytes:
         function = functools.partial(bytes, read_target(self))
         result: bytes = _intercept(self, "__bytes__", qualname, function, (), {})
@@ -289,6 +310,7 @@ def build_bytes(qualname: str) -> Any:
 
 
 def _build_array_ufunc(name: str, qualname: str) -> Any:
+    @stripped
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         args, kwargs = numpy_protocol.unwrap(args), numpy_protocol.unwrap(kwargs)
         return _intercept(self, name, qualname, numpy_protocol.call_ufunc, args, kwargs)
@@ -297,6 +319,7 @@ def _build_array_ufunc(name: str, qualname: str) -> Any:
 
 
 def _build_array_function(name: str, qualname: str) -> Any:
+    @stripped
     def method(self: Any, function: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
         kinds = numpy_protocol.real_types(kinds, read_target(self))
         unwrapped = (numpy_protocol.unwrap(args), numpy_protocol.unwrap(kwargs))
@@ -310,3 +333,5 @@ ARRAY_BUILDERS = {
     "__array_ufunc__": _build_array_ufunc,
     "__array_function__": _build_array_function,
 }
+
+hide_module(__name__)

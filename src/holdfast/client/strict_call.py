@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from holdfast.client import decision_effects, stacks
 from holdfast.client.call_hold import Hold
+from holdfast.client.decision_effects import Plan
 from holdfast.client.exceptions import DebugError, DebugProtocolError, DebugServerError
+from holdfast.client.function_registry import Description
 from holdfast.client.invocation import Invocation, current_call_id, current_task_name
 from holdfast.client.outcome import Outcome, exception_message, exception_name
 from holdfast.client.proxy_base import without_interception
@@ -40,13 +42,14 @@ class CallValues:
 
 
 class StrictCall:
-    __slots__ = ("_call_id", "_invocation", "_recorder", "_values")
+    __slots__ = ("_call_id", "_described", "_invocation", "_recorder", "_values")
 
     def __init__(self, recorder: Recorder, invocation: Invocation) -> None:
         self._recorder = recorder
         self._invocation = invocation
         self._call_id = ""
         self._values: CallValues
+        self._described: Description
 
     def steps(self) -> Steps:
         """Everything from the question to the report."""
@@ -55,21 +58,25 @@ class StrictCall:
             decision = self._ask()
         invocation = self._invocation
         action = ""
+        carry_out = self._plan_before
+        step: Invocation | Outcome = invocation
         try:
             while decision.get("action") == "poll":
-                decision = yield Hold(self._recorder, self._call_id, decision, invocation.frame)
+                hold = self._hold(decision, self._plan_before)
+                decision, carry_out = (yield hold), hold.carry_out
             action = str(decision.get("action"))
-            with without_interception():
-                plan = decision_effects.decide_before(self._recorder, decision, invocation)
+            if action != "continue":
+                with without_interception():
+                    step = carry_out(decision).step
         except DebugServerError:
             raise  # nobody is there to be told
         except BaseException as problem:  # the call is not made; the server is told why
             self._report(Outcome(error=problem), None, action)
             raise
-        if isinstance(plan, Outcome):
-            outcome, executed = plan, None
+        if isinstance(step, Outcome):
+            outcome, executed = step, None
         else:
-            outcome, executed = (yield plan), plan
+            outcome, executed = (yield step), step
         return (yield from self._end(outcome, executed, action))
 
     def steps_after(self, values: CallValues, call_id: str, outcome: Outcome) -> Steps:
@@ -81,23 +88,40 @@ class StrictCall:
         return (yield from self._end(outcome, self._invocation, ""))
 
     def _end(self, outcome: Outcome, executed: Invocation | None, action: str) -> Steps:
-        recorder, invocation = self._recorder, self._invocation
         answer = self._report(outcome, executed, action)
+        if answer.get("action") is not None:
+            outcome = yield from self._decide_end(answer, outcome)
+        if outcome.error is None:
+            outcome.value = self._invocation.deliver(outcome.value)
+        return outcome
+
+    def _decide_end(self, answer: Answer, outcome: Outcome) -> Steps:
+        """How the call ends by a decision, made at a hold or by a breakpoint beforehand."""
+        recorder, invocation = self._recorder, self._invocation
+
+        def carry_out(decision: Answer) -> Plan:
+            return decision_effects.plan_after(recorder, decision, outcome, invocation)
+
+        plan = carry_out
         try:
             while answer.get("action") == "poll":
-                answer = yield Hold(recorder, self._call_id, answer, invocation.frame)
+                hold = self._hold(answer, carry_out)
+                answer, plan = (yield hold), hold.carry_out
         except DebugServerError:
             raise  # nobody is there to be told
         except BaseException:  # whatever ended the wait, the hold must not stay open
             with without_interception():
                 recorder.abandon_hold(self._call_id)
             raise
-        if answer.get("action") is not None:  # decided at a hold, or by a breakpoint beforehand
-            with without_interception():
-                outcome = decision_effects.decide_after(recorder, answer, outcome, invocation)
-        if outcome.error is None:
-            outcome.value = invocation.deliver(outcome.value)
-        return outcome
+        with without_interception():
+            step = plan(answer).step
+        return step if isinstance(step, Outcome) else outcome
+
+    def _hold(self, answer: Answer, plan: Callable[[Answer], Plan]) -> Hold:
+        return Hold(self._recorder, self._call_id, answer, self._invocation.frame, plan)
+
+    def _plan_before(self, decision: Answer) -> Plan:
+        return decision_effects.plan_before(self._recorder, decision, self._invocation)
 
     # -- the question ---------------------------------------------------------------------------
 
@@ -113,15 +137,16 @@ class StrictCall:
         """Tell the server of the call, and return what it decides. `began`: its id if it ran."""
         invocation, recorder, values = self._invocation, self._recorder, self._values
         thread = threading.current_thread()
+        described = self._described = recorder.functions.describe(
+            invocation.function, type(invocation.target), invocation.name
+        )
         fields = {
             "method_name": clean(invocation.name),
             "target_cid": values.target.cid,
             "call_type": invocation.kind,
             "alias": None if invocation.alias is None else clean(invocation.alias),
             "qualname": invocation.qualname,
-            "signature": recorder.functions.signature(
-                invocation.function, type(invocation.target), invocation.name
-            ),
+            "signature": described.signature,
             "thread": {"id": thread.ident, "name": clean(thread.name)},
             "task": current_task_name(),
             "parent_call_id": current_call_id(),
@@ -142,6 +167,7 @@ class StrictCall:
         for field in ("call_id", "action"):
             if not isinstance(answer.get(field), str) or not answer[field]:
                 raise DebugProtocolError(f"the server's answer to a call has no {field}")
+        described.sent_to = recorder.session_id
         self._call_id = invocation.call_id = answer["call_id"]
         invocation.remember(values.target)
         return answer
@@ -158,6 +184,9 @@ class StrictCall:
                 for name, snapshot in values.kwargs.items()
             },
         }
+        session_id = self._recorder.session_id
+        if session_id is not None and self._described.sent_to != session_id:
+            fields["parameters"] = self._described.parameters
         target = parcel.item(values.target, invocation.target)
         if len(target) > 1:
             fields["target"] = target

@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.client.hidden_frames import hide_module
 from holdfast.client.proxy_base import without_interception
 
 # Past any metaclass, which may answer otherwise.
@@ -144,3 +145,6 @@ def _passes(function: Any, test: Callable[[Any], bool]) -> bool:
     """Whether the function, or the `__call__` of its type, passes the test."""
     with without_interception():
         return test(function) or test(find_member(type(function), "__call__")[1])
+
+
+hide_module(__name__)
