@@ -13,6 +13,7 @@ DebugError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class DebugError(Exception):
@@ -52,7 +53,28 @@ class DecisionRefused(DebugProtocolError):
 
 
 class DebugSerializationError(DebugError):
-    """A value cannot be stored; `configure_debug(on_unpicklable="placeholder")` lets it pass."""
+    """A value cannot be stored; `configure_debug(on_unpicklable="placeholder")` lets it pass.
+
+    function: the call that it belongs to, or None
+    argument: the name of the parameter, `result`, or `target` for the object that was called
+    path: where in the value, such as `config.pool.plug`
+    value_type, part_type: the type of the value, and of what is at the path
+    reason: what pickling it came to
+    """
+
+    def __init__(
+        self, message: str = "", *, reason: str = "", value_type: str = "", part_type: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.function: str | None = None
+        self.argument: str | None = None
+        self.path = ""
+        self.value_type = value_type
+        self.part_type = part_type
+        self.reason = reason or message
+        self.cause: BaseException | None = None
+        self.objects: list[Any] = []
+        """From the value down to the part that refused."""
 
 
 class DebugCIDNotFoundError(DebugError):

@@ -12,10 +12,15 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any
 
-from holdfast.client import decision_effects, stacks
+from holdfast.client import decision_effects, stacks, storage_refusals
 from holdfast.client.call_hold import Hold
 from holdfast.client.decision_effects import Plan
-from holdfast.client.exceptions import DebugError, DebugProtocolError, DebugServerError
+from holdfast.client.exceptions import (
+    DebugError,
+    DebugProtocolError,
+    DebugSerializationError,
+    DebugServerError,
+)
 from holdfast.client.function_registry import Description
 from holdfast.client.invocation import Invocation, current_call_id, current_task_name
 from holdfast.client.outcome import Outcome, exception_message, exception_name
@@ -127,11 +132,24 @@ class StrictCall:
 
     def _take_values(self) -> None:
         invocation, snapshots = self._invocation, self._recorder.snapshots
-        self._values = CallValues(
-            snapshots.take_current(invocation.last_snapshot(), invocation.target),
-            [snapshots.take_argument(value) for value in invocation.args],
-            {name: snapshots.take_argument(value) for name, value in invocation.kwargs.items()},
-        )
+        lenient, take = invocation.lenient, snapshots.take
+        target: Snapshot | None = None
+        args: list[Snapshot] = []
+        kwargs: dict[str, Snapshot] = {}
+        try:
+            target = snapshots.take_current(invocation.last_snapshot(), invocation.target, lenient)
+            for value in invocation.args:
+                args.append(take(value, lenient=lenient))
+            for name, value in invocation.kwargs.items():
+                kwargs[name] = take(value, lenient=lenient)
+        except DebugSerializationError as refused:
+            place: int | str | None = None  # of the value that refused
+            if target is not None and len(args) < len(invocation.args):
+                place = len(args)
+            elif target is not None:
+                place = list(invocation.kwargs)[len(kwargs)]
+            raise name_refused(refused, invocation, place) from refused.cause
+        self._values = CallValues(target, args, kwargs)
 
     def _ask(self, began: str | None = None) -> Answer:
         """Tell the server of the call, and return what it decides. `began`: its id if it ran."""
@@ -201,7 +219,8 @@ class StrictCall:
         """Tell the server how the call ended. If that fails, the result is still delivered."""
         recorder, error = self._recorder, outcome.error
         with without_interception():
-            result, refused = recorder.snapshots.take_outcome(outcome.value, error)
+            lenient = self._invocation.lenient
+            result, refused = recorder.snapshots.take_outcome(outcome.value, error, lenient)
             changes = self._find_changes(executed)
             fields: dict[str, Any] = {
                 "call_id": self._call_id,
@@ -225,7 +244,8 @@ class StrictCall:
                 logger.exception("the end of call %s could not be reported", self._call_id)
                 answer = {}
         if refused is not None:
-            raise refused
+            name = self._invocation.full_name
+            raise storage_refusals.name_result(refused, name) from refused.cause
         return answer
 
     def _find_changes(self, executed: Invocation | None) -> Changes:
@@ -252,6 +272,16 @@ class StrictCall:
         if changes and changes[-1][0] == "target":
             invocation.remember(changes[-1][2])
         return changes
+
+
+def name_refused(
+    refused: DebugSerializationError, invocation: Invocation, place: int | str | None
+) -> DebugSerializationError:
+    """The error, with the name of the value: that of an argument, or the target if None."""
+    name = invocation.full_name
+    if place is None:
+        return storage_refusals.name_target(refused, name)
+    return storage_refusals.name_argument(refused, invocation.function, name, place)
 
 
 def _pack_outcome(
