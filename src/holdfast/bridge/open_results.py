@@ -300,11 +300,10 @@ async def _drive(
                 result, is_own = value, True
                 if outer is not None:
                     value = Shaped(value, outer)
-        except Exception as error:
-            send = flow.throw
-            value = make_throwable(error) if outer is None else ShapedError(error, outer)
         except BaseException as error:  # the flow decides what becomes of it
-            send, value = flow.throw, error
+            send, value = flow.throw, make_throwable(error)
+            if outer is not None and isinstance(error, Exception):
+                value = ShapedError(error, outer)
         try:
             step = send(value)
         except StopIteration as end:
