@@ -99,6 +99,8 @@ export interface AgentApiResponseEvent {
     errorMarker?: string;
     /** The stream was not read to its end. */
     partial?: boolean;
+    /** How the function gave it, if not at once: `awaitable`, `future`, `stream`, `async_stream`, or the first and the last of these. */
+    returned?: string;
     /** The answer was given by a decision. */
     faked?: boolean;
     /** What was decided about the failure. */
@@ -982,6 +984,8 @@ export interface AgentToolCallEndEvent {
     cancelled?: boolean;
     /** It was cancelled, and may still run. */
     abandoned?: boolean;
+    /** How the function gave it, if not at once: `awaitable`, `future`, `stream`, `async_stream`, or the first and the last of these. */
+    returned?: string;
     /** A rule denied it, and it did not run. */
     denied?: boolean;
     /** What was decided about the failure. */
@@ -1054,6 +1058,10 @@ export interface AgentToolResultEvent {
     resultMarker?: string;
     /** The result was given by a decision or a fork. */
     faked?: boolean;
+    /** The stream was not read to its end. */
+    partial?: boolean;
+    /** How the function gave it, if not at once: `awaitable`, `future`, `stream`, `async_stream`, or the first and the last of these. */
+    returned?: string;
   };
 }
 

@@ -26,6 +26,7 @@ from holdfast.recording.recording_state import (
     lane_of,
     read_events,
 )
+from holdfast.recording.rerun_outcome import judge_rerun
 from holdfast.recording.tail import Tail
 
 if TYPE_CHECKING:
@@ -109,9 +110,14 @@ class Rerun:
         """Whether something is to be changed at the first live model call."""
         return any(name in self.edits for name in ("hold", "messages", "system", "message"))
 
-    def is_live(self, request: EventData) -> bool:
-        """Whether a model call of the new session is a live one of the lane that is forked."""
-        return lane_of(request) == self.fork_lane and not request.get("replayed")
+    def has_forked(self, new: SessionDirectory) -> bool:
+        """Whether the new session made a live model call in the lane that is forked."""
+        return any(
+            event["type"] == "api_request"
+            and lane_of(event["data"]) == self.fork_lane
+            and not event["data"].get("replayed")
+            for event in Recording(new.events, new).events()
+        )
 
     @contextlib.contextmanager
     def give_edits(self) -> Iterator[dict[str, str]]:
@@ -219,36 +225,26 @@ def _find_session(again: Rerun, run_id: str) -> SessionDirectory | None:
 
 
 def _build_report(again: Rerun, new: SessionDirectory, code: int) -> RerunReport:
-    diverged: EventData | None = None
-    iterations, last, has_forked = 0, "", False
-    for event in Recording(new.events, new).events():
-        last = event["type"]
-        if last == "replay_diverged":
-            diverged = diverged or event["data"]
-        iterations += last == "api_request"
-        has_forked = has_forked or (last == "api_request" and again.is_live(event["data"]))
+    judged = judge_rerun(
+        Recording(new.events, new).events(),
+        code,
+        is_fork=again.fork_at is not None,
+        failed_before=again.home.read_metadata().get("reason") == "error",
+    )
     report: RerunReport = {
         "session": again.home.id,
         "newSession": new.id,
         "mode": again.mode,
         "forkAt": again.fork_at,
-        "iterations": iterations,
+        "iterations": judged.iterations,
         "exitCode": code,
-        "outcome": "same" if again.fork_at is None else "forked",
-        "message": None,
+        "outcome": judged.outcome,
+        "message": judged.message,
         "edited": bool(new.read_metadata().get("edited")),
     }
-    if again.wants_edit and not has_forked:
+    if judged.divergence is not None:
+        report["divergence"] = judged.divergence
+    elif again.wants_edit and not again.has_forked(new):
         report["message"] = f"it made no live model call after iteration {again.fork_at}"
         report["edited"] = False
-    if diverged is not None:
-        is_over = diverged.get("recordingEnded") and again.fork_at is None
-        report["outcome"] = "incomplete" if is_over else "diverged"
-        report["message"], report["divergence"] = diverged.get("message"), diverged
-    elif last != "session_end" and again.fork_at is None:
-        report["outcome"] = "diverged"
-        report["message"] = f"the agent did not end in order (exit code {code})"
-    elif code and again.fork_at is None and again.home.read_metadata().get("reason") != "error":
-        report["outcome"] = "diverged"
-        report["message"] = f"it asked for the same, and then failed (exit code {code})"
     return report
