@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections.abc
 import copy
 import itertools
 import json
@@ -16,6 +17,7 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest import mock
 
 import pandas as pd  # type: ignore[import-untyped]
 import pytest
@@ -102,6 +104,43 @@ def test_only_newer_pythons_ask_a_proxy_for_its_buffer(app: Application) -> None
     else:
         assert bytes(memoryview(data)) == b"tea"
     assert bytes(data) == bytes(memoryview(data._target)) == b"tea"
+
+
+@limit("Abstract base classes")
+def test_abstract_classes_want_the_class_itself(app: Application) -> None:
+    cls = with_debug(list)
+    with pytest.raises(TypeError, match="must be a class"):
+        issubclass(cls, collections.abc.Sequence)
+    assert issubclass(cls, object)
+    assert issubclass(cls._target, collections.abc.Sequence)
+
+
+@limit("Text as a number")
+def test_text_is_read_as_a_number_from_the_text_itself(app: Application) -> None:
+    text = with_debug("12", name="text")
+    with pytest.raises(TypeError):
+        int(text)
+    assert int(str(text)) == 12
+
+
+@limit("A tuple of values to format")
+def test_a_tuple_is_formatted_from_the_tuple_itself(app: Application) -> None:
+    pair = with_debug((1, 2))
+    with pytest.raises(TypeError, match="not enough arguments"):
+        "%s %s" % pair  # noqa: UP031
+    assert "%s %s" % tuple(pair) == "1 2"  # noqa: UP031
+
+
+@limit("A method that is replaced")
+def test_a_method_is_to_be_replaced_through_the_proxy(app: Application) -> None:
+    target = Shop()
+    shop = with_debug(target)
+    with mock.patch.object(target, "price", return_value=1) as price:
+        assert shop.price("tea") == 1
+        assert shop.price is not price
+    with mock.patch.object(shop, "price", return_value=1) as price:
+        assert shop.price is price
+    assert shop.price("tea") == 3
 
 
 @limit("`is` and `id`")

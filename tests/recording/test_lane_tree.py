@@ -34,7 +34,10 @@ def test_an_agent_is_below_the_tool_that_runs_it_or_below_its_parent() -> None:
     assert place(tree, "api_request", iteration=1, lane="second", within="t2") == ("second", 2)
     assert place(tree, "user_input", lane="second") == ("second", 2)
     assert place(tree, "message_injected", before={"iteration": 1, "lane": "second"}).depth == 2
-    assert place(tree, "run_start", lane="third", parentLane="second") == ("third", 3)
+    assert place(tree, "lane_start", lane="third", parent="second") == ("third", 3)
+    assert place(tree, "run_start", lane="third") == ("third", 3)
+    assert place(tree, "lane_start", lane="third", parent=MAIN, within="t1") == ("third", 1)
+    assert place(tree, "run_start", lane="third") == ("third", 1)
 
 
 def test_events_that_name_nothing_known_are_placed_all_the_same() -> None:

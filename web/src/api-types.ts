@@ -20,7 +20,7 @@ export interface AgentApiRequestEvent {
   timestamp: string | null;
   /** Its fields, as recorded. */
   data: {
-    /** The model calls so far, with this one. */
+    /** The model calls of the lane so far, with this one. */
     iteration: number;
     /** How many messages the request has. */
     messageCount: number;
@@ -61,7 +61,7 @@ export interface AgentApiResponseEvent {
   timestamp: string | null;
   /** Its fields, as recorded. */
   data: {
-    /** The number of the model call. */
+    /** The number of the model call in its lane. */
     iteration: number;
     /** How long the call took, in milliseconds. */
     durationMs: number;
@@ -75,8 +75,10 @@ export interface AgentApiResponseEvent {
     heldMs?: number;
     /** Why the model stopped. */
     stopReason?: unknown;
-    /** The tokens: `inputTokens` and `outputTokens`. */
+    /** The tokens: `inputTokens`, of which `cachedTokens` came from a cache, and `outputTokens`. */
     usage?: unknown;
+    /** What the call cost, if its model has a price. */
+    cost?: number;
     /** The content of the answer. */
     content?: unknown;
     /** The tools that the model asks for. */
@@ -122,10 +124,12 @@ export interface AgentBreakpointHitEvent {
     breakpoint: unknown;
     /** Of a tool: `id`, `name` and `input`; null otherwise. */
     toolCall: unknown;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration: number;
     /** The agent's own name of the hold that begins. */
     stop: string;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
   };
 }
 
@@ -135,6 +139,8 @@ export interface AgentCommand {
   type: string;
   /** The command's own fields. */
   data?: Record<string, unknown>;
+  /** The lane that is meant, as in `data`; without it every lane, or the one held. */
+  lane?: string | null;
   /** How many seconds to wait for the agent's answer. */
   timeout?: number | null;
 }
@@ -249,6 +255,29 @@ export interface AgentContextCompactionEvent {
   };
 }
 
+/** A fork changed the conversation before its first live model call. */
+export interface AgentConversationEditedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "conversation_edited";
+  /** The same type. */
+  type: "conversation_edited";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The call that it was changed before. */
+    before: Place;
+    /** All messages, as they were wanted. */
+    messages?: unknown;
+    /** The new system prompt. */
+    system?: string;
+  };
+}
+
 /** What a recording holds, counted. */
 export interface AgentCounters {
   /** All events. */
@@ -265,6 +294,12 @@ export interface AgentCounters {
   input_tokens: number;
   /** Tokens that models answered with. */
   output_tokens: number;
+  /** Of the input tokens, those that came from a provider's cache. */
+  cached_tokens: number;
+  /** What its model calls cost, in the unit of the prices that its process was given; null if it was given none. */
+  cost: number | null;
+  /** The models whose calls are not in `cost`, for want of a price. */
+  unpriced_models: string[];
   /** Lines of the recording without an event. */
   unreadable_lines: number;
 }
@@ -277,8 +312,10 @@ export interface AgentDecision {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
@@ -339,6 +376,7 @@ export interface AgentErrorEvent {
 export type AgentEvent =
   | AgentSessionStartEvent
   | AgentSessionEndEvent
+  | AgentLaneStartEvent
   | AgentRunStartEvent
   | AgentRunEndEvent
   | AgentUserInputEvent
@@ -357,6 +395,7 @@ export type AgentEvent =
   | AgentCommandAppliedEvent
   | AgentCommandResponseEvent
   | AgentMessageInjectedEvent
+  | AgentConversationEditedEvent
   | AgentVariableSetEvent
   | AgentValueRecordedEvent
   | AgentReplayDivergedEvent
@@ -396,7 +435,7 @@ export interface AgentHold {
   name?: string;
   /** Of a tool: the id of its call. */
   toolId?: string;
-  /** The model calls so far, with this one. */
+  /** That of the model call, or of the one that asked for the tool. */
   iteration?: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
@@ -408,7 +447,7 @@ export interface AgentHold {
   id: string;
   /** The session whose agent waits. */
   session_id: string;
-  /** Why it waits: start, pause, step, breakpoint or rule. */
+  /** Why it waits: start, pause, step, breakpoint, rule or fork. */
   reason: string;
   /** Since when, as an ISO 8601 time in UTC. */
   opened_at: string;
@@ -434,8 +473,10 @@ export interface AgentInspection {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
@@ -448,8 +489,47 @@ export interface AgentInspection {
   pause_pending?: boolean;
   /** What `pause_pending` means. */
   message?: string;
-  /** Its `messages`, `context`, `tools`, `variables` and `stops`, as far as they were asked for. */
+  /** Its `lanes`, and of one `lane` the `messages`, `context`, `tools`, `variables` and `stops`, as far as they were asked for. */
   state: unknown;
+}
+
+/** One of the agents of a process. */
+export interface AgentLane {
+  /** Its name; `main` for one that is alone. */
+  lane: string;
+  /** How many model calls it has made. */
+  iteration: number;
+  /** How many messages its last model call had. */
+  messages: number;
+  /** `held`, `running`, or `idle` when it does nothing now. */
+  status: string;
+  /** The lane that called it. */
+  parent?: string;
+  /** The id of the tool inside which it began. */
+  within?: string;
+}
+
+/** Another agent of the process begins, or begins again inside another tool. */
+export interface AgentLaneStartEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "lane_start";
+  /** The same type. */
+  type: "lane_start";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** Its lane. */
+    lane: string;
+    /** The lane that called it. */
+    parent?: string;
+    /** The id of the tool inside which it begins. */
+    within?: string;
+  };
 }
 
 /** A message was added to the conversation by a command, a decision or a replay. */
@@ -493,11 +573,11 @@ export interface AgentPausedEvent {
   data: {
     /** The agent's own name of the hold: `stop-3`. */
     stop: string;
-    /** `start`, `pause`, `step`, `breakpoint` or `rule`. */
+    /** `start`, `pause`, `step`, `breakpoint`, `rule` or `fork`. */
     reason: string;
     /** What waits: `model` and `tool` have not run, `error` has failed. */
     at: string;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration: number;
     /** The actions that decide the hold. */
     allows: string[];
@@ -542,7 +622,7 @@ export interface AgentReplayDivergedEvent {
     lane?: string;
     /** The name of the tool, model or value. */
     name?: string;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration?: number;
     /** What the recording has; null if it has no more. */
     expected?: unknown;
@@ -610,7 +690,7 @@ export interface AgentRunEndEvent {
   data: {
     /** Whether an exception ended it. */
     isError: boolean;
-    /** The model calls so far. */
+    /** The model calls of its lane so far. */
     iterations: number;
     /** Which agent of the process; left out for the main one. */
     lane?: string;
@@ -689,6 +769,10 @@ export interface AgentSessionStartEvent {
     mode?: string;
     /** Of a fork: how many iterations come from the recording. */
     forkAt?: number;
+    /** Of a fork: the lane whose iterations were counted. */
+    forkLane?: string;
+    /** Of a fork: something was changed where it begins. */
+    edited?: boolean;
     /** The session whose process started this one's process. */
     startedBy?: string;
     /** It begins held: its first call waits for a decision. */
@@ -699,6 +783,8 @@ export interface AgentSessionStartEvent {
     rules?: unknown[];
     /** It goes on with a recording that had begun before. */
     reopened?: boolean;
+    /** 2: iterations are counted per lane. Without it, for the whole process. */
+    version?: number;
   };
 }
 
@@ -720,7 +806,7 @@ export interface AgentStateSnapshotEvent {
     paused: boolean;
     /** What it waits for: always `resume`. */
     waiting: string;
-    /** The model calls so far. */
+    /** That of the lane that is held, or of the first of them. */
     iteration: number;
     /** The agent's own names of the holds. */
     stops: string[];
@@ -735,8 +821,10 @@ export interface AgentStatus {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
@@ -767,6 +855,8 @@ export interface AgentStepCompleteEvent {
   data: {
     /** The iteration that it did. */
     iteration: number;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
   };
 }
 
@@ -782,7 +872,7 @@ export interface AgentStop {
   name?: string;
   /** Of a tool: the id of its call. */
   toolId?: string;
-  /** The model calls so far, with this one. */
+  /** That of the model call, or of the one that asked for the tool. */
   iteration?: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
@@ -800,8 +890,10 @@ export interface AgentSummary {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
@@ -842,8 +934,12 @@ export interface AgentSummary {
   replayOf?: string;
   /** Of a replay: `model` or `full`, what comes from the recording. */
   mode?: string;
-  /** Of a fork: the iterations that are recorded. */
+  /** Of a fork: the recorded iterations. */
   forkAt?: number;
+  /** Of a fork: the lane that was counted, if not the main one. */
+  forkLane?: string;
+  /** Of a fork: whether something was changed where it begins. */
+  edited?: boolean;
   /** What its recording holds; in a list, once it was counted. */
   counters?: AgentCounters;
 }
@@ -909,7 +1005,7 @@ export interface AgentToolCallStartEvent {
     name: string;
     /** The arguments that it runs with. */
     input: unknown;
-    /** The model calls so far. */
+    /** That of the model call that asked for it. */
     iteration: number;
     /** A key of the name and the arguments, by which a replay finds it. */
     hash: string;
@@ -1032,6 +1128,22 @@ export interface AgentVariableSetEvent {
   };
 }
 
+/** What an expression came to: `result` or `error`. Of a check: `accepted` or `refusal`. */
+export interface AnswerFields {
+  /** The `request_id` that the poll gave. */
+  request_id?: string;
+  /** The value. */
+  result?: SentPreview;
+  /** What it raised. */
+  error?: EvaluationError;
+  /** The decision can be carried out. */
+  accepted?: boolean;
+  /** With `accepted`: what the decider should know about it. */
+  note?: string;
+  /** The decision cannot be carried out. */
+  refusal?: RefusalFields;
+}
+
 /** An application that reports its calls. Nothing of it is needed. */
 export interface ApplicationFields {
   /** The application's name. */
@@ -1052,6 +1164,8 @@ export interface ApplicationFields {
   path?: string[];
   /** `strict`, or `leased` for one that reports in batches. */
   mode?: string;
+  /** Whether it tries decisions before they are taken: it understands `check`. */
+  checks?: boolean;
 }
 
 /** Which running program to attach to, and how. */
@@ -1272,6 +1386,14 @@ export interface CallBreakpointAnswer {
   action?: Record<string, unknown>;
   /** Why it had no answer last. */
   message?: string;
+  /** How many functions that were registered or called it names, so far. */
+  matches?: number;
+  /** If it names none: the functions that are probably meant. */
+  suggestions?: string[];
+  /** What is probably a mistake in it, in sentences. It is in force all the same. */
+  warnings?: string[];
+  /** Why its condition had no answer, the most frequent reason first. */
+  condition_errors?: UndecidedCondition[];
 }
 
 /** A breakpoint that concerns the session was changed. */
@@ -1352,6 +1474,10 @@ export interface CallDecisionAnswer {
   session_id: string;
   /** The state of that session now. */
   status: string;
+  /** Whether the application has tried the decision before it was taken. */
+  checked?: boolean;
+  /** What the application says about how it carries it out. */
+  note?: string;
 }
 
 /** Everything that was recorded of a call. */
@@ -1671,9 +1797,13 @@ export interface CallInstruction {
   exception_cid?: string;
   /** `raise`: the pickled exception, in base64. */
   exception_data?: string;
+  /** `raise`: the positional arguments of the exception's constructor. */
+  exception_args?: SentValue[];
+  /** `raise`: the keyword arguments of the exception's constructor. */
+  exception_kwargs?: Record<string, SentValue>;
   /** `modify`: the positional arguments; null keeps one. */
   modified_args?: (SentValue | null)[];
-  /** `modify`: keyword arguments by name. */
+  /** `modify`: arguments by parameter name. */
   modified_kwargs?: Record<string, SentValue>;
   /** `replace`: the registered function to call instead. */
   function_name?: string;
@@ -1745,6 +1875,8 @@ export interface CallPage {
   looked_at: number;
   /** For how many of them the filter had no answer. */
   undecided: number;
+  /** Why the filter had no answer, the most frequent reason first. */
+  condition_errors?: UndecidedCondition[];
 }
 
 /** A session of calls. */
@@ -1949,9 +2081,13 @@ export interface CompleteAnswer {
   exception_cid?: string;
   /** `raise`: the pickled exception, in base64. */
   exception_data?: string;
+  /** `raise`: the positional arguments of the exception's constructor. */
+  exception_args?: SentValue[];
+  /** `raise`: the keyword arguments of the exception's constructor. */
+  exception_kwargs?: Record<string, SentValue>;
   /** `modify`: the positional arguments; null keeps one. */
   modified_args?: (SentValue | null)[];
-  /** `modify`: keyword arguments by name. */
+  /** `modify`: arguments by parameter name. */
   modified_kwargs?: Record<string, SentValue>;
   /** `replace`: the registered function to call instead. */
   function_name?: string;
@@ -2311,16 +2447,6 @@ export interface EvaluationError {
   message?: string;
 }
 
-/** What an expression came to: `result` or `error`. */
-export interface EvaluationFields {
-  /** The `request_id` that the poll gave. */
-  request_id?: string;
-  /** The value. */
-  result?: SentPreview;
-  /** What it raised. */
-  error?: EvaluationError;
-}
-
 /** Something that happened in a session. */
 export type Event =
   | ProgramEvent
@@ -2549,6 +2675,10 @@ export interface HoldDecision {
   exception_type?: string;
   /** For raise (before), raise (after), raise (exception), raise (model), raise (tool), raise (error): the message of the exception. */
   exception_message?: string;
+  /** For raise (before), raise (after), raise (exception): the positional arguments of its constructor as values, instead of the message. */
+  exception_args?: unknown[];
+  /** For raise (before), raise (after), raise (exception): the keyword arguments of its constructor as values, by name. */
+  exception_kwargs?: Record<string, unknown>;
   /** For raise (before), raise (after), raise (exception): the exception itself, instead of its type. */
   exception?: DecidedValue;
   /** For raise (before), raise (after), raise (exception): the content id of the exception. */
@@ -2557,7 +2687,7 @@ export interface HoldDecision {
   exception_data?: string;
   /** For modify (before): the positional arguments as values; null, or a place left out, keeps the argument. */
   modified_args?: unknown[];
-  /** For modify (before): keyword arguments as values, by name. */
+  /** For modify (before): arguments as values, by parameter name, however they were passed. */
   modified_kwargs?: Record<string, unknown>;
   /** For replace (before): the name under which it was registered. */
   function_name?: string;
@@ -2984,7 +3114,7 @@ export interface PingAnswer {
 
 /** The call that a change was made before. */
 export interface Place {
-  /** The model calls so far, with that one. */
+  /** The model calls of the lane so far, with that one. */
   iteration: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
@@ -2992,15 +3122,15 @@ export interface Place {
 
 /** What a held call waits for. */
 export interface PollAnswer {
-  /** `waiting`: nobody has decided yet. `ready`: `action` says what to do. `evaluate`: evaluate `expression` and POST the answer. */
+  /** `waiting`: nobody has decided yet. `ready`: `action` says what to do. `evaluate`: evaluate `expression` and POST the answer. `check`: try `action` without doing it, and POST whether it can be done; only applications that say `checks` get this. */
   status: string;
-  /** `ready`: the decision. */
+  /** `ready`, `check`: the decision. */
   action?: CallInstruction;
-  /** `evaluate`: names the evaluation in its answer. */
+  /** `evaluate`, `check`: names the question in its answer. `ready`: of the check. */
   request_id?: string;
   /** `evaluate`: the expression. */
   expression?: string;
-  /** `evaluate`: for how many seconds somebody waits. */
+  /** `evaluate`, `check`: for how many seconds somebody waits. */
   timeout?: number;
   /** `evaluate`: how many characters of the value are wanted. */
   max_chars?: number;
@@ -4012,8 +4142,20 @@ export interface PythonProcess {
 
 /** A report was taken. */
 export interface Receipt {
-  /** `ok`; `late` for the answer to an evaluation that nobody waits for any more. */
+  /** `ok`; `late` for the answer to a question that nobody waits for any more. */
   status?: string;
+}
+
+/** Why an application cannot carry out a decision. */
+export interface RefusalFields {
+  /** What is wrong with it. */
+  message?: string;
+  /** What to do instead. */
+  hint?: string;
+  /** The field of the decision that is wrong. */
+  field?: string;
+  /** What would work, such as the functions that fit. */
+  choices?: string[];
 }
 
 /** A function that an application has at hand. Only `name` is needed. */
@@ -4036,6 +4178,8 @@ export interface RegistrationFields {
   line?: number;
   /** Its content id. */
   target_cid?: string;
+  /** Its parameters, without `self`. */
+  parameters?: SentParameter[];
 }
 
 /** What to change before a program is run over; what is left out stays. */
@@ -4050,6 +4194,8 @@ export interface RestartRequest {
   output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
   /** Who decides; whoever comes second is told. */
   by?: string | null;
   /** Other command line arguments. */
@@ -4090,6 +4236,8 @@ export interface RunRequest {
   output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
   /** Who decides; whoever comes second is told. */
   by?: string | null;
 }
@@ -4158,6 +4306,22 @@ export interface SentChanges {
   target?: SentItem;
 }
 
+/** What people see of a default value. */
+export interface SentDefault {
+  /** The value as text. */
+  text?: string;
+  /** The name of its type. */
+  type?: string;
+  /** Its length, if it has one. */
+  length?: number;
+  /** The value itself, if it is small plain data. */
+  json?: unknown;
+  /** Why the value itself is not in the bytes, in one word. */
+  marker?: string;
+  /** The value as a Python literal, if it has no `json`. */
+  literal?: string;
+}
+
 /** A frame of the application's stack. */
 export interface SentFrame {
   /** The path of the file. */
@@ -4178,6 +4342,16 @@ export interface SentItem {
   data?: string;
   /** What people see of it. */
   preview?: SentPreview;
+}
+
+/** A parameter of a function. `name` and `kind` are needed. */
+export interface SentParameter {
+  /** The name. */
+  name?: string;
+  /** `positional_only`, `positional_or_keyword`, `var_positional`, `keyword_only` or `var_keyword`. */
+  kind?: string;
+  /** The default value, if there is one. */
+  default?: SentDefault;
 }
 
 /** What people see of a value. */
@@ -4472,9 +4646,13 @@ export interface StartAnswer {
   exception_cid?: string;
   /** `raise`: the pickled exception, in base64. */
   exception_data?: string;
+  /** `raise`: the positional arguments of the exception's constructor. */
+  exception_args?: SentValue[];
+  /** `raise`: the keyword arguments of the exception's constructor. */
+  exception_kwargs?: Record<string, SentValue>;
   /** `modify`: the positional arguments; null keeps one. */
   modified_args?: (SentValue | null)[];
-  /** `modify`: keyword arguments by name. */
+  /** `modify`: arguments by parameter name. */
   modified_kwargs?: Record<string, SentValue>;
   /** `replace`: the registered function to call instead. */
   function_name?: string;
@@ -4524,6 +4702,8 @@ export interface StartFields {
   task?: string;
   /** The call within which it is made. */
   parent_call_id?: string;
+  /** The function's parameters, without `self`. Once for each function is enough. */
+  parameters?: SentParameter[];
   /** Whether expressions can be evaluated in its caller. */
   evaluates?: boolean;
   /** The id of a call that is under way already. */
@@ -4656,6 +4836,14 @@ export interface TracebackFrame {
   locals?: Variable[];
   /** How many variables it had. */
   locals_total?: number;
+}
+
+/** A reason why a condition or a filter had no answer for some calls; these did not match. */
+export interface UndecidedCondition {
+  /** What it could not tell, and why. */
+  error: string;
+  /** For how many calls. */
+  count: number;
 }
 
 /** A breakpoint that was never hit in the run that ended. */

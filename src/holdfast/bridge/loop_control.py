@@ -30,7 +30,9 @@ from holdfast.model.agent_events import (
     STEP_COMPLETE,
     Event,
     HeldCall,
+    LaneSummary,
     Paused,
+    StepComplete,
 )
 
 _MAX_PAST_TOOLS = 10_000
@@ -40,8 +42,9 @@ class Loop(Protocol):
     """What control needs of the loop that it controls."""
 
     def emit(self, event: Event, /, **more: object) -> int | None: ...
-    def snapshot(self, what: str) -> dict[str, Any]: ...
-    def can_set(self) -> bool: ...
+    def snapshot(self, what: str, lane: str | None = None) -> dict[str, Any]: ...
+    def can_set(self, lane: str | None) -> bool: ...
+    def list_lanes(self) -> list[LaneSummary]: ...
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Injection:
     role: str
     content: Any
     command_id: str | None = None
+    lane: str = MAIN
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,22 @@ class Setting:
     key: str
     value: Any
     command_id: str | None = None
+    lane: str = MAIN
+    is_for_lane: bool = False
+    """Whether the lane was named: then only its own variables are meant."""
+
+
+@dataclass
+class Step:
+    """A step of one lane, or of the whole session."""
+
+    left: int
+    """Model calls that may still pass before it is done."""
+    stepped: dict[str, int]
+    """The iteration that each lane does."""
+    command_id: str | None = None
+    has_held: bool = False
+    """Whether something was held since it began."""
 
 
 class Control:
@@ -81,17 +101,16 @@ class Control:
         self.running: dict[str, Interruptible | Cancellable] = {}
         self.cancelling: dict[Interruptible | Cancellable, str] = {}
         """The command that cancels a tool."""
-        self.pause_command: str | None = None
-        """The pause that was accepted, and waits for a model call."""
+        self.pauses: dict[str | None, str | None] = {}
+        """The lanes that are held at their next model call, each with the command that waits for
+        it. None stands for every lane: once one is held, it lasts until that is released."""
         self.is_executing = False
         """Whether a command is carried out: it counts from the moment that it is acknowledged."""
-        self._steps: int | None = None
-        """Model calls that may still pass before a step is done."""
-        self._stepped = 0
-        self._step_command: str | None = None
+        self.steps: dict[str | None, Step] = {}
+        """By lane, like `pauses`."""
         self.is_closed = False
-        self.apply_settings: Callable[[], None] = lambda: None
-        """Sets the variables that wait; called only while the loop stands still."""
+        self.apply_settings: Callable[[str], None] = lambda lane: None
+        """Sets the variables of a lane that wait; called only while that lane stands still."""
 
     def begin_at(self, stop: int) -> None:
         """The number of the first stop: those of an earlier life are not given again."""
@@ -107,8 +126,8 @@ class Control:
             or self.rules
             or self.holds_first
             or self.is_executing
-            or self.pause_command is not None
-            or self._steps is not None
+            or self.pauses
+            or self.steps
         )
 
     def stop_at_model(
@@ -125,33 +144,49 @@ class Control:
             rule = self._find_rule(moment)
             if (denial := self._deny(rule, moment)) is not None:
                 return denial
-            reason = self._take_first(rule)
-            if self._steps is not None:
-                self._steps -= 1
-                if self._steps < 0:
-                    reason = "step"
-                    self._complete_step()
-                else:
-                    self._stepped = moment.iteration
-            pause, hit = self.pause_command, self._count_hits(moment, rule)
-            if pause is not None:
-                reason = "pause"
-                self.pause_command = None
-            if hit is not None:
-                reason = "breakpoint"
+            first, steps = self._take_first(rule), self._find_ended_steps(moment)
+            hit = self._count_hits(moment, rule)
+            pauses = [lane for lane in (moment.lane, None) if lane in self.pauses]
             if _is_hold(rule):
                 reason = "rule"
-            if reason is None:
+            elif hit is not None:
+                reason = "breakpoint"
+            elif pauses:
+                reason = "pause"
+            elif steps:
+                reason = "step"
+            elif first is not None:
+                reason = first
+            else:
                 return None
-            self._steps = None
             stop = self._open_stop(reason, moment, about, allows, hit, rule=rule)
             stop.call = call
-            if pause is not None:
-                self._acknowledge(pause, "pause")
-            if reason == "step" and self._step_command is not None:
-                self._acknowledge(self._step_command, "step")
-                self._step_command = None
+            for lane in pauses:
+                self._acknowledge(self.pauses[lane], "pause")
+                self.pauses[lane] = None
+            for step in steps if reason == "step" else ():
+                self._acknowledge(step.command_id, "step")
+                step.command_id = None
+            self.pauses.pop(moment.lane, None)
+            self.steps.pop(moment.lane, None)
+            if None in self.steps:
+                self.steps[None].has_held = True
             return stop
+
+    def _find_ended_steps(self, moment: Moment) -> list[Step]:
+        """The steps that end before this model call; it may be one that still belongs to them."""
+        ended = []
+        for lane in (moment.lane, None):
+            step = self.steps.get(lane)
+            if step is None:
+                continue
+            if step.left > 0:
+                step.left -= 1
+                step.stepped[moment.lane] = moment.iteration
+            else:
+                self._complete_step(step, moment.lane)
+                ended.append(step)
+        return ended
 
     def stop_at_tool(
         self,
@@ -251,6 +286,7 @@ class Control:
                         "stop": stop_id,
                     }
                 ),
+                **({} if moment.lane == MAIN else {"lane": moment.lane}),
             )
         stop = Stop(stop_id, moment.at, allows, event, tool_id)
         self.stops[stop_id] = stop
@@ -297,44 +333,52 @@ class Control:
 
     def end_run(self) -> None:
         """No model call of this run ends the step: it is complete, and the next run is held."""
-        if self._steps is None:
+        if not self.steps:
             return
         with self.lock:
-            if self._steps is not None and self._stepped:
-                self._complete_step()
+            for step in self.steps.values():
+                for lane in list(step.stepped):
+                    self._complete_step(step, lane)
 
-    def _complete_step(self) -> None:
-        if self._stepped:
-            self.loop.emit(STEP_COMPLETE({"iteration": self._stepped}))
-        self._stepped = 0
+    def _complete_step(self, step: Step, lane: str) -> None:
+        iteration = step.stepped.pop(lane, 0)
+        if iteration:
+            event: StepComplete = {"iteration": iteration}
+            if lane != MAIN:
+                event["lane"] = lane
+            self.loop.emit(STEP_COMPLETE(event))
 
     def close(self) -> None:
         """Nobody listens any more: nothing is held, and what was held does not run."""
         with self.lock:
             self.is_closed, self.can_be_asked, self.holds_first = True, False, False
             self.breakpoints.clear()
-            self.pause_command, self._steps = None, None
+            self.pauses.clear()
+            self.steps.clear()
             message = "the session was closed while this was held"
             data = {"exception_type": "RuntimeError", "exception_message": message}
             for stop in list(self.stops.values()):
                 self.release(stop, HoldDecision("raise", "agent", data))
 
-    def take_injections(self) -> list[Injection]:
+    def take_injections(self, lane: str) -> list[Injection]:
         if not self.injections:
             return []
         with self.lock:
-            taken, self.injections = self.injections, []
+            taken = [injection for injection in self.injections if injection.lane == lane]
+            self.injections = [one for one in self.injections if one.lane != lane]
             return taken
 
-    def take_settings(self) -> list[Setting]:
+    def take_settings(self, lane: str) -> list[Setting]:
         if not self.settings:
             return []
         with self.lock:
-            taken, self.settings = self.settings, []
+            taken = [setting for setting in self.settings if setting.lane == lane]
+            self.settings = [setting for setting in self.settings if setting.lane != lane]
             return taken
 
-    def _acknowledge(self, command_id: str, kind: str) -> None:
-        self.loop.emit(COMMAND_APPLIED({"commandId": command_id, "type": kind}))
+    def _acknowledge(self, command_id: str | None, kind: str) -> None:
+        if command_id is not None:
+            self.loop.emit(COMMAND_APPLIED({"commandId": command_id, "type": kind}))
 
     # -- asked by commands -----------------------------------------------------------------------
 
@@ -342,7 +386,8 @@ class Control:
         if self.stops.pop(stop.id, None) is None:
             return
         if decision.action == "inject":
-            self.injections.append(Injection(decision.data["role"], decision.data["content"]))
+            role, content = decision.data["role"], decision.data["content"]
+            self.injections.append(Injection(role, content, lane=stop.lane))
             self.inject_into(stop)
         self.loop.emit(
             RESUMED({"stop": stop.id, "action": decision.action, "by": decision.by}),
@@ -355,14 +400,22 @@ class Control:
         if stop.call is not None:
             stop.call.inject()
 
-    def arm_step(self, held: list[Stop], command_id: str | None = None) -> None:
-        """One iteration, and then a stop before the next model call."""
-        self.pause_command = None
+    def end_waiting(self) -> None:
+        """Somebody lets the session go on: lanes that were not held yet are not held any more."""
+        if self.pauses.get(None, "") is None:
+            del self.pauses[None]
+        step = self.steps.get(None)
+        if step is not None and step.has_held:
+            del self.steps[None]
+
+    def arm_step(
+        self, held: list[Stop], lane: str | None = None, command_id: str | None = None
+    ) -> None:
+        """One iteration of a lane, or of every lane, and then a stop before the next."""
+        self.pauses.pop(lane, None)
         # Held before a model call, that call is the step; held at a tool, the rest of it is.
-        iterations = [int(stop.about.get("iteration") or 0) for stop in held]
-        self._stepped = max(iterations, default=0)
-        self._steps = 0 if held else 1
-        self._step_command = command_id
+        stepped = {stop.lane: int(stop.about.get("iteration") or 0) for stop in held}
+        self.steps[lane] = Step(0 if held else 1, stepped, command_id)
 
 
 def _is_allowed(rule: AgentRule | None) -> bool:

@@ -66,7 +66,7 @@ def run(steps: Steps, *, awaits: bool = False) -> Any:
                     reply = Outcome(None, error, _now() - began)
                 finally:
                     current_call.set(parent)
-                if awaits and inspect.iscoroutine(value):
+                if awaits and type(value) is types.CoroutineType:
                     return _await_rest(steps, step.change(_return, (value,), {}))
             step = steps.send(reply)
     except StopIteration as end:
@@ -100,7 +100,7 @@ async def run_async(steps: Steps, step: Hold | Invocation | None = None) -> Any:
                         value = call_from(step.frame, step.function, step.args, step.kwargs)
                     else:
                         value = step.function(*step.args, **step.kwargs)
-                    if inspect.isawaitable(value):
+                    if is_awaitable(value):
                         value = await value
                     reply = Outcome(value, None, _now() - began)
                 except BaseException as error:  # the outcome is whatever the application raises
@@ -112,6 +112,16 @@ async def run_async(steps: Steps, step: Hold | Invocation | None = None) -> Any:
         outcome: Outcome = end.value
         reply = None  # an exception in it has a traceback that holds this frame
     return outcome.deliver()
+
+
+def is_awaitable(value: Any) -> bool:
+    """As `inspect.isawaitable`, by the real type: a lazy value is not asked for its class."""
+    cls = type(value)
+    if cls is types.CoroutineType or hasattr(cls, "__await__"):
+        return True
+    return cls is types.GeneratorType and bool(
+        value.gi_code.co_flags & inspect.CO_ITERABLE_COROUTINE
+    )
 
 
 async def _await_rest(steps: Steps, step: Invocation) -> Any:

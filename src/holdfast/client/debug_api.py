@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import inspect
 import os
 import sys
 import threading
@@ -11,9 +10,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.client import discovery
-from holdfast.client.call_runner import intercept, run, run_async
+from holdfast.client import discovery, storage_refusals
+from holdfast.client.call_runner import intercept, is_awaitable, run, run_async
 from holdfast.client.client_settings import change_settings
+from holdfast.client.exceptions import DebugSerializationError
 from holdfast.client.hidden_frames import hide_module, strip
 from holdfast.client.http_client import require_loopback
 from holdfast.client.invocation import Invocation
@@ -37,6 +37,7 @@ from holdfast.client.type_members import (
     is_coroutine_function,
     qualname_of,
 )
+from holdfast.client.value_reductions import mark_lazy
 
 _lock = threading.RLock()
 
@@ -111,8 +112,10 @@ def with_debug(
             return target
         alias, target = alias or read_alias(target), target_of(target)
     with without_interception():
-        lenient = options.on_unpicklable == "placeholder"
-        snapshot = recorder.snapshots.take(target, lenient=lenient)
+        try:
+            snapshot = recorder.snapshots.take(target, lenient=options.lenient)
+        except DebugSerializationError as refused:
+            raise storage_refusals.name_wrapped(refused) from refused.cause
         if callable(target):
             recorder.register(alias or name_of(target), target, alias, snapshot.cid)
     proxy = wrap(target, alias, snapshot, options)
@@ -153,7 +156,7 @@ async def async_debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) 
         recorder = switch.recorder
         if recorder is None or interception_off.get():
             result = function(*args, **kwargs)
-            return await result if inspect.isawaitable(result) else result
+            return await result if is_awaitable(result) else result
         invocation = _build_invocation(recorder, alias, function, args, kwargs, sys._getframe(1))
         return await run_async(intercept(recorder, invocation))
     except BaseException as error:
@@ -180,7 +183,7 @@ def _is_named(what: Any) -> bool:
 def _parse_arguments(
     first: Any, args: tuple[Any, ...]
 ) -> tuple[str | None, Callable[..., Any], tuple[Any, ...]]:
-    if isinstance(first, str) and not is_proxy(first):
+    if issubclass(type(first), str) and not is_proxy(first):
         if not args or not callable(args[0]):
             raise TypeError("debug_call with alias requires a callable as second argument")
         return first, args[0], args[1:]
@@ -257,5 +260,6 @@ __all__ = [
     "async_debug_call",
     "configure_debug",
     "debug_call",
+    "mark_lazy",
     "with_debug",
 ]

@@ -83,6 +83,16 @@ class Invocation:
         changed.function, changed.args, changed.kwargs = function, args, kwargs
         return changed
 
+    @property
+    def lenient(self) -> bool | None:
+        """Whether the call goes on with a value that cannot be stored; None: as configured."""
+        choice = self.on_unpicklable
+        return None if choice is None else choice == "placeholder"
+
+    @property
+    def full_name(self) -> str:
+        return self.qualname or self.name
+
     def last_snapshot(self) -> Snapshot | None:
         """The target when it was last looked at."""
         return self.snapshot if self.proxy is None else read_snapshot(self.proxy)

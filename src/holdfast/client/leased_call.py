@@ -244,7 +244,7 @@ class LeasedCalls:
         packed, refused = self._encoder.encode(pending, outcome)
         self.outbox.put(packed)
         if refused is not None:
-            raise refused
+            raise refused from refused.cause
         return None
 
     # -- a rule that came while the call ran ----------------------------------------------------
@@ -259,10 +259,11 @@ class LeasedCalls:
     def _ask_late(self, pending: PendingCall, outcome: Outcome) -> Steps:
         """Report the call in strict mode: that it began, and then how it ended."""
         invocation, take = pending.invocation, self._recorder.snapshots.take
+        # The values were taken once, so that what cannot be stored has been found already.
         values = (*invocation.args, *invocation.kwargs.values())
         with without_interception():
             snapshots = [
-                snapshot or take(value)
+                snapshot or take(value, lenient=True)
                 for snapshot, value in zip(pending.snapshots, values, strict=True)
             ]
         count = len(invocation.args)

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.client.hidden_frames import call_from_caller, hide_module
 
-Binary = Callable[[Any, Any], Any]
+Binary = Callable[..., Any]
 
 _ARITHMETIC: dict[str, Binary] = {
     "add": operator.add,
@@ -53,7 +53,7 @@ _COMPARISONS: dict[str, Binary] = {
 
 
 def _swap_operands(function: Binary) -> Binary:
-    return lambda mine, other: call_from_caller(function, other, mine)
+    return lambda mine, other, *more: call_from_caller(function, other, mine, *more)
 
 
 hide_module(__name__)  # before the first of them is made
@@ -62,6 +62,7 @@ hide_module(__name__)  # before the first of them is made
 BINARY: dict[str, Binary] = {
     **{f"__{name}__": function for name, function in {**_ARITHMETIC, **_COMPARISONS}.items()},
     **{f"__r{name}__": _swap_operands(function) for name, function in _ARITHMETIC.items()},
-    "__rpow__": _swap_operands(operator.pow),
+    "__pow__": pow,  # it takes a third operand
+    "__rpow__": _swap_operands(pow),
 }
 INPLACE: dict[str, Binary] = {f"__i{name}__": function for name, function in _INPLACE.items()}

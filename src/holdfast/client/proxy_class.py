@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import sys
 import types
 import weakref
 from collections.abc import Mapping, Sequence
@@ -43,6 +45,11 @@ _NOT_CALLS = frozenset(
     __call__ __await__ __buffer__ __release_buffer__ __static_attributes__ __firstlineno__
     __post_init__ __dataclass_fields__ __dataclass_params__ __replace__ __orig_bases__
     __parameters__ __wrapped__""".split()  # noqa: SIM905 - a list would be a page long
+)
+# What every object has, and a proxy has from its target.
+_FORWARDED = (
+    *("__class__", "__doc__", "__module__", "__dict__", "__init__", "__new__", "__sizeof__"),
+    *("__getstate__", "__init_subclass__", "__subclasshook__"),
 )
 _AWAITED = ("__aenter__", "__aexit__", "__anext__")
 _SCALARS = (str, bytes, int, float, complex, bool)
@@ -97,7 +104,7 @@ def _set_attribute(self: Any, name: str, value: Any) -> None:
     """`__setattr__`: the target's. What takes the place of a method is found from now on."""
     target = read_target(self)
     setattr(target, name, value)
-    if name in type(self)._holdfast_methods:
+    if name in type(self)._holdfast_methods or name in ("__class__", "__dict__"):
         _write_class(self, proxy_class(target))
 
 
@@ -135,7 +142,10 @@ def _build_class(cls: type, kind: str, target: Any, hidden: frozenset[str]) -> t
     _add_attributes(space, cls, members)
     _add_protocols(space, cls, members, target)
     base = AsyncDebugProxy if is_async else DebugProxy
-    proxies = type(f"{base.__name__}[{cls.__name__}]", (base,), space)
+    # The interpreter's messages have the name, what people read of the class the qualified name.
+    space["__qualname__"] = f"{base.__name__}[{cls.__name__}]"
+    proxies = type(cls.__name__, (base,), space)
+    proxies.__slots__ = _forward("__slots__")  # type: ignore[attr-defined]
     for flag, pattern in _PATTERN_FLAGS.items():
         if cls.__flags__ & flag:
             pattern.register(proxies)
@@ -182,8 +192,10 @@ def _copy_description(method: Any, member: Any) -> Any:
 def _add_attributes(space: dict[str, Any], cls: type, members: dict[str, Any]) -> None:
     """Add attributes that the interpreter reads from the class: they are the target's."""
     space["__setattr__"], space["__delattr__"] = _set_attribute, _delete_attribute
-    for name in ("__class__", "__doc__", "__module__", "__dict__"):
-        space[name] = property(functools.partial(_read_attribute, name))
+    for name in _FORWARDED:
+        space[name] = _forward(name)
+    if isinstance(members.get("__module__"), str):
+        space["__module__"] = members["__module__"]
     for name in ("__dataclass_fields__", "__dataclass_params__", "__match_args__"):
         if name in members:
             space[name] = members[name]
@@ -192,17 +204,28 @@ def _add_attributes(space: dict[str, Any], cls: type, members: dict[str, Any]) -
         space["__mro_entries__"] = lambda self, bases: (read_target(self),)
         space["__instancecheck__"] = _check_instance
         space["__subclasscheck__"] = _check_subclass
+        space["__signature__"] = property(_read_signature)
     if cls is types.FunctionType:
         space["__get__"] = _bind
-    elif "__get__" in members:
-        for name in ("__get__", "__set__", "__delete__"):
-            if name in members:
+    else:
+        for name in ("__get__", "__set__", "__delete__", "__set_name__"):
+            if name in members and cls is not type:
                 space[name] = _build_descriptor_method(name)
+
+
+def _forward(name: str) -> property:
+    return property(functools.partial(_read_attribute, name))
 
 
 @stripped
 def _read_attribute(name: str, proxy: Any) -> Any:
     return getattr(read_target(proxy), name)
+
+
+@stripped
+def _read_signature(proxy: Any) -> inspect.Signature:
+    """That of a class, which `inspect` would otherwise take from the proxy's `__call__`."""
+    return inspect.signature(read_target(proxy))
 
 
 def _bind(self: Any, instance: Any, owner: Any = None) -> Any:
@@ -232,7 +255,7 @@ def _build_descriptor_method(name: str) -> Any:
 
 def _add_protocols(space: dict[str, Any], cls: type, members: dict[str, Any], target: Any) -> None:
     """Add what the interpreter learns of a type otherwise than by the names of its methods."""
-    if _has_buffer(target):
+    if "__buffer__" in members or (sys.version_info < (3, 12) and _has_buffer(target)):
         space.setdefault("__bytes__", proxy_methods.build_bytes(f"{cls.__qualname__}.__bytes__"))
         space["__buffer__"] = lambda self, flags: memoryview(read_target(self))
     if "__iter__" in members:

@@ -281,9 +281,9 @@ def build_async_special(name: str, qualname: str) -> Any:
 
 def build_operator(name: str, qualname: str, operate: operators.Binary) -> Any:
     @stripped
-    def method(self: Any, other: Any, /) -> Any:
+    def method(self: Any, /, *others: Any) -> Any:
         function = functools.partial(operate, read_target(self))
-        return _intercept(self, name, qualname, function, (target_of(other),), {})
+        return _intercept(self, name, qualname, function, tuple(map(target_of, others)), {})
 
     return method
 

@@ -17,6 +17,11 @@ class ProxyOptions:
     following: Following | None = None  # with `follow=True`: wraps what is reached from the proxy
     on_unpicklable: str | None = None  # None: as the settings say
 
+    @property
+    def lenient(self) -> bool | None:
+        """Whether a call goes on with a value that cannot be stored; None: as configured."""
+        return None if self.on_unpicklable is None else self.on_unpicklable == "placeholder"
+
 
 NO_OPTIONS = ProxyOptions()
 

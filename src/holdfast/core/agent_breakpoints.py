@@ -7,7 +7,9 @@ failed. A breakpoint belongs to some of them, may have a condition, and counts i
     {"on": "pattern", "regex": "rm -rf"}    {"on": "error"}    {"on": "tokens", "count": 50000}
     {"on": "condition", "condition": "tool == 'shell' and 'sudo' in input['command']"}
 
-A condition is a filter (`core.filters`) over the names in `NAMES`.
+Each may name the `lane` that it is for. `iteration` counts the model calls of one lane: without a
+name, the first lane to get there is held. A condition is a filter (`core.filters`) over the names
+in `CONDITION_NAMES`.
 """
 
 from __future__ import annotations
@@ -84,12 +86,14 @@ class AgentBreakpoint:
     regex: re.Pattern[str] | None = None
     condition: filters.Filter | None = None
     hit_condition: hit_conditions.HitCondition | None = None
+    lane: str | None = None
+    """Which agent of the process; any, if None."""
     hits: int = 0
     spent: bool = field(default=False, compare=False)
 
     def is_hit(self, moment: Moment) -> bool:
         """Whether the loop is to stop here; counts it if it came this far."""
-        if self.spent or not self._is_met(moment):
+        if self.spent or self.lane not in (None, moment.lane) or not self._is_met(moment):
             return False
         if self.condition is not None and not self.condition.matches(moment.values()):
             return False
@@ -136,6 +140,8 @@ class AgentBreakpoint:
             fields["condition"] = main
         if self.hit_condition is not None:
             fields["hitCondition"] = str(self.hit_condition)
+        if self.lane is not None:
+            fields["lane"] = self.lane
         return fields
 
 
@@ -172,6 +178,8 @@ def parse_breakpoint(data: Mapping[str, Any], breakpoint_id: str) -> AgentBreakp
     wanted = data.get("hitCondition", data.get("hit_condition"))
     if wanted is not None:
         point.hit_condition = hit_conditions.parse(wanted)
+    if data.get("lane") is not None:
+        point.lane = _text(data["lane"], "lane")
     return point
 
 

@@ -58,7 +58,7 @@ class LaneTree:
             if lane not in (MAIN, outer.lane):
                 self._lanes[lane] = outer.depth + 1
             return LanePlace(lane, outer.depth + 1)
-        if lane not in self._lanes:
-            parent = data.get("parentLane")
+        if lane not in self._lanes or kind == "lane_start":
+            parent = data.get("parent")
             self._lanes[lane] = self._lanes.get(parent if isinstance(parent, str) else MAIN, 0) + 1
         return LanePlace(lane, self._lanes[lane])

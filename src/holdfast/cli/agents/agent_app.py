@@ -7,6 +7,7 @@ import typer
 from holdfast.cli.agents import (
     attach_command,
     control_commands,
+    diff_command,
     export_command,
     recording_commands,
     run_command,
@@ -33,4 +34,5 @@ agent.add_typer(breakpoints, name="breakpoint")
 agent.command("attach")(attach_command.attach)
 agent.command("replay")(recording_commands.replay)
 agent.command("fork")(recording_commands.fork)
+agent.command("diff")(diff_command.diff)
 agent.command("export")(export_command.export)

@@ -8,7 +8,7 @@ import typer
 
 from holdfast.cli.agents.control_commands import read_response, run_command
 from holdfast.cli.agents.event_lines import format_point, format_rule
-from holdfast.cli.agents.session_selection import SessionOption
+from holdfast.cli.agents.session_selection import LaneOption, SessionOption
 from holdfast.cli.server_access import AsJson, console
 from holdfast.model.agent_events import EventData
 
@@ -51,11 +51,12 @@ def on_tool(
 @add.command("iteration")
 def on_iteration(
     count: Annotated[int, typer.Argument(min=1)],
+    lane: LaneOption = None,
     session: SessionOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Before an iteration's model call, once."""
-    _add(session, as_json, None, None, on="iteration", count=count)
+    """Before an iteration's model call, once: of any lane, or of one."""
+    _add(session, as_json, None, None, on="iteration", count=count, lane=lane)
 
 
 @add.command("pattern")
@@ -155,7 +156,8 @@ def clear_all(session: SessionOption = None, as_json: AsJson = False) -> None:
 
 
 def _print_point(point: EventData) -> None:
-    extra = f" if {point['if']}" if point.get("if") else ""
+    extra = f" of {point['lane']}" if point.get("lane") else ""
+    extra += f" if {point['if']}" if point.get("if") else ""
     extra += f" at hits {point['hitCondition']}" if point.get("hitCondition") else ""
     text = f"{point.get('id')}: {format_point(point)}{extra} ({point.get('hits', 0)} hits)"
     _print(text)

@@ -21,6 +21,7 @@ from rich.text import Text
 from holdfast.cli.agents.message_text import format_message
 from holdfast.model.agent_events import MAIN, EventData, RecordedEvent
 from holdfast.recording.lane_tree import LaneTree
+from holdfast.recording.run_totals import TotalsAnswer
 from holdfast.wire import agent_lines
 
 _MAX_CHARS = 200
@@ -118,6 +119,11 @@ class EventFormatter:
                 return _format_start(data)
             case "session_end":
                 return str(data.get("reason") or "")
+            case "lane_start":
+                parent = f"begins, called by {data['parent']}" if data.get("parent") else "begins"
+                return f"{parent} in {data['within']}" if data.get("within") else parent
+            case "conversation_edited":
+                return ", ".join(name for name in ("system", "messages") if name in data)
             case "user_input":
                 content = self._read(data.get("content"))
                 text = format_message({"content": content})[1] if content else ""
@@ -281,7 +287,35 @@ def _list_usage(data: EventData) -> list[str]:
         return []
     counts = [usage.get("inputTokens"), usage.get("outputTokens")]
     known = [f"{count:,}" for count in counts if isinstance(count, int)]
-    return [f"{' + '.join(known)} tokens"] if known else []
+    cost = data.get("cost")
+    costs = [f"cost {format_cost(cost)}"] if isinstance(cost, (int, float)) and cost else []
+    return [*([f"{' + '.join(known)} tokens"] if known else []), *costs]
+
+
+def format_totals(totals: TotalsAnswer) -> dict[str, str]:
+    """What a run came to, by name: `{"model calls": "7", "tokens": "8,400 + 560", …}`."""
+    lines = {
+        "model calls": str(totals["modelCalls"]),
+        "tools": str(totals["toolCalls"]),
+        "failures": str(totals["failures"]),
+        "tokens": f"{totals['inputTokens']:,} + {totals['outputTokens']:,}",
+        "time": f"{totals['seconds']:.1f} s",
+    }
+    if totals["cachedTokens"]:
+        lines["tokens"] += f" ({totals['cachedTokens']:,} of them cached)"
+    if totals["heldSeconds"]:
+        lines["time"] += f", held for {totals['heldSeconds']:.1f} s"
+    if totals["cost"] is not None:
+        lines["cost"] = format_cost(totals["cost"])
+        if totals["unpriced"]:
+            names = ", ".join(name or "a model without a name" for name in totals["unpriced"])
+            lines["cost"] += f", without {names}: no price"
+    return lines
+
+
+def format_cost(cost: float) -> str:
+    """In the unit in which the prices are given."""
+    return f"{cost:.4f}" if cost < 1 else f"{cost:,.2f}"
 
 
 def format_point(point: EventData) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated
 
 import typer
 
-from holdfast.cli.agents.event_lines import EventFormatter
+from holdfast.cli.agents.event_lines import EventFormatter, format_totals
 from holdfast.cli.agents.session_selection import (
     SessionOption,
     agents_directory,
@@ -21,7 +21,8 @@ from holdfast.model.agent_events import EVENTS, RecordedEvent
 from holdfast.recording import command_sender, liveness, session_names
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
-from holdfast.recording.recording_state import RecordingState
+from holdfast.recording.recording_state import RecordingState, read_events
+from holdfast.recording.run_totals import add_up
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
@@ -55,6 +56,8 @@ def watch(
         return
     if last != "session_end":
         complaints.print("The agent is gone: it did not end in order.", style="red")
+    if not as_json and wanted is None:
+        print_totals(read_events(Tail(home.events)))
 
 
 def _choose_session(
@@ -110,6 +113,13 @@ def _print_events(
         if is_wanted and (not is_repeated or wanted is not None):
             console.print(line, highlight=False, soft_wrap=True)
     return last
+
+
+def print_totals(events: Iterable[RecordedEvent]) -> None:
+    """What a run came to, in a line on stderr: it is no event."""
+    totals = format_totals(add_up(events).describe())
+    text = ", ".join(f"{name} {value}" for name, value in totals.items())
+    complaints.print(text, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 def make_formatter(home: SessionDirectory | None, is_full: bool) -> EventFormatter:

@@ -8,6 +8,7 @@ from holdfast import errors
 from holdfast.core.call_matcher import ArmedBreakpoint
 from holdfast.model.call import When
 from holdfast.model.decision import CONTINUE, Moment, action_at
+from holdfast.service.calls.argument_names import resolve_names
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_breakpoints import CallBreakpoints
 from holdfast.service.calls.call_holds import CallHolds
@@ -49,5 +50,6 @@ class CallInterceptor:
         if action == CONTINUE.name or action_at(Moment(when.value), action) is None:
             return None
         prepared = await self._actions.build(when, action, options, running.check_replacement)
+        prepared = resolve_names(running.record, prepared)
         running.note_decision(when, prepared.summary, f"breakpoint {armed.point.id}")
         return prepared.instruction

@@ -23,7 +23,7 @@ class RunningCall:
     evaluates: bool
 
     def check_replacement(self, name: str) -> None:
-        self.session.check_replacement(self.record.function, name)
+        self.session.check_replacement(self.record, name)
 
     def note_decision(self, when: When, summary: dict[str, Any], by: str) -> None:
         decision = {**summary, "by": by, "when": when.value}
