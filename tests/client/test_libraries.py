@@ -50,9 +50,10 @@ def test_an_application_runs_the_same_plain_and_wrapped(
     if library not in plain_runs:
         observe(application.work, lambda target: target)  # what a library does once is done now
         plain_runs[library] = observe(application.work, lambda target: target)
+    plain = plain_runs[library]
+    assert plain.error is None, plain.error["shown"]
     debugged.start(mode=mode, on_unpicklable=application.on_unpicklable)
     seen = observe(application.work, lambda target: with_debug(target, **application.options))
-    plain = plain_runs[library]
     if application.limit is None:
         assert seen.result == plain.result
         assert seen == plain

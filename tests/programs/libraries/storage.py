@@ -1,6 +1,7 @@
 """Databases and their mappers."""
 
 import datetime
+import functools
 import os
 import sqlite3
 import tempfile
@@ -98,54 +99,61 @@ def use_session(wrap):
 
 def set_up_django():
     if not settings.configured:
-        settings.configure(
-            DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
-            INSTALLED_APPS=["django.contrib.contenttypes"],
-            USE_TZ=True,
-        )
+        database = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
+        settings.configure(DATABASES={"default": database}, USE_TZ=True)
         django.setup()
 
 
-def find_content_types():
-    """A model that comes with Django, so that no module of models is needed, and its table."""
+@functools.cache
+def create_goods():
+    """A model and its table."""
     set_up_django()
-    from django.contrib.contenttypes.models import ContentType
-    from django.db import connection
+    from django.db import connection, models
 
-    if ContentType._meta.db_table not in connection.introspection.table_names():
-        with connection.schema_editor() as editor:
-            editor.create_model(ContentType)
-    ContentType.objects.all().delete()
-    for model in ("tea", "cake"):
-        ContentType.objects.create(app_label="shop", model=model)
-    return ContentType
+    class Good(models.Model):
+        name = models.CharField(max_length=9, unique=True)
+        kind = models.CharField(max_length=9, default="drink")
+
+        class Meta:
+            app_label = "shop"
+
+    with connection.schema_editor() as editor:
+        editor.create_model(Good)
+    return Good
+
+
+def fill_goods():
+    goods = create_goods()
+    goods.objects.all().delete()
+    for name in ("tea", "juice"):
+        goods.objects.create(name=name)
+    return goods
 
 
 @application("django.QuerySet", placeholder=True)
 def use_query_set(wrap):
-    types = find_content_types()
-    found = wrap(types.objects.order_by("model"))
+    found = wrap(fill_goods().objects.order_by("name"))
     return [
-        [each.model for each in found],
+        [each.name for each in found],
         found.count(),
-        found.filter(model="tea").get().model,
-        attempt(found.get, model="gold"),
-        attempt(found.get, app_label="shop"),
+        found.filter(name="tea").get().name,
+        attempt(found.get, name="gold"),
+        attempt(found.get, kind="drink"),
         attempt(found.filter, nothing=1),
-        found[0].model,
+        found[0].name,
         len(found),
     ]
 
 
 @application("django.Manager", placeholder=True)
 def use_manager(wrap):
-    manager = wrap(find_content_types().objects)
+    manager = wrap(fill_goods().objects)
     return [
-        [each.model for each in manager.all().order_by("model")],
-        manager.filter(model="tea").exists(),
-        attempt(manager.get, model="gold"),
-        attempt(manager.create, app_label="shop", model="tea"),
-        attempt(manager.no_such_thing) if hasattr(manager, "no_such_thing") else "none",
+        [each.name for each in manager.all().order_by("name")],
+        manager.filter(name="tea").exists(),
+        attempt(manager.get, name="gold"),
+        attempt(manager.create, name="tea"),
+        attempt(getattr, manager, "nothing"),
     ]
 
 
