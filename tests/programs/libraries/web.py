@@ -79,8 +79,8 @@ async def use_async_httpx(wrap):
         answer = await client.get("/tea")
         missing = await client.get("/missing")
         try:
-            await client.get("ftp://shop/tea")
-        except httpx.UnsupportedProtocol as error:
+            await client.get("http://[")
+        except httpx.InvalidURL as error:
             failure = attempt(raise_again, error)
         return [(answer.status_code, answer.json()), attempt(missing.raise_for_status), failure]
 
