@@ -85,6 +85,14 @@ def study(cls: type, names: Tuple[str, ...], with_fields: bool) -> Study:
     return Study(watched, frozenset(computed))
 
 
+def always_raises(code: types.CodeType) -> bool:
+    """Whether a function can only end by an exception."""
+    return not any(
+        instruction.opname.startswith("RETURN_") or instruction.opname == "YIELD_VALUE"
+        for instruction, _ in _instructions(code)
+    )
+
+
 def call_unchanged(
     fn: Callable[[], Any],
     watched: Watched,
