@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sqlite3
 import types
 from collections.abc import Callable
@@ -150,6 +151,22 @@ def test_a_method_is_a_call_however_it_is_defined(
     assert call["method_name"] == name
     [place, *_] = app_in_both_modes.read_call(name)["call_site"]["stack_trace"]
     assert place["function"] == "test_a_method_is_a_call_however_it_is_defined"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_describes_itself_as_the_original_does(app: Application, name: str) -> None:
+    original = getattr(Trainer(), name)
+    method = getattr(with_debug(Trainer()), name)
+    assert describe(method) == describe(original)
+
+
+def describe(function: Any) -> list[Any]:
+    try:
+        signature: Any = inspect.signature(function)
+    except ValueError as problem:
+        signature = type(problem)
+    names = ("__name__", "__doc__", "__module__", "__qualname__")
+    return [signature, *(getattr(function, name, None) for name in names)]
 
 
 def test_a_cached_method_keeps_its_cache(app: Application) -> None:

@@ -16,6 +16,7 @@ import types
 import warnings
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Any
+from unittest import mock
 
 import aiosqlite
 import httpx
@@ -91,6 +92,10 @@ class Builder:
         return self.add_later(part)
 
 
+async def await_it(thing: Any) -> Any:
+    return await thing
+
+
 @pytest.fixture(params=["strict", "leased"])
 def mode(request: pytest.FixtureRequest, app: Application) -> str:
     app.restart(mode=request.param, on_unpicklable="placeholder")
@@ -161,6 +166,16 @@ def test_a_proxy_keeps_to_itself_while_debugging_is_off(app: Application) -> Non
     assert builder.add(1).add(2) is builder
     with builder as entered:
         assert entered is builder
+    assert builder.itself is builder
+    assert asyncio.run(await_it(builder.add_later(3))) is builder
+
+
+def test_nothing_is_followed_while_debugging_is_off(app: Application) -> None:
+    target = Client()
+    client = with_debug(target, follow=True)
+    with_debug("OFF")
+    assert type(client.cursor()) is Cursor
+    assert client.settings is target.settings
 
 
 def test_a_decision_that_returns_something_else_returns_that(app: Application) -> None:
@@ -487,6 +502,42 @@ def test_httpx_is_followed_to_the_response(app: Application, mode: str) -> None:
     with_debug("OFF")
     assert [(call["method_name"], call["alias"]) for call in app.list_calls()] == [
         *(("__enter__", "web"), ("get", "web"), ("json", "web.get()"), ("__exit__", "web")),
+    ]
+
+
+def test_an_asynchronous_client_is_followed_to_the_response(app: Application, mode: str) -> None:
+    async def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, text="one\ntwo")
+
+    async def main() -> list[str]:
+        client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+        async with (
+            with_debug(client, name="web", follow=True) as entered,
+            entered.stream("GET", "http://example.test/") as response,
+        ):
+            return [line async for line in response.aiter_lines()]
+
+    assert asyncio.run(main()) == ["one", "two"]
+    with_debug("OFF")
+    recorded = [(call["method_name"], call["alias"]) for call in app.list_calls()]
+    assert recorded == [
+        *(("__aenter__", "web"), ("stream", "web"), ("__aenter__", "web.stream()")),
+        *(("aiter_lines", "web.stream()"), ("__aexit__", "web.stream()"), ("__aexit__", "web")),
+    ]
+
+
+def test_methods_that_are_objects_are_followed(app: Application, mode: str) -> None:
+    """As the stubs of gRPC and `xmlrpc.client.ServerProxy` have them."""
+    stub = mock.Mock()
+    stub.SayHello.return_value = "hello"
+    proxy = with_debug(stub, name="stub", follow=True)
+    assert proxy.SayHello("Ada") == "hello"
+    proxy.SayHello.assert_called_once_with("Ada")
+    with_debug("OFF")
+    assert ("stub.SayHello", "Ada") in [
+        (call["alias"], call["args"][0]["text"].strip("'"))
+        for call in app.list_calls()
+        if call["args"]
     ]
 
 

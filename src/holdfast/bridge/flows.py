@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.bridge_errors import Diverged, ModelDenied, ToolCancelled, ToolDenied
-from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, make_throwable
+from holdfast.bridge.flow_driver import (
+    Exhausted,
+    Flow,
+    Partial,
+    Perform,
+    Shaped,
+    ShapedError,
+    make_throwable,
+)
 from holdfast.bridge.hold_decision import HoldDecision, build_error
 from holdfast.bridge.lanes import ActiveTool, Turn
 from holdfast.bridge.loop_control import encode_lazily
@@ -150,10 +158,12 @@ def _perform_tool(
 
 def _replay_outcome(bridge: Bridge, entry: RecordedCall, load: Any = None) -> Any:
     """What it gave when it was recorded, or raised."""
+    shape = entry.outcome.get("returned")
     try:
-        return bridge.replay_outcome(entry, load)
-    except StopIteration as error:
-        raise make_throwable(error) from None
+        result = bridge.replay_outcome(entry, load)
+    except Exception as error:
+        raise (ShapedError(error, shape) if shape else make_throwable(error)) from None
+    return Shaped(result, shape) if shape else result
 
 
 def _is_edited(bridge: Bridge, entry: RecordedCall | None) -> bool:
@@ -171,8 +181,13 @@ def _end_tool(
     is_faked: bool,
     decision: HoldDecision | None = None,
 ) -> None:
-    body, pickle, marker = bridge.values.record(result)
+    shaped = result if isinstance(result, Shaped) else None
+    body, pickle, marker = bridge.values.record(result if shaped is None else shaped.value)
     given: ToolResult = {"toolId": tool_id, "name": call.name, "result": body}
+    if shaped is not None:
+        given["returned"] = shaped.shape
+        if shaped.is_partial:
+            given["partial"] = True
     if pickle is not None:
         given["resultPickle"] = pickle
     if marker is not None:
@@ -220,10 +235,12 @@ def _fail_tool(
         event["errorMarker"] = marker
     if held_ms:
         event["heldMs"] = round(held_ms, 3)
-    if isinstance(error, ToolDenied) and error.tool_id == tool_id:
+    if isinstance(error, ShapedError):
+        event["returned"] = error.shape
+    if isinstance(cause, ToolDenied) and cause.tool_id == tool_id:
         event["denied"] = True
-    elif isinstance(error, ToolCancelled) and error.tool_id == tool_id:
-        event["cancelled"], event["abandoned"] = not error.abandoned, error.abandoned
+    elif isinstance(cause, ToolCancelled) and cause.tool_id == tool_id:
+        event["cancelled"], event["abandoned"] = not cause.abandoned, cause.abandoned
     decision = None
     if isinstance(error, Exception):
         about: HeldCall = {"name": call.name, "toolId": tool_id, "input": call.input}
@@ -299,11 +316,17 @@ def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
         duration = _now() - began
         return (yield from _fail_model(bridge, call, turn, entry, error, duration, held_ms))
     event = _begin_response(call, iteration, _now() - began, held_ms, is_error=False)
+    recorded = result
     if isinstance(result, Partial):
         result, event["partial"] = result.chunks, True
+        recorded = result
+    elif isinstance(result, Shaped):
+        recorded, event["returned"] = result.value, result.shape
+        if result.is_partial:
+            event["partial"] = True
     is_faked = decision is not None and decision.action == "skip"
     is_free = is_faked or entry is not None
-    _end_model(bridge, call, turn, event, result, is_faked, is_free=is_free)
+    _end_model(bridge, call, turn, event, recorded, is_faked, is_free=is_free)
     return result
 
 
@@ -425,6 +448,8 @@ def _fail_model(
             _end_model(bridge, call, turn, event, result, True, decision)
             return result
     event = _begin_response(call, iteration, duration, held_ms, is_error=True)
+    if isinstance(error, ShapedError):
+        event["returned"] = error.shape
     event["error"], pickle, marker = bridge.values.record_error(cause)
     if pickle is not None:
         event["errorPickle"] = pickle

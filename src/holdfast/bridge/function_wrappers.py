@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast.bridge import flows, open_results
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.open_results import ASYNC_STREAM, STREAM
 from holdfast.bridge.recorded_values import is_plain
 
 if TYPE_CHECKING:
@@ -102,13 +104,17 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
         named = arguments.bind(args, kwargs)
         return ToolCall(name, named, pure=pure)
 
-    if inspect.iscoroutinefunction(function):
+    expected = open_results.Expectation(function, is_model=False)
+    if open_results.is_coroutine_function(function):
 
         @functools.wraps(function)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
             call = build_call(args, kwargs)
-            return await bridge.acall_tool(
-                call, lambda given: arguments.call(function, args, kwargs, call.input, given)
+            return await open_results.call_async(
+                bridge,
+                flows.run_tool(bridge, call),
+                lambda given: arguments.call(function, args, kwargs, call.input, given),
+                expected,
             )
 
         return call_async
@@ -116,8 +122,11 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
     @functools.wraps(function)
     def call_sync(*args: Any, **kwargs: Any) -> Any:
         call = build_call(args, kwargs)
-        return bridge.call_tool(
-            call, lambda given: arguments.call(function, args, kwargs, call.input, given)
+        return open_results.call(
+            bridge,
+            flows.run_tool(bridge, call),
+            lambda given: arguments.call(function, args, kwargs, call.input, given),
+            expected,
         )
 
     return call_sync
@@ -159,31 +168,40 @@ def wrap_model(
 
         return call, perform
 
-    if inspect.isasyncgenfunction(function):
+    code = open_results.find_code(function)
+    is_async = open_results.is_coroutine_function(function)
+    expected = open_results.Expectation(
+        function, is_model=True, stream=ASYNC_STREAM if is_async else STREAM
+    )
+    if inspect.isasyncgenfunction(code):
 
         @functools.wraps(function)
         def stream_async(*args: Any, **kwargs: Any) -> Any:
             return bridge.astream_model(*prepare(args, kwargs))
 
         return stream_async
-    if inspect.isgeneratorfunction(function):
+    if inspect.isgeneratorfunction(code):
 
         @functools.wraps(function)
         def stream(*args: Any, **kwargs: Any) -> Any:
             return bridge.stream_model(*prepare(args, kwargs))
 
         return stream
-    if inspect.iscoroutinefunction(function):
+    if is_async:
 
         @functools.wraps(function)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
-            return await bridge.acall_model(*prepare(args, kwargs))
+            call, perform = prepare(args, kwargs)
+            flow, wants_stream = flows.run_model(bridge, call), call.settings.get("stream") is True
+            return await open_results.call_async(bridge, flow, perform, expected, wants_stream)
 
         return call_async
 
     @functools.wraps(function)
     def call_sync(*args: Any, **kwargs: Any) -> Any:
-        return bridge.call_model(*prepare(args, kwargs))
+        call, perform = prepare(args, kwargs)
+        flow, wants_stream = flows.run_model(bridge, call), call.settings.get("stream") is True
+        return open_results.call(bridge, flow, perform, expected, wants_stream)
 
     return call_sync
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from holdfast.client.hidden_frames import call_from_caller, hide_module, is_compiled, strip
 from holdfast.client.proxy_base import is_proxy, read_alias, read_options, read_target
+from holdfast.client.switch import switch
 from holdfast.client.type_members import is_routine, is_special, list_members
 
 _MAX_DOTS = 4  # in the name of a followed object
@@ -86,11 +87,16 @@ class Following:
 
 def deliver(proxy: Any, name: str, value: Any) -> Any:
     """What a call through the proxy, which returned `value`, gives to its caller."""
+    following: Following | None = read_options(proxy).following
+    if following is None or value is read_target(proxy):
+        return _deliver_own(proxy, name, value)
+    return following.follow(proxy, name, value, "()")
+
+
+def _deliver_own(proxy: Any, name: str, value: Any) -> Any:
+    """The same without following: only the target itself becomes its proxy."""
     if value is read_target(proxy):
         return value if is_value(value) else proxy
-    following: Following | None = read_options(proxy).following
-    if following is not None:
-        return following.follow(proxy, name, value, "()")
     if type(value) is types.CoroutineType:
         return _follow_coroutine(proxy, name, value)
     return value
@@ -101,7 +107,7 @@ def deliver_attribute(proxy: Any, name: str, value: Any) -> Any:
     if value is read_target(proxy):
         return value if is_value(value) else proxy
     following: Following | None = read_options(proxy).following
-    if following is None or name.startswith("_"):
+    if following is None or switch.recorder is None or name.startswith("_"):
         return value
     return following.follow(proxy, name, value)
 
@@ -109,13 +115,16 @@ def deliver_attribute(proxy: Any, name: str, value: Any) -> Any:
 def call_unrecorded(
     proxy: Any, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Make a call that is not intercepted, because debugging is off or this is our own work."""
+    """Make a call that is not intercepted, because debugging is off or this is our own work.
+
+    Nothing is followed meanwhile.
+    """
     following: Following | None = read_options(proxy).following
     if following is not None:
         args, kwargs = unwrap_arguments(following, args, kwargs)
     if is_compiled(function):
-        return deliver(proxy, name, call_from_caller(function, *args, **kwargs))
-    return deliver(proxy, name, function(*args, **kwargs))
+        return _deliver_own(proxy, name, call_from_caller(function, *args, **kwargs))
+    return _deliver_own(proxy, name, function(*args, **kwargs))
 
 
 def unwrap_arguments(

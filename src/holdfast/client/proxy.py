@@ -42,9 +42,9 @@ class DebugProxy(ProxyBase):
         except BaseException as error:
             strip(error)
             raise
-        if switch.recorder is None or interception_off.get() or is_proxy(value):
+        if interception_off.get() or is_proxy(value):
             return value
-        if is_method(target, name, value):
+        if switch.recorder is not None and is_method(target, name, value):
             return intercept_attribute(self, name, value)
         return deliver_attribute(self, name, value)
 

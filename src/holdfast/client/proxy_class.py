@@ -54,6 +54,7 @@ _FORWARDED = (
 _AWAITED = ("__aenter__", "__aexit__", "__anext__")
 _SCALARS = (str, bytes, int, float, complex, bool)
 _NONE: frozenset[str] = frozenset()
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
 # The flags by which the interpreter matches a subject with `[…]` and with `{…}`.
 _PATTERN_FLAGS: dict[int, Any] = {1 << 5: Sequence, 1 << 6: Mapping}
 
@@ -184,9 +185,14 @@ def _build_special_member(cls: type, name: str, qualname: str) -> Any:
 def _copy_description(method: Any, member: Any) -> Any:
     """Give the method the name, the documentation and the signature of what it stands for."""
     try:
-        return functools.wraps(unwrap_method(member))(method)
+        described: Any = functools.wraps(unwrap_method(member))(method)
+        if isinstance(member, staticmethod):  # bound to the proxy, it loses its first parameter
+            signature = inspect.signature(member.__func__)
+            parameters = (_SELF, *signature.parameters.values())
+            described.__signature__ = signature.replace(parameters=parameters)
     except Exception:  # the member's own attributes may raise anything
         return method
+    return described
 
 
 def _add_attributes(space: dict[str, Any], cls: type, members: dict[str, Any]) -> None:

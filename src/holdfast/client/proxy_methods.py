@@ -112,7 +112,8 @@ class _Function:
     def __init__(self, function: Callable[..., Any], kind: str, original: Any = None) -> None:
         fields = self.__dict__
         fields["_function"], fields["_original"] = function, original
-        fields["__name__"] = fields["__qualname__"] = function.__name__
+        if original is None:
+            fields["__name__"] = fields["__qualname__"] = function.__name__
         if kind in _EXAMPLES:
             fields["__code__"] = _EXAMPLES[kind].__code__
             fields["__defaults__"] = fields["__kwdefaults__"] = None
