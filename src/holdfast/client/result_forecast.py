@@ -21,6 +21,11 @@ _MAX_FUNCTIONS = 10_000
 _REDUCERS = ("__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
 _USED_UP = ("__next__", "__anext__", "__await__")
 _POINTER = tuple.__itemsize__
+# What picklers write in ways of their own.
+_WRITTEN = (
+    *(list, dict, int, str, bytes, float, complex, tuple, set, frozenset, BaseException),
+    *(type, types.ModuleType),
+)
 _LASTING = (TypeError, pickle.PicklingError, NotImplementedError)
 
 
@@ -112,7 +117,7 @@ def is_never_storable(cls: type) -> bool:
 
 def _has_hidden_state(cls: type) -> bool:
     """Whether there is more in an instance than its attributes, which is what pickle asks."""
-    if issubclass(cls, (list, dict, int, str, bytes, float, tuple, set, frozenset, BaseException)):
+    if issubclass(cls, _WRITTEN):
         return False
     size = object.__basicsize__
     size += _POINTER * (cls.__dictoffset__ != 0) + _POINTER * (cls.__weakrefoffset__ != 0)
