@@ -115,6 +115,8 @@ class LaneTable:
         self.lanes: dict[str, Lane] = {}
         self._named: dict[str, Scope] = {}
         """The scopes of lanes that were named by a call, and not by a run."""
+        self._tool_ids: set[str] = set()
+        """Those of the tools under way."""
         self._keyed: dict[str, str] = {}
         """Lanes by the keys that a framework has for them."""
         self._askers: dict[str, Turn] = {}
@@ -282,13 +284,27 @@ class LaneTable:
         while len(self._askers) > _MAX_ASKED:
             self._askers.pop(next(iter(self._askers)), None)
 
-    def begin_tool(self, lane: Lane) -> None:
+    def begin_tool(self, lane: Lane, wanted: str) -> str:
+        """The id of the call: the one that is wanted, with a number while another call has it.
+
+        Some models give the same ids in every answer, and agents may run side by side.
+        """
         with self._lock:
             lane.under_way += 1
+            tool_id, number = wanted, 2
+            while tool_id in self._tool_ids:
+                tool_id, number = f"{wanted}~{number}", number + 1
+            self._tool_ids.add(tool_id)
+        return tool_id
 
-    def end_call(self, lane: Lane) -> None:
+    def end_tool(self, tool: ActiveTool) -> None:
         with self._lock:
-            lane.under_way -= 1
+            tool.scope.lane.under_way -= 1
+            self._tool_ids.discard(tool.id)
+
+    def end_turn(self, turn: Turn) -> None:
+        with self._lock:
+            turn.scope.lane.under_way -= 1
 
     def skip_iterations(self, last: Mapping[str, int]) -> None:
         """A tool was played: the model calls inside it, up to these by lane, do not happen."""
