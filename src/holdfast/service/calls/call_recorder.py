@@ -93,6 +93,7 @@ class CallRecorder:
             thread=request.thread,
             task=request.task,
             started_at=request.timestamp,
+            target_age_ns=request.target_age_ns,
             origin=self._origin,
         )
         session.calls += 1
