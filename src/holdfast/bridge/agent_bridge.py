@@ -377,7 +377,10 @@ class Bridge:
                 is_recorded = self.tape.covers(call.lane, scope.lane.iteration)
         place = 0 if turn is None else turn.place(call.id, call.name)
         tool_id = call.id or f"tool-{number}"
-        return ActiveTool(tool_id, call.name, self.lanes, scope, turn, is_recorded, place)
+        return ActiveTool(
+            *(tool_id, call.name, self.lanes, scope, turn, is_recorded, place),
+            outer=self.lanes.tool,
+        )
 
     def count_tokens(self, usage: Any) -> None:
         if isinstance(usage, dict):
