@@ -118,7 +118,8 @@ def _root(directory: str | os.PathLike[str] | None) -> AgentsDirectory:
 def _choose_directory(
     directory: str | os.PathLike[str] | None, session: str | None
 ) -> SessionDirectory:
-    root = _root(directory)
+    replayed_to = os.environ.pop("HOLDFAST_REPLAY_DIRECTORY", None)
+    root = _root(replayed_to or directory)
     if root.root.parent == data_dir():
         make_private_dir(root.root.parent)
     if session is None:

@@ -16,6 +16,7 @@ from holdfast.cli.agents.session_selection import agents_directory
 from holdfast.cli.server_access import complain
 from holdfast.model.agent_events import MAIN, EventData
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
+from holdfast.recording.rerun_outcome import judge_rerun
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired  # in `typing` from Python 3.11 on
@@ -142,31 +143,22 @@ def _find_session(again: Rerun, run_id: str) -> SessionDirectory | None:
 
 
 def _build_report(again: Rerun, new: SessionDirectory, code: int) -> RerunReport:
-    diverged: EventData | None = None
-    iterations, last = 0, ""
-    for event in Recording(new.events, new).events():
-        last = event["type"]
-        if last == "replay_diverged":
-            diverged = diverged or event["data"]
-        iterations += last == "api_request"
+    judged = judge_rerun(
+        Recording(new.events, new).events(),
+        code,
+        is_fork=again.fork_at is not None,
+        failed_before=again.home.read_metadata().get("reason") == "error",
+    )
     report: RerunReport = {
         "session": again.home.id,
         "newSession": new.id,
         "mode": again.mode,
         "forkAt": again.fork_at,
-        "iterations": iterations,
+        "iterations": judged.iterations,
         "exitCode": code,
-        "outcome": "same" if again.fork_at is None else "forked",
-        "message": None,
+        "outcome": judged.outcome,
+        "message": judged.message,
     }
-    if diverged is not None:
-        is_over = diverged.get("recordingEnded") and again.fork_at is None
-        report["outcome"] = "incomplete" if is_over else "diverged"
-        report["message"], report["divergence"] = diverged.get("message"), diverged
-    elif last != "session_end" and again.fork_at is None:
-        report["outcome"] = "diverged"
-        report["message"] = f"the agent did not end in order (exit code {code})"
-    elif code and again.fork_at is None and again.home.read_metadata().get("reason") != "error":
-        report["outcome"] = "diverged"
-        report["message"] = f"it asked for the same, and then failed (exit code {code})"
+    if judged.divergence is not None:
+        report["divergence"] = judged.divergence
     return report
