@@ -11,6 +11,13 @@ from holdfast.bridge import flows, open_results
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.open_results import ASYNC_STREAM, STREAM
 from holdfast.bridge.recorded_values import is_plain
+from holdfast.bridge.system_prompt import (
+    ARGUMENTS,
+    IN_MESSAGES,
+    ROLES,
+    ArgumentPrompt,
+    SystemPrompt,
+)
 
 if TYPE_CHECKING:
     from holdfast.bridge.agent_bridge import Bridge
@@ -56,6 +63,10 @@ class _Arguments:
         if args and self._owner is not None:
             del bound[self._owner]
         return bound
+
+    def has(self, name: str) -> bool:
+        """Whether a parameter has this name."""
+        return name in self._names
 
     def takes(self, name: str) -> bool:
         return self._rest is not None or name in self._names
@@ -153,6 +164,7 @@ def wrap_model(
             model=given if isinstance(given, str) else name,
             provider=provider,
             settings=dict(settings),
+            system=_find_prompt(arguments, named, messages),
         )
 
         def perform(call: ModelCall) -> Any:
@@ -221,6 +233,19 @@ def _find_messages(bridge: Bridge, named: dict[str, Any]) -> tuple[str | None, l
         if isinstance(value, tuple):
             return name, list(value)
     return None, ours if ours is not None else []
+
+
+def _find_prompt(arguments: _Arguments, named: dict[str, Any], messages: list[Any]) -> SystemPrompt:
+    """An argument that is given or has a default; else a message; else an argument there is."""
+    names = [name for name in ARGUMENTS if name in named or arguments.has(name)]
+    prompts = [ArgumentPrompt(name, arguments.defaults.get(name)) for name in names]
+    if not prompts:
+        return IN_MESSAGES
+    for prompt in prompts:
+        if named.get(prompt.name, prompt.default) is not None:
+            return prompt
+    is_message = any(isinstance(each, dict) and each.get("role") in ROLES for each in messages)
+    return IN_MESSAGES if is_message else prompts[0]
 
 
 def _join_prompt(before: Any, messages: list[Any]) -> Any:
