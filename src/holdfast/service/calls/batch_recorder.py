@@ -62,6 +62,11 @@ class BatchRecorder:
             self._sites.popitem(last=False)
         session.last_batch = batch.sequence
         session.calls += len(batch)
+        if session.may_repeat:
+            session.may_repeat = False
+            session.calls = await self._call_log.count_calls(session.id)
+        if session.is_saving:
+            await session.wait_until_saved()
         return BatchReceipt("ok", len(batch))
 
     def _find_session(self, batch: ParsedBatch) -> CallSession | None:

@@ -109,11 +109,13 @@ class CallHolds:
         prepared = await self._actions.build(
             held.when, action, options, held.running.check_replacement
         )
+        self._ledger.get_open(hold_id)  # somebody else may have decided meanwhile
+        if action != CONTINUE.name:
+            decided = held.running.with_decision(held.when, prepared.summary, by)
+            self._call_log.update_call(decided)  # if that fails, the hold stays open
+            held.running.record = decided
         self._ledger.decide(hold_id, Decision(action, by, prepared.summary))
         session = self._forget(held)
-        if action != CONTINUE.name:
-            held.running.note_decision(held.when, prepared.summary, by)
-            self._call_log.update_call(held.record)
         held.release(prepared.instruction)
         session.event("hold_decided", hold_id=hold_id, call_id=held.record.id, action=action, by=by)
         return held

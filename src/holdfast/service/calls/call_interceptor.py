@@ -49,5 +49,6 @@ class CallInterceptor:
         if action == CONTINUE.name or action_at(Moment(when.value), action) is None:
             return None
         prepared = await self._actions.build(when, action, options, running.check_replacement)
-        running.note_decision(when, prepared.summary, f"breakpoint {armed.point.id}")
+        by = f"breakpoint {armed.point.id}"
+        running.record = running.with_decision(when, prepared.summary, by)
         return prepared.instruction
