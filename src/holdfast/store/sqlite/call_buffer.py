@@ -16,7 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 from holdfast.model.call import CallRecord
-from holdfast.store.sqlite import call_rows, value_uses
+from holdfast.store.sqlite import value_uses
 from holdfast.store.sqlite.call_journal import CallJournal, Entry
 from holdfast.store.sqlite.packed_calls import PackedCalls
 from holdfast.store.sqlite.queued_rows import (
@@ -24,6 +24,7 @@ from holdfast.store.sqlite.queued_rows import (
     QueuedRows,
     StoredContent,
     encode_packed,
+    encode_record,
     move_parents,
 )
 from holdfast.store.sqlite.writer_thread import WriterThread
@@ -68,10 +69,11 @@ class CallBuffer:
     # -- adding ----------------------------------------------------------------------------------
 
     def add_call(self, record: CallRecord, *, is_new: bool) -> None:
-        row = call_rows.encode_call(record)
+        entry = encode_record(record, is_new)
         with self._changed:
-            self._add(("call", row, is_new))
-            self._coming.records[record.number] = record
+            self._journal.append(entry)
+            self._coming.add_call(record, is_new)
+            self._schedule()
 
     def add_packed(self, packed: PackedCalls) -> None:
         entry = encode_packed(packed)
@@ -105,7 +107,7 @@ class CallBuffer:
 
     def call(self, number: int) -> CallRecord | None:
         with self._changed:
-            return self._coming.records.get(number) or self._going.records.get(number)
+            return self._coming.calls.get(number) or self._going.calls.get(number)
 
     def content(self, key: bytes) -> StoredContent | None:
         with self._changed:
@@ -176,7 +178,7 @@ class CallBuffer:
             if error is None:
                 self._unsorted = self._unsorted or self._going.packed_rows > 0
                 self._going = QueuedRows()
-                self._journal.drop_files(self._journaled)
+                self._journal.free_files(self._journaled)
                 self._sort_when_quiet()
             self._changed.notify_all()
         if error is not None:
@@ -197,6 +199,11 @@ class CallBuffer:
             self._closed = True
             if self._quiet is not None:
                 self._quiet.cancel()
+
+    def close_journal(self) -> None:
+        """After the last commit."""
+        with self._changed:
+            self._journal.close()
 
     # -- room ------------------------------------------------------------------------------------
 

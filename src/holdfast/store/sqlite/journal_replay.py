@@ -6,7 +6,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from holdfast.store.sqlite.call_journal import CallJournal, list_files, read_entries
+from holdfast.store.sqlite.call_journal import CallJournal, list_files, read_entries, read_number
 from holdfast.store.sqlite.database_check import name_aside
 from holdfast.store.sqlite.queued_rows import QueuedRows, move_parents
 from holdfast.store.store_warnings import StoreWarnings
@@ -21,39 +21,44 @@ def replay_journal(
     An entry at the end that was not written whole was never acknowledged: it is left out.
     """
     [(done,)] = connection.execute("SELECT done FROM journal")
-    files = list_files(directory)
+    paths = list_files(directory)
+    files: dict[int, tuple[Path, bytes]] = {}
+    for path in paths:
+        with open(open_private_file(path, os.O_RDONLY), "rb") as file:
+            data = file.read()
+        try:
+            files[read_number(data, store)] = path, data
+        except ValueError as problem:
+            _keep(path, problem, warnings)
     rows = QueuedRows()
-    for number, path in files:
-        if number > done:
-            _add_file(rows, path, store, number, warnings)
-    last = max([done, *(number for number, _ in files)])
-    if last > done:
-        _commit(connection, rows, last)
-    for _, path in files:
+    numbers = sorted(number for number in files if number > done)
+    for number in numbers:
+        path, data = files[number]
+        try:
+            for entry in read_entries(data, number):
+                rows.add_entry(entry)
+        except (ValueError, TypeError, EOFError) as problem:
+            _keep(path, problem, warnings)
+    if numbers:
+        _commit(connection, rows, numbers[-1])
+    for path in paths:
         path.unlink(missing_ok=True)
-    return CallJournal(directory, store, last)
+    return CallJournal(directory, store, max([done, *numbers]))
 
 
-def _add_file(
-    rows: QueuedRows, path: Path, store: int, number: int, warnings: StoreWarnings
-) -> None:
-    with open(open_private_file(path, os.O_RDONLY), "rb") as file:
-        data = file.read()
-    try:
-        for entry in read_entries(data, store, number):
-            rows.add_entry(entry)
-    except (ValueError, TypeError, EOFError) as problem:
-        kept = name_aside(path)
-        os.rename(path, kept)
-        warnings.add(
-            "CALLS_JOURNAL_DAMAGED",
-            f"A file of the journal of calls cannot be used to its end ({problem}), so calls that "
-            f"were recorded last before the server stopped may be lost. It is kept as {kept.name}.",
-            about=kept,
-            path=str(path),
-            kept_as=str(kept),
-            reason=str(problem),
-        )
+def _keep(path: Path, problem: Exception, warnings: StoreWarnings) -> None:
+    """Rename a file that cannot be used, or not to its end."""
+    kept = name_aside(path)
+    os.rename(path, kept)
+    warnings.add(
+        "CALLS_JOURNAL_DAMAGED",
+        f"A file of the journal of calls cannot be used to its end ({problem}), so calls that were "
+        f"recorded last before the server stopped may be lost. It is kept as {kept.name}.",
+        about=kept,
+        path=str(path),
+        kept_as=str(kept),
+        reason=str(problem),
+    )
 
 
 def _commit(connection: sqlite3.Connection, rows: QueuedRows, last: int) -> None:

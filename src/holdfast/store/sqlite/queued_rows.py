@@ -6,9 +6,10 @@ import sqlite3
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
-from holdfast.model.call import CallRecord
-from holdfast.store.sqlite import value_uses
+from holdfast.model.call import CallRecord, CallStatus, Function
+from holdfast.store.sqlite import call_rows, value_uses
 from holdfast.store.sqlite.call_journal import Entry
 from holdfast.store.sqlite.packed_calls import PackedCalls
 from holdfast.store.sqlite.reader_pool import Row
@@ -47,13 +48,9 @@ StoredContent = tuple[bytes, str]
 
 @dataclass
 class QueuedRows:
-    """What waits to be written; later versions of a call replace earlier ones.
+    """What waits to be written; later versions of a call replace earlier ones."""
 
-    `records` are the calls of `calls` for those who read them meanwhile.
-    """
-
-    records: dict[int, CallRecord] = field(default_factory=dict)
-    calls: dict[int, Row] = field(default_factory=dict)
+    calls: dict[int, CallRecord] = field(default_factory=dict)
     contents: dict[bytes, StoredContent] = field(default_factory=dict)
     functions: dict[int, str] = field(default_factory=dict)
     stacks: dict[int, tuple[str, int]] = field(default_factory=dict)  # and when each came
@@ -69,10 +66,7 @@ class QueuedRows:
         kind, *fields = entry
         match kind:
             case "call":
-                row, is_new = fields
-                self.calls[row[0]] = row
-                self.calls_by_function[row[2]] += is_new
-                self.size += ROW_BYTES
+                self.add_call(*_decode_record(*fields))
             case "content":
                 key, data, preview = fields
                 self.contents[key] = data, preview
@@ -90,13 +84,18 @@ class QueuedRows:
             case _:
                 raise ValueError(f"an entry of the kind {kind!r} is not one of this version")
 
+    def add_call(self, record: CallRecord, is_new: bool) -> None:
+        self.calls[record.number] = record
+        if is_new:
+            self.calls_by_function[record.function.id] += 1
+        self.size += ROW_BYTES
+
     def add_packed(self, packed: PackedCalls) -> None:
         self.packed.append(packed)
         self.packed_rows += len(packed.rows)
         self.size += packed.size + ROW_BYTES * len(packed.rows)
 
     def merge(self, later: QueuedRows) -> None:
-        self.records.update(later.records)
         self.calls.update(later.calls)
         self.contents.update(later.contents)
         self.functions.update(later.functions)
@@ -116,7 +115,7 @@ class QueuedRows:
         stacks = [(stack, frames, came) for stack, (frames, came) in self.stacks.items()]
         connection.executemany(_PUT_STACK, stacks)
         connection.executemany(_PUT_FUNCTION, self.functions.items())
-        rows = list(self.calls.values())
+        rows = [call_rows.encode_call(record) for record in self.calls.values()]
         connection.executemany(_INSERT_CALL, rows)
         value_uses.add(connection, [(key, row[0]) for row in rows for key in keys_of_cids(row[8])])
         moved: MovedNumbers = {}
@@ -131,6 +130,35 @@ class QueuedRows:
         counted = [(count, function) for function, count in counts.items()]
         connection.executemany(_COUNT_CALLS, counted)
         return moved
+
+
+# -- entries of the journal ----------------------------------------------------------------------
+
+
+def encode_record(call: CallRecord, is_new: bool) -> Entry:
+    """A call as an entry of the journal. Its function is there already, under its id."""
+    return (
+        *("call", is_new, call.number, call.session_id, call.function.id, call.call_type),
+        *(call.status.value, call.target, call.args, dict(call.kwargs), call.result),
+        *(call.exception, call.exception_type, call.exception_message, call.stack, call.parent),
+        *(call.thread and dict(call.thread), call.task, call.started_at, call.completed_at),
+        *(call.duration_ns, call.changed and dict(call.changed)),
+        *(call.decision and dict(call.decision), call.marker),
+    )
+
+
+def _decode_record(
+    is_new: bool,
+    number: int,
+    session_id: str,
+    function_id: int,
+    call_type: str,
+    status: str,
+    *others: Any,
+) -> tuple[CallRecord, bool]:
+    function = Function(function_id, "?")
+    record = CallRecord(number, session_id, function, call_type, CallStatus(status), *others)
+    return record, is_new
 
 
 def encode_packed(packed: PackedCalls) -> Entry:

@@ -160,4 +160,5 @@ class SqliteStore:
         with self._closing:
             self._buffer.close()
             self._database.close()
+            self._buffer.close_journal()
             self._lock.release()
