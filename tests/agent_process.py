@@ -21,7 +21,7 @@ from polling import wait_until
 class AgentProcess:
     """`tests/programs/command_agent.py`, from ready to gone."""
 
-    def __init__(self, data_dir: Path, *arguments: str) -> None:
+    def __init__(self, data_dir: Path, *arguments: str, cwd: Path | None = None) -> None:
         self.data_dir = data_dir
         environment = {**os.environ, "HOLDFAST_HOME": str(data_dir)}
         environment.pop("HOLDFAST_AGENT_DIR", None)
@@ -30,7 +30,7 @@ class AgentProcess:
         program = str(PROGRAMS / "command_agent.py")
         try:
             self.process = start_python(
-                program, *arguments, stdin=stdin, stdout=stdout, env=environment
+                program, *arguments, stdin=stdin, stdout=stdout, env=environment, cwd=cwd
             )
         finally:
             os.close(stdin)
@@ -82,8 +82,10 @@ class AgentProcess:
 
 
 @contextlib.contextmanager
-def running_agent(data_dir: Path, *arguments: str) -> Iterator[AgentProcess]:
-    running = AgentProcess(data_dir, *arguments)
+def running_agent(
+    data_dir: Path, *arguments: str, cwd: Path | None = None
+) -> Iterator[AgentProcess]:
+    running = AgentProcess(data_dir, *arguments, cwd=cwd)
     try:
         yield running
     finally:
@@ -135,6 +137,6 @@ class AgentView:
 
 
 @contextlib.contextmanager
-def agent_view(server: Server) -> Iterator[AgentView]:
-    with running_agent(server.data_dir) as running:
+def agent_view(server: Server, cwd: Path | None = None) -> Iterator[AgentView]:
+    with running_agent(server.data_dir, cwd=cwd) as running:
         yield AgentView(server, running)

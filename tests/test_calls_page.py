@@ -11,7 +11,7 @@ from harness import Server
 from recorded_program import RecordedProgram
 
 PAGE = (Path(__file__).parents[1] / "docs" / "calls.md").read_text(encoding="utf-8")
-FIRST, LEASED, APP, WRITTEN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+FIRST, _FOLLOWING, _LAZY, LEASED, APP, WRITTEN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         async_debug_call,
         configure_debug,
         debug_call,
+        mark_lazy,
         with_debug,
     )
     from holdfast.client.exceptions import (
@@ -44,6 +45,7 @@ __all__ = [
     "async_debug_call",
     "configure_debug",
     "debug_call",
+    "mark_lazy",
     "with_debug",
 ]
 

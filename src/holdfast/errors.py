@@ -16,7 +16,7 @@
     ├── WrongState        the right request at the wrong time
     │   └── ThreadNotHeld  AlreadyDecided  CallCompleted
     ├── TimedOut          the debugger, or the application, did not answer in time
-    │   └── EvaluationTimedOut  AgentTimedOut
+    │   └── EvaluationTimedOut  DecisionTimedOut  AgentTimedOut
     ├── Failure           something of ours, or the target, broke
     │   └── SessionCrashed  LaunchFailed  NotStored
     ├── Overloaded        the server has too much to do, now
@@ -319,6 +319,14 @@ class TimedOut(HoldfastError):
 class EvaluationTimedOut(TimedOut):
     code = "EVALUATE_TIMEOUT"
     default_hint = "The call is still held: retry with a longer timeout, or decide it."
+
+
+class DecisionTimedOut(TimedOut):
+    code = "DECISION_TIMEOUT"
+    default_hint = (
+        "The call is still held. See that its process is not stopped, and decide again. "
+        "`continue` is taken without asking the application."
+    )
 
 
 class AgentTimedOut(TimedOut):

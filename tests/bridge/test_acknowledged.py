@@ -9,10 +9,11 @@ import pytest
 
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.command_executor import CommandExecutor
+from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.loop_control import Control
 from holdfast.core.agent_breakpoints import Moment
 from holdfast.model.agent_commands import Command
-from holdfast.model.agent_events import COMMAND_EXECUTED, Event
+from holdfast.model.agent_events import COMMAND_EXECUTED, Event, LaneSummary
 
 MODEL = Moment("model", "m", 1, 0, {}, lambda: "{}")
 TOOL = Moment("tool", "write", 1, 0, {}, lambda: "{}")
@@ -23,7 +24,7 @@ class Hasty:
 
     def __init__(self, moment: Moment) -> None:
         self.control = Control(self)
-        self.stops: list[Stop | None] = []
+        self.stops: list[Stop | HoldDecision | None] = []
         self._moment = moment
         self.thread = threading.Thread(target=self._call)
 
@@ -39,11 +40,14 @@ class Hasty:
             self.thread.join(0.1)  # it gets through now, if it gets through at all
         return None
 
-    def snapshot(self, what: str) -> dict[str, Any]:
-        return {"what": what}
+    def snapshot(self, what: str, lane: str | None = None) -> dict[str, Any]:
+        return {"what": what, "lane": lane}
 
-    def can_set(self) -> bool:
+    def can_set(self, lane: str | None) -> bool:
         return False
+
+    def list_lanes(self) -> list[LaneSummary]:
+        return []
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,23 @@ The agent is a real process, told on its stdin when to go on.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
 import json
 import os
+import pty
+import select
+import signal
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
@@ -38,11 +46,15 @@ def looper(tmp_path: Path) -> Iterator[AgentProcess]:
 # -- the screen ---------------------------------------------------------------------------------
 
 
-def run_screen(looper: AgentProcess, steps: Callable[[Watched], Awaitable[None]]) -> AgentScreen:
+def run_screen(
+    looper: AgentProcess,
+    steps: Callable[[Watched], Awaitable[None]],
+    size: tuple[int, int] = (120, 40),
+) -> AgentScreen:
     app = AgentScreen(looper.home)
 
     async def watched() -> None:
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with app.run_test(size=size) as pilot:
             await steps(pilot)
 
     asyncio.run(watched())
@@ -277,6 +289,116 @@ def test_a_rejected_command_is_reported(looper: AgentProcess) -> None:
         await wait_for(pilot, is_shown(pilot, "Invalid command"))
 
     run_screen(looper, steps)
+
+
+LONG = "a text that is much too long for one line of a small terminal, with its end"
+
+
+def test_a_small_terminal_shows_all_of_it(looper: AgentProcess) -> None:
+    hold_at(looper, on="tool", name="double", hitCondition="1")
+    looper_events = looper.home.events
+    with looper_events.open("a") as file:
+        said = {"iteration": 1, "isError": False, "durationMs": 1.0, "content": LONG}
+        line = {"seq": 10_000, "type": "api_response", "timestamp": "", "data": said}
+        file.write(json.dumps(line) + "\n")
+
+    async def steps(pilot: Watched) -> None:
+        await wait_for(pilot, is_shown(pilot, "‖ held before tool double"))
+        await wait_for(pilot, is_shown(pilot, "its end"))
+        text = read_screen(pilot)
+        lines = text.splitlines()
+        assert len(lines) == 24
+        assert max(map(len, lines)) <= 80
+        assert "tool-1, breakpoint bp-1" in text
+        for part in ("c continue", "e edit input", "f filter", "q quit", '"number": 1'):
+            assert part in text, text
+        # Two panes beside each other have not room for it: the events have the whole width.
+        events_pane = [line for line in lines if line.startswith("│") and line.endswith("│")]
+        words = " ".join(" ".join(line.strip("│ ") for line in events_pane).split())
+        assert LONG in words
+        await pilot.press("e")
+        await wait_for(pilot, is_prompting(pilot))
+        await wait_for(pilot, is_shown(pilot, "ctrl+s sends, esc does not"))
+
+    run_screen(looper, steps, size=(80, 24))
+
+
+CLEAR = ("ctrl+k", "delete", "ctrl+k", "delete", "ctrl+k")
+"""Leaves nothing of the three lines that the prompt begins with."""
+
+
+def make_keys(*names: str) -> list[events.Key]:
+    return [events.Key(name, name if len(name) == 1 else None) for name in names]
+
+
+def test_keys_take_effect_in_the_order_in_which_they_were_typed(looper: AgentProcess) -> None:
+    hold_at(looper, on="tool", name="double", hitCondition="1")
+    typed = make_keys("e", *CLEAR, *'{"number": 20}', "left", "backspace", "1", "ctrl+s", "f", "p")
+
+    async def steps(pilot: Watched) -> None:
+        await wait_for(pilot, is_shown(pilot, "‖ held before tool double"))
+        for key in typed:  # all at once, as a terminal gives a burst
+            pilot.app.post_message(key)
+        await wait_for(pilot, lambda: results(looper))
+        await wait_for(pilot, is_prompting(pilot))  # `f` came after ctrl+s: it opens the filter
+        assert pilot.app.screen.query_one(Input).value == "p"
+
+    run_screen(looper, steps)
+    assert results(looper)[0] == 42
+    assert [each["action"] for each in read_data(looper.home, "resumed")] == ["modify"]
+
+
+@contextlib.contextmanager
+def terminal(looper: AgentProcess, cols: int, rows: int) -> Iterator[int]:
+    """`holdfast agent attach` in a terminal of its own; gives the end that a person has."""
+    mine, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+    environment = {**os.environ, "HOLDFAST_HOME": str(looper.data_dir), "TERM": "xterm-256color"}
+    environment.pop("HOLDFAST_AGENT_DIR", None)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "holdfast", "agent", "attach", "-s", looper.id[-4:]],
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env=environment,
+        start_new_session=True,
+    )
+    os.close(its)
+    try:
+        yield mine
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+        os.close(mine)
+
+
+def read_terminal(mine: int, until: Callable[[bytes], bool]) -> bytes:
+    shown = b""
+
+    def look() -> bool:
+        nonlocal shown
+        while select.select([mine], [], [], 0)[0]:
+            try:
+                shown += os.read(mine, 65536)
+            except OSError:  # it has ended
+                break
+        return until(shown)
+
+    wait_until(look, lambda: shown.decode(errors="replace")[-2000:])
+    return shown
+
+
+@pytest.mark.slow
+def test_a_burst_of_keys_in_a_real_terminal_is_sent_whole(looper: AgentProcess) -> None:
+    hold_at(looper, on="tool", name="double", hitCondition="1")
+    with terminal(looper, 80, 24) as mine:
+        read_terminal(mine, lambda shown: b"held before tool double" in shown)
+        clear, submit = b"\x0b\x1b[3~\x0b\x1b[3~\x0b", b"\x13"
+        os.write(mine, b"e" + clear + b'{"number": 21}' + submit)
+        read_terminal(mine, lambda shown: bool(results(looper)))
+        os.write(mine, b"q")
+    assert results(looper)[0] == 42
 
 
 # -- lines from a pipe --------------------------------------------------------------------------

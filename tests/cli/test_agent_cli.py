@@ -15,8 +15,10 @@ import pytest
 
 from agent_process import AgentProcess, running_agent
 from fork_server import run_holdfast
+from harness import PROGRAMS
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import command_sender
+from holdfast.recording.directories import AgentsDirectory
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines as wire
 from polling import wait_until
@@ -275,11 +277,85 @@ def test_breakpoints_of_every_kind_are_added_listed_and_cleared(looper: AgentPro
     assert "no breakpoints" in run_command(looper.data_dir, "breakpoint", "list").stdout
 
 
+# -- beginning held -------------------------------------------------------------------------------
+
+LOOP = PROGRAMS / "agent_loop.py"
+
+
+def start_run(data_dir: Path, *words: str, cwd: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "holdfast", "agent", "run", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(data_dir),
+        cwd=cwd,
+    )
+
+
+@pytest.mark.slow
+def test_an_agent_is_run_held_with_the_rules_of_its_project(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (tmp_path / "holdfast.toml").write_text(
+        '[[agent.rule]]\npattern = "^1$"\naction = "deny"\n\n'
+        '[[agent.rule]]\ntool = "x"\naction = "hold"\ntimeout = 60\n'
+    )
+    words = ("--break", "tool", "wri*", "--break", "iteration", "9", "--hold", "--")
+    running = start_run(data, *words, sys.executable, str(LOOP), "1", cwd=tmp_path)
+    assert running.stderr is not None
+    said = running.stderr.readline()
+    session = AgentsDirectory(data / "agents").list_sessions()[0].id
+    assert f"session {session} began: its first call will be held" in said
+    assert f"holdfast agent attach -s {session}" in said
+
+    def wait_for_hold(held: str) -> None:
+        wait_until(lambda: held in run_command(data, "sessions").stdout, held)
+
+    wait_for_hold("held: stop-1 before model scripted")
+    shown = run_command(data, "breakpoint", "list").stdout
+    path = tmp_path / "holdfast.toml"
+    assert "bp-1: tool wri* (0 hits)\nbp-2: iteration 9 (0 hits)\n" in shown
+    assert f"rule-1: deny pattern ^1$, of {path}:1 (0 hits)" in shown
+    assert f"rule-2: hold tool x for 60 s, then deny, of {path}:5 (0 hits)" in shown
+    run_command(data, "resume")
+    wait_for_hold("held: stop-2 before tool write")
+    cleared = run_command(data, "breakpoint", "clear-all").stdout
+    assert "the rules of the project stay:\nrule-1: deny pattern ^1$" in cleared
+    run_command(data, "resume")
+    out, _ = running.communicate(timeout=60)
+    assert (running.returncode, out.splitlines()[0]) == (0, session)
+    assert json.loads(out.splitlines()[1]) == {"messages": 4, "depth": 1}
+
+
+def test_what_is_run_has_our_streams_signals_and_exit_code(tmp_path: Path) -> None:
+    program = "import sys, time; print(input()[::-1], flush=True); time.sleep(60)"
+    running = start_run(tmp_path, "--", sys.executable, "-c", program, cwd=tmp_path)
+    assert running.stdin is not None
+    assert running.stdout is not None
+    running.stdin.write("olleh\n")
+    running.stdin.flush()
+    assert running.stdout.readline() == "hello\n"
+    running.send_signal(signal.SIGTERM)
+    assert running.communicate(timeout=60) == ("", "")
+    assert running.returncode == -signal.SIGTERM
+
+
+def test_what_cannot_be_run_is_said_before_anything_runs(tmp_path: Path) -> None:
+    said = run_command(tmp_path, "run", "--break", "tols", "x", "--", "true")
+    assert (said.returncode, said.stdout) == (1, "")
+    assert "there is no breakpoint on 'tols'; possible are: tool, model" in said.stderr
+    said = run_command(tmp_path, "run", "--break", "pattern", "(", "--", "true")
+    assert (said.returncode, "not a regular expression" in said.stderr) == (1, True)
+    said = run_command(tmp_path, "run", "--", "no-such-command")
+    assert (said.returncode, "no-such-command cannot be started" in said.stderr) == (1, True)
+
+
 # -- watching -------------------------------------------------------------------------------------
 
 
 class Watching:
-    def __init__(self, data_dir: Path, *words: str) -> None:
+    def __init__(self, data_dir: Path, *words: str, greeting: str = "Watching") -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "holdfast", "agent", "watch", *words],
             stdout=subprocess.PIPE,
@@ -288,7 +364,7 @@ class Watching:
             env=environment(data_dir),
         )
         assert self.process.stderr is not None
-        assert b"Watching" in self.process.stderr.readline()
+        assert greeting in self.process.stderr.readline().decode()
 
     def line(self) -> str:
         assert self.process.stdout is not None
@@ -305,17 +381,18 @@ def test_what_happens_is_printed_until_the_session_ends(looper: AgentProcess) ->
     looper.ask("fail")
     looper.ask("close")
     shown, problems = watching.rest()
-    assert (watching.process.returncode, problems) == (0, "")
+    assert watching.process.returncode == 0
+    assert problems.startswith("model calls 1, tools 2, failures 1, tokens 10 + 2, time ")
     told = [line.split("] ", 1)[1] for line in shown.splitlines()]
     kinds = [line.split()[0] for line in told]
     assert kinds[-1] == "session_end"
     assert "session_start" not in kinds  # that was before
     by_kind = {kind: line.split(None, 1) for kind, line in zip(kinds, told, strict=True)}
-    assert by_kind["api_request"][1] == "1 messages"
+    assert by_kind["api_request"][1] == "1 message"
     assert by_kind["api_response"][1].startswith("tool_use (")
     assert any(line.startswith("tool_call_end        ✓ double (") for line in told)
     assert any(line.startswith("tool_call_end        ✗ fail (") for line in told)
-    assert 'tool_call_start      double {"number": 1}' in told
+    assert 'tool_call_start      double {"number": 1} (tool-1)' in told
 
 
 def test_only_the_types_that_are_wanted_from_the_beginning(looper: AgentProcess) -> None:
@@ -338,6 +415,19 @@ def test_holds_are_seen_as_they_come_and_go(looper: AgentProcess) -> None:
     watching.process.send_signal(signal.SIGINT)
     shown, _ = watching.rest()
     assert (watching.process.returncode, shown) == (0, "")
+
+
+def test_a_watch_waits_for_the_next_agent(tmp_path: Path) -> None:
+    with running_agent(tmp_path) as before:
+        watching = Watching(tmp_path, "--wait", greeting="Waiting for the next agent to start")
+        before.ask("turn 1")
+        with running_agent(tmp_path) as running:
+            running.ask("close")
+            shown, problems = watching.rest()
+        assert f"Watching {running.id}." in problems
+        assert "session_start        looper" in shown
+        assert "session_end" in shown
+        assert "tool_call_start" not in shown  # that was the other one
 
 
 def test_an_agent_that_is_killed_ends_the_watch(looper: AgentProcess) -> None:

@@ -88,7 +88,7 @@ def test_a_recording_is_shown_at_once(workspace: Workspace, shopping: SessionDir
     assert (shown.returncode, shown.stderr) == (0, "")
     lines = shown.stdout.splitlines()
     assert len(lines) == len(read_events(shopping))
-    assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] tool_call_end +✓ price \(\d+ms\)", lines[7])
+    assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] tool_call_end +✓ price \(\d+ms, tool-1\)", lines[7])
 
 
 def test_it_is_named_by_its_path_as_well(workspace: Workspace, shopping: SessionDirectory) -> None:
@@ -291,6 +291,24 @@ def test_a_fork_that_cannot_be_is_refused(
     assert said.returncode == 1
     assert complaint in said.stderr
     assert workspace.latest == before
+
+
+# -- comparing ----------------------------------------------------------------------------------
+
+
+def test_two_runs_are_compared_like_files(workspace: Workspace, shopping: SessionDirectory) -> None:
+    again = workspace.record_session(program(workspace, "again.py", (", ticket {", ", number {")))
+    same = workspace.run_command("diff", shopping.id, shopping.id)
+    assert (same.returncode, "The same: every request" in same.stdout) == (0, True)
+    found = workspace.run_command("diff", shopping.id, again.id[-6:])
+    assert found.returncode == 1
+    assert "step 5: tool put gave something else" in found.stdout
+    assert re.search(r"^tokens +420 \+ 40 +420 \+ 40", found.stdout, re.MULTILINE)
+    answer = workspace.run_json_command("diff", shopping.id, again.id)
+    assert (answer["equal"], answer["first"]["what"]) == (False, "outcome")
+    assert answer["a"]["id"] == shopping.id
+    missing = workspace.run_command("diff", shopping.id, "nobody")
+    assert (missing.returncode, "No agent session nobody." in missing.stderr) == (2, True)
 
 
 # -- spans --------------------------------------------------------------------------------------

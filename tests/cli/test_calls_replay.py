@@ -36,6 +36,9 @@ SHOP = """
 
     def numbers(count):
         yield from range(count)
+
+    def count(given):
+        return len(given)
 """
 
 APP = """
@@ -65,6 +68,7 @@ APP = """
             pass
         asyncio.run(with_debug(shop.fetch)("a"))
         with_debug(shop.numbers)(2)
+        with_debug(shop.count)({"rows": shop.numbers(2)})
         with_debug(Counter()).up(2)
         debug_call(double, 4)
         debug_call("nameless", lambda number: number, 5)
@@ -182,6 +186,12 @@ def test_code_that_is_made_as_the_program_runs_cannot_be_found(shop: RecordedPro
 def test_a_generator_cannot_be_compared(shop: RecordedProgram) -> None:
     code, found = shop.replay(shop.last_id("numbers"))
     assert (code, found["reason"]) == (2, "a generator was its result, which cannot be repeated")
+
+
+def test_an_argument_with_a_lazy_part_cannot_be_given_again(shop: RecordedProgram) -> None:
+    code, found = shop.replay(shop.last_id("count"))
+    assert (code, found["status"]) == (2, "cannot")
+    assert found["reason"].startswith("a part of ")
 
 
 @pytest.mark.parametrize(

@@ -293,13 +293,161 @@ def test_an_exception_may_be_given_whole(app: Application, teller: Teller) -> No
     assert caught.value.args == (7, "whole")
 
 
-@pytest.mark.parametrize("name", ["NoSuchError", "nowhere.Error", "json.dumps", "print"])
+UNKNOWN = ["NoSuchError", "nowhere.Error", "json.dumps", "print"]
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
 def test_an_unknown_exception_is_a_protocol_error(
+    scripted: Callable[..., ScriptedServer], teller: Teller, name: str
+) -> None:
+    """From a server that does not have its decisions checked."""
+    scripted(accept_all(start={**CONTINUE, "action": "raise", "exception_type": name}))
+    with pytest.raises(DebugProtocolError, match="no exception"):
+        with_debug(teller).tell()
+    assert teller.done == []
+
+
+class Coded(Exception):
+    def __init__(self, code: int, *, detail: str) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code, self.detail = code, detail
+
+
+class Stubborn(Coded):
+    def __str__(self) -> str:
+        return f"{self.code} {self.detail}"
+
+
+def test_an_exception_is_made_of_its_constructors_arguments(
+    app: Application, teller: Teller
+) -> None:
+    with pytest.raises(Coded) as caught:
+        call_and_decide(
+            *(app, teller, "raise"),
+            exception_type=f"{__name__}.Coded",
+            exception_args=[{"value": 7}],
+            exception_kwargs={"detail": {"literal": "'gone'"}},
+        )
+    assert (caught.value.code, caught.value.detail, str(caught.value)) == (7, "gone", "7: gone")
+
+
+def decide_held(app: Application, work: Callable[[], Any], *decisions: dict[str, Any]) -> Any:
+    """What the server answers to each decision about one held call. The last one must settle it."""
+    running = run_in_thread(work)
+    hold = app.wait_for_hold()
+    path = f"/api/holds/{hold}/decision"
+    answers = [
+        app.server.post(path, {"by": "a test", **decision}, expect=400)
+        for decision in decisions[:-1]
+    ]
+    assert not running.done()
+    answers.append(app.server.post(path, {"by": "a test", **decisions[-1]}))
+    return answers, running
+
+
+def test_an_exception_without_its_arguments_says_that_its_constructor_did_not_run(
+    app: Application, teller: Teller
+) -> None:
+    app.break_on("tell")
+    decision = {"action": "raise", "exception_type": f"{__name__}.Coded"}
+    proxy = with_debug(teller)
+    [answer], running = decide_held(app, proxy.tell, {**decision, "exception_message": "x"})
+    assert "constructor of Coded did not run" in answer["note"]
+    assert "(code: 'int', *, detail: 'str')" in answer["note"]
+    with pytest.raises(Coded, match=r"^x$"):
+        running.result(30)
+    assert app.read_call("tell")["decision"]["note"] == answer["note"]
+
+
+def test_an_exception_that_cannot_be_made_so_is_refused_and_the_call_stays_held(
+    app: Application, teller: Teller
+) -> None:
+    app.break_on("tell")
+    proxy, name = with_debug(teller), f"{__name__}.Stubborn"
+    [by_message, by_arguments, _], running = decide_held(
+        *(app, proxy.tell),
+        {"action": "raise", "exception_type": name, "exception_message": "x"},
+        {"action": "raise", "exception_type": name, "exception_args": [{"value": 1}]},
+        {"action": "continue"},
+    )
+    assert "cannot be made from a message alone" in by_message["error"]["message"]
+    assert "exception_args" in by_message["error"]["hint"]
+    assert "detail" in by_arguments["error"]["message"]
+    assert running.result(30) == "told"
+
+
+def test_a_unicode_error_and_a_validation_error_carry_the_message(
+    app: Application, teller: Teller
+) -> None:
+    with pytest.raises(UnicodeDecodeError, match="forced"):
+        force_exception(app, teller, "UnicodeDecodeError")
+    pydantic = pytest.importorskip("pydantic")
+    with pytest.raises(pydantic.ValidationError, match="forced"):
+        force_exception(app, teller, "pydantic.ValidationError")
+
+
+@pytest.mark.parametrize("name", [*UNKNOWN, "ValueErorr"])
+def test_an_unknown_exception_is_refused_and_the_call_stays_held(
     app: Application, teller: Teller, name: str
 ) -> None:
-    with pytest.raises(DebugProtocolError, match="no exception"):
-        force_exception(app, teller, name)
-    assert teller.done == []
+    app.break_on("tell")
+    decision = {"action": "raise", "exception_type": name}
+    proxy = with_debug(teller)
+    [refused, done], running = decide_held(app, proxy.tell, decision, {"action": "continue"})
+    assert refused["error_code"] == "invalid_decision"
+    assert "no exception" in refused["error"]["message"]
+    assert refused["error"]["details"]["field"] == "exception_type"
+    if name == "ValueErorr":
+        assert "did you mean ValueError?" in refused["error"]["message"]
+    assert not done["checked"]
+    assert running.result(30) == "told"
+
+
+class Refusing:
+    def __setstate__(self, state: Any) -> None:
+        raise RuntimeError("not here")
+
+    def __getstate__(self) -> Any:
+        return {"a": 1}
+
+
+def test_a_value_that_does_not_load_in_the_application_is_refused(
+    app: Application, teller: Teller
+) -> None:
+    app.break_on("tell")
+    wrong = {"action": "skip", "fake_result": encode_value(Refusing())}
+    right = {"action": "skip", "fake_result": {"value": 1}}
+    [refused, done], running = decide_held(app, with_debug(teller).tell, wrong, right)
+    assert "not here" in refused["error"]["message"]
+    assert done["checked"]
+    assert running.result(30) == 1
+
+
+class Counting:
+    loaded = 0
+
+    def __setstate__(self, state: Any) -> None:
+        type(self).loaded += 1
+
+    def __getstate__(self) -> Any:
+        return {"a": 1}
+
+
+def test_a_value_that_was_checked_is_not_loaded_again(app: Application, teller: Teller) -> None:
+    Counting.loaded = 0
+    result = call_and_decide(app, teller, "skip", fake_result=encode_value(Counting()))
+    assert isinstance(result, Counting)
+    assert Counting.loaded == 1
+
+
+def test_the_end_of_a_call_is_decided_with_a_check_too(app: Application, teller: Teller) -> None:
+    app.break_on("fail", when="exception")
+    wrong = {"action": "raise", "exception_type": "nowhere.Error"}
+    right = {"action": "raise", "exception_type": "KeyError"}
+    [refused, _], running = decide_held(app, with_debug(teller).fail, wrong, right)
+    assert "no exception" in refused["error"]["message"]
+    with pytest.raises(KeyError):
+        running.result(30)
 
 
 # -- modify ----------------------------------------------------------------------------------------
@@ -342,6 +490,55 @@ def test_action_modify_args_with_data(app: Application, teller: Teller) -> None:
     assert teller.done == [(({1, 2},), {})]
 
 
+class Shop:
+    def price(self, item: str, count: int = 1, /, tax: int = 0, *rest: int, **options: Any) -> Any:
+        return item, count, tax, rest, options
+
+    def label(self, item: str, *, size: int = 2) -> str:
+        return f"{item}:{size}"
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "changes", "expected"),
+    [
+        (("tea",), {}, {"item": "cake"}, ("cake", 1, 0, (), {})),
+        (("tea",), {}, {"count": 3}, ("tea", 3, 0, (), {})),
+        (("tea", 2, 5), {}, {"tax": 6}, ("tea", 2, 6, (), {})),
+        (("tea",), {"tax": 5}, {"tax": 6}, ("tea", 1, 6, (), {})),
+        (("tea",), {}, {"tax": 6}, ("tea", 1, 6, (), {})),
+        (("tea", 2, 5, 7), {}, {"rest": [8, 9]}, ("tea", 2, 5, (8, 9), {})),
+        (("tea",), {"tax": 4}, {"rest": [8]}, ("tea", 1, 4, (8,), {})),
+        (("tea",), {"color": 1}, {"color": 2}, ("tea", 1, 0, (), {"color": 2})),
+        (("tea",), {"color": 1}, {"options": {"size": 3}}, ("tea", 1, 0, (), {"size": 3})),
+    ],
+)
+def test_an_argument_is_modified_by_name_however_it_was_passed(
+    app: Application, args: Any, kwargs: Any, changes: Any, expected: Any
+) -> None:
+    app.break_on("price")
+    shop = with_debug(Shop())
+    values = {name: {"value": value} for name, value in changes.items()}
+    found = app.run_and_decide(
+        lambda: shop.price(*args, **kwargs), "modify", modified_kwargs=values
+    )
+    assert found == expected
+
+
+def test_a_name_that_is_no_parameter_is_refused_with_the_nearest(app: Application) -> None:
+    app.break_on("label")
+    shop = with_debug(Shop())
+    [unknown, twice, _], running = decide_held(
+        *(app, lambda: shop.label("tea")),
+        {"action": "modify", "modified_kwargs": {"itme": {"value": 1}}},
+        {"action": "modify", "modified_args": [None, {"value": 3}]},
+        {"action": "modify", "modified_kwargs": {"item": {"value": "cake"}}},
+    )
+    assert "has no parameter 'itme'; did you mean item?" in unknown["error"]["message"]
+    assert unknown["error"]["details"]["choices"] == ["item", "size"]
+    assert "does not take these arguments" in twice["error"]["message"]
+    assert running.result(30) == "cake:2"
+
+
 # -- replace ---------------------------------------------------------------------------------------
 
 
@@ -357,6 +554,29 @@ def test_a_registered_function_may_replace_another(app: Application) -> None:
     add, _ = with_debug(plus), with_debug(times)
     app.break_on("plus")
     assert app.run_and_decide(lambda: add(3, 4), "replace", function_name="times") == 12
+
+
+def plus_more(a: int, b: int, c: int = 100, **rest: int) -> int:
+    return a + b + c
+
+
+def half(a: int) -> float:
+    return a / 2
+
+
+def test_a_replacement_only_has_to_take_the_arguments_of_the_call(app: Application) -> None:
+    add, _, _ = with_debug(plus), with_debug(plus_more), with_debug(half)
+    app.break_on("plus")
+    [unknown, misfit, _], running = decide_held(
+        *(app, lambda: add(3, b=4)),
+        {"action": "replace", "function_name": "plus_mor"},
+        {"action": "replace", "function_name": "half"},
+        {"action": "replace", "function_name": "plus_more"},
+    )
+    assert "did you mean plus_more?" in unknown["error"]["message"]
+    assert "half(a: 'int') -> 'float' does not take" in misfit["error"]["message"]
+    assert "plus_more" in misfit["error"]["details"]["choices"]
+    assert running.result(30) == 107
 
 
 @pytest.mark.parametrize("name", [None, "", "nobody"])
@@ -499,3 +719,47 @@ def test_a_held_call_whose_session_ends_is_not_made(
     with pytest.raises(DebugServerError, match="the session has ended"):
         running.result(30)
     assert caplog.records == []
+
+
+# -- conditions by parameter name ------------------------------------------------------------------
+
+
+class Priced:
+    def __init__(self, total: int) -> None:
+        self.total = total
+
+
+class Till:
+    def pay(self, order: Any, *, how: Any = ("cash", 1), status: str = "new") -> int:
+        return 1
+
+    def refuse(self, order: Any) -> None:
+        raise LookupError(order)
+
+
+@pytest.mark.parametrize(
+    ("when", "condition"),
+    [
+        ("before", "order.total > 10"),
+        ("before", "order.total > 10 and how == ('cash', 1)"),
+        ("before", "params['status'] == 'new' and order.total > 10"),
+        ("after", "order.total > 10 and result == 1"),
+    ],
+)
+def test_a_condition_knows_parameters_attributes_and_defaults(
+    app: Application, when: str, condition: str
+) -> None:
+    app.break_on("Till.pay", when=when, condition=condition)
+    till = with_debug(Till())
+    assert till.pay(Priced(10)) == 1
+    assert app.run_and_decide(lambda: till.pay(Priced(11)), "skip", fake_result={"value": 2}) == 2
+    assert app.run_and_decide(lambda: till.pay(order=Priced(12)), "continue") == 1
+
+
+def test_a_condition_on_an_exception_knows_parameters(app: Application) -> None:
+    app.break_on("refuse", when="exception", condition="order == 2 and exception.type != ''")
+    till = with_debug(Till())
+    with pytest.raises(LookupError):
+        till.refuse(1)
+    decided = {"fake_result": {"value": "ok"}}
+    assert app.run_and_decide(lambda: till.refuse(2), "skip", **decided) == "ok"

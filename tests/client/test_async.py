@@ -205,8 +205,9 @@ def test_async_proxy_context_manager(app: Application) -> None:
     shop = Shop()
 
     async def main() -> None:
-        async with with_debug(shop) as opened:
-            assert opened is shop
+        proxy = with_debug(shop)
+        async with proxy as opened:
+            assert opened is proxy
         async with with_debug(shop):
             raise KeyError("swallowed")
 
@@ -404,3 +405,15 @@ def test_a_task_is_called_where_its_coroutine_was_made(
     call = app.server.get(f"/api/calls/{app.list_calls()[-1]['call_id']}")
     functions = [each["function"] for each in call["call_site"]["stack_trace"]]
     assert functions[:3] == ["<lambda>", "begin", "wait"]
+
+
+def test_a_decision_about_a_held_coroutine_is_checked_by_its_loop(app: Application) -> None:
+    app.break_on("order")
+    shop = with_debug(Shop())
+    running = run_in_thread(lambda: asyncio.run(shop.order("tea")))
+    path = f"/api/holds/{app.wait_for_hold()}/decision"
+    wrong = {"action": "modify", "modified_kwargs": {"wat": {"value": "x"}}}
+    error = app.server.post(path, wrong, expect=400)
+    assert "did you mean what?" in error["error"]["message"]
+    app.server.post(path, {"action": "modify", "modified_kwargs": {"count": {"value": 2}}})
+    assert running.result(30) == "teatea"

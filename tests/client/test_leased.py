@@ -567,3 +567,22 @@ def test_the_board_is_for_its_owner_only(leasing: Application) -> None:
 def test_the_mode_is_one_of_two() -> None:
     with pytest.raises(ValueError, match="leased"):
         configure_debug(mode="loose")
+
+
+def test_a_condition_by_parameter_name_holds_leased_calls_and_finds_them(
+    leasing: Application,
+) -> None:
+    """Defaults included; with what each function needs sent once, in a batch."""
+    ledger = with_debug(Ledger())
+    assert [ledger.add(number) for number in range(3)] == [0, 1, 2]
+    leasing.break_on("Ledger.add", condition="number == 7 and extra == 0")
+    assert ledger.add(6) == 6
+    held = run_in_thread(lambda: ledger.add(7))
+    hold = leasing.wait_for_hold()
+    leasing.decide(hold, "modify", modified_kwargs={"number": {"value": 70}})
+    assert held.result(30) == 70
+    leased_calls().flush()
+    query = {"session": leasing.session_id, "filter": "number < 2 and extra == 0"}
+    found = leasing.server.http.get("/api/calls", params=query).json()
+    assert [call["args"][0]["json"] for call in found["calls"]] == [1, 0]
+    assert found["undecided"] == 0

@@ -204,9 +204,10 @@ def test_a_method_replaced_on_the_instance_is_the_one_called(app: Application) -
     assert with_debug(target).put(1) == "caught"
 
 
-def test_results_are_never_proxies(app: Application) -> None:
-    target = Box(1)
-    assert with_debug(target).open() is target
+def test_only_the_object_itself_comes_back_as_a_proxy(app: Application) -> None:
+    box = with_debug(Box(1))
+    assert box.open() is box
+    assert type(box + Box(2)) is Box
     assert type(with_debug([1, 2])[0:1]) is list
 
 
@@ -276,8 +277,9 @@ def test_proxy_intercepts_call(app: Application) -> None:
 
 def test_proxy_handles_context_manager(app: Application) -> None:
     target = Box()
-    with with_debug(target) as entered:
-        assert entered is target
+    box = with_debug(target)
+    with box as entered:
+        assert entered is box
     assert app.list_names() == ["__enter__", "__exit__"]
     with with_debug(target):
         raise KeyError("swallowed")

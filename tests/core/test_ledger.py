@@ -39,6 +39,14 @@ def test_a_hold_takes_exactly_one_decision() -> None:
     assert ledger.outcome("h1") == BY_HUMAN
 
 
+def test_what_a_target_decided_by_itself_is_named_to_whoever_comes_later() -> None:
+    ledger = Ledger()
+    ledger.open(make_hold())
+    ledger.record("h1", Decision("deny", by="rule-1"))
+    with pytest.raises(AlreadyDecided, match="deny, by rule-1"):
+        ledger.decide("h1", BY_HUMAN)
+
+
 def test_a_decision_needs_a_hold() -> None:
     with pytest.raises(HoldNotFound, match="h9") as caught:
         Ledger().decide("h9", BY_HUMAN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -222,6 +223,28 @@ def test_a_command_is_answered_with_what_became_of_it(looper: AgentView) -> None
     assert looper.agent.ask("turn 1") == "it is 2"
     assert looper.agent.ask("state") == "{'step': 7} 3"
     assert looper.command("resume")["note"] == "nothing is held"
+
+
+def test_the_rules_of_its_project_are_shown_and_the_one_that_holds(
+    server: Server, tmp_path: Path
+) -> None:
+    rule = {"id": "rule-1", "action": "hold", "tool": "double", "timeout": 600.0}
+    rule |= {"onTimeout": "deny", "source": f"{tmp_path / 'holdfast.toml'}:1"}
+    (tmp_path / "holdfast.toml").write_text(
+        '[[agent.rule]]\ntool = "double"\naction = "hold"\ntimeout = 600\n'
+    )
+    with agent_view(server, cwd=tmp_path) as looper:
+        looper.agent.send("turn 1")
+        held = looper.wait_for_hold()
+        assert (held["reason"], held["rule"]) == ("rule", {**rule, "hits": 1})
+        shown = looper.get()
+        assert (shown["rules"], shown["held"][0]["rule"]) == ([{**rule, "hits": 0}], held["rule"])
+        listed = looper.command("breakpoint", action="list")["response"]["data"]
+        assert listed == {"breakpoints": [], "rules": [held["rule"]]}
+        refused = looper.command("breakpoint", expect=400, action="clear", id="rule-1")
+        assert "is a rule of" in refused["error"]["message"]
+        looper.decide(held, "continue")
+        assert looper.agent.read_reply() == "it is 2"
 
 
 def test_the_state_is_what_the_agent_says_of_itself(looper: AgentView) -> None:

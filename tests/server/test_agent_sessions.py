@@ -14,6 +14,7 @@ import pytest
 
 from agent_process import AgentProcess, AgentView, agent_view, running_agent
 from harness import Server
+from holdfast.bridge import start
 from holdfast.recording import liveness
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from holdfast.wire import agent_lines as wire
@@ -58,6 +59,21 @@ def test_a_session_is_listed_with_its_kind(looper: AgentView) -> None:
     counters = shown["counters"]
     assert (counters["model_calls"], counters["tool_calls"]) == (2, 2)
     assert (counters["input_tokens"], counters["output_tokens"]) == (20, 4)
+    assert counters["cost"] is None
+
+
+def test_a_session_with_prices_is_shown_with_its_cost(server: Server) -> None:
+    prices = {"small": [1.0, 10.0]}
+    with start("priced", directory=server.data_dir / "agents", prices=prices) as dbg:
+        for model in ("small", "other"):
+            usage = {"input_tokens": 1000, "output_tokens": 100}
+            ask = dbg.model(lambda messages, usage=usage: {"usage": usage}, model=model)
+            ask([])
+    path = f"/sessions/{dbg.id}"
+    wait_until(lambda: server.http.get(path).status_code == 200, "the server to see it")
+    counters = wait_for_status(server, path, "terminated")["counters"]
+    assert counters["cost"] == pytest.approx(0.002)
+    assert counters["unpriced_models"] == ["other"]
 
 
 def test_a_session_that_ended_in_order_says_how(looper: AgentView) -> None:

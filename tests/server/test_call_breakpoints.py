@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_a_bad_breakpoint_is_refused(
 
 
 def test_a_bad_condition_says_where(server: Server, app: HttpApplication) -> None:
-    body = {"function": "f", "condition": "args[0] == nobody"}
+    body = {"function": "f", "condition": "args[0] == open('x')"}
     error = server.post("/api/breakpoints", body, expect=400)
     assert error["error"]["details"]["offset"] == 12
 
@@ -301,3 +302,114 @@ def test_a_call_type_is_one_of_two(server: Server, app: HttpApplication) -> None
     error = server.post("/api/breakpoints", body, expect=400)
     assert error["error"]["details"]["field"] == "call_type"
     assert server.post("/api/breakpoints", {**body, "call_type": "inline"})["id"]
+
+
+# -- parameters by name ----------------------------------------------------------------------------
+
+PRICE = {"qualname": "Shop.price", "signature": "(item, count=1, *rest, **options)"}
+
+
+@dataclass
+class Order:
+    total: int
+
+
+@pytest.mark.parametrize(
+    ("condition", "args", "kwargs"),
+    [
+        ("item == 'tea'", ("tea",), {}),
+        ("item == 'tea'", (), {"item": "tea"}),
+        ("count == 1 and item == 'tea'", ("tea",), {}),
+        ("count == 2", ("tea", 2), {}),
+        ("rest == (3, 4)", ("tea", 2, 3, 4), {}),
+        ("options['color'] == 'red'", ("tea",), {"color": "red"}),
+        ("color == 'red'", ("tea",), {"color": "red"}),
+        ("item.total > 10", (Order(11),), {}),
+        ("args[0].total == 11", (Order(11),), {}),
+        ("params['item'] == 'tea' and 'count' in params", ("tea",), {}),
+    ],
+)
+def test_a_condition_knows_parameters_by_name(
+    server: Server, condition: str, args: Any, kwargs: Any
+) -> None:
+    app = HttpApplication(server, name="by name")
+    with temporary_breakpoint(server, function="Shop.price", condition=condition) as made:
+        assert is_held(app, "price", *args, kwargs=kwargs, **PRICE)
+        assert not is_held(app, "price", "cake", 7, 8, **PRICE)
+    query = {"session": app.session_id, "filter": condition}
+    found = server.http.get("/api/calls", params=query).json()
+    assert found["count"] == 1
+    assert "hits" in made
+
+
+def test_default_values_come_with_the_parameters_of_a_function(server: Server) -> None:
+    """Once: later calls send the signature alone."""
+    app = HttpApplication(server, name="defaults")
+    parameters = [
+        {"name": "item", "kind": "positional_or_keyword"},
+        {
+            "name": "size",
+            "kind": "keyword_only",
+            "default": {"text": "(1, 2)", "type": "tuple", "literal": "(1, 2)"},
+        },
+    ]
+    names = {"qualname": "Shelf.put", "signature": "(item, *, size=<Size>)"}
+    app.call("put", "tea", parameters=parameters, **names)
+    with temporary_breakpoint(server, function="Shelf.put", condition="size[1] == 2"):
+        assert is_held(app, "put", "tea", **names)
+        assert not is_held(app, "put", "tea", kwargs={"size": (1, 3)}, **names)
+    bad = [{"name": "item", "kind": "sideways"}]
+    error = app.start("put", parameters=bad, expect=400, **names)
+    assert "parameters.0.kind" in error["message"]
+
+
+def test_a_name_that_no_function_has_is_a_warning_when_it_is_set_and_counted_when_it_is_met(
+    server: Server,
+) -> None:
+    app = HttpApplication(server, name="misspelt")
+    names = {"qualname": "Kiosk.sell", "signature": "(item, status='new')"}
+    app.call("sell", "tea", **names)
+    condition = "itme == 'tea' and status == 'open'"
+    with temporary_breakpoint(server, function="Kiosk.sell", condition=condition) as made:
+        [first, second] = made["warnings"]
+        assert "no parameter" not in first
+        assert "'itme'" in first
+        assert "did you mean item?" in first
+        assert "params['status']" in second
+        assert not is_held(app, "sell", "tea", **names)
+        shown = server.get(f"/api/breakpoints/{made['id']}")
+    assert shown["undecided"] == 0  # the status is not open, whatever itme is
+    with temporary_breakpoint(server, function="Kiosk.sell", condition="itme == 'tea'") as made:
+        assert not is_held(app, "sell", "tea", **names)
+        shown = server.get(f"/api/breakpoints/{made['id']}")
+    reason = {"error": "Kiosk.sell has no parameter itme", "count": 1}
+    assert shown["condition_errors"] == [reason]
+    query = {"session": app.session_id, "filter": "itme == 'tea'"}
+    found = server.http.get("/api/calls", params=query).json()
+    assert (found["count"], found["undecided"]) == (0, 3)
+    assert found["condition_errors"] == [{**reason, "count": 3}]
+
+
+def test_a_function_without_a_signature_has_keyword_arguments_only(server: Server) -> None:
+    app = HttpApplication(server, name="builtin")
+    with temporary_breakpoint(server, function="sorted_", condition="reverse == True") as made:
+        assert is_held(app, "sorted_", [1], kwargs={"reverse": True})
+        assert not is_held(app, "sorted_", [1])
+        [reason] = server.get(f"/api/breakpoints/{made['id']}")["condition_errors"]
+    assert "parameters of sorted_ are not known" in reason["error"]
+
+
+def test_a_pattern_that_matches_nothing_gets_suggestions(server: Server) -> None:
+    app = HttpApplication(server, name="suggesting")
+    app.call("price_of", qualname="Shop.price_of")
+    for pattern in ("Shop.prise_of", "shop.price_of", "prise_of"):
+        with temporary_breakpoint(server, function=pattern) as made:
+            assert made["matches"] == 0
+            assert made["suggestions"][0] == "Shop.price_of"
+            assert "Did you mean Shop.price_of" in made["warnings"][0]
+    with temporary_breakpoint(server, function="Shop.price_of") as made:
+        assert (made["matches"], made.get("warnings")) == (1, None)
+    with temporary_breakpoint(server, function="zzzzqqqq") as made:
+        assert "suggestions" not in made
+        assert "No function" in made["warnings"][0]
+        assert is_held(app, "zzzzqqqq")

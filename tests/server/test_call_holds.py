@@ -407,3 +407,146 @@ def test_the_record_says_what_was_delivered_instead(server: Server) -> None:
     assert shown["exception_type"] == "ValueError"
     assert shown["delivered"] == {"exception_type": "KeyError", "exception_message": "theirs"}
     assert server.get(f"/api/calls/{app.call('late', result=3)}")["delivered"] is None
+
+
+# -- applications that try a decision before it is taken -------------------------------------------
+
+
+@pytest.fixture
+def checking(server: Server, app: HttpApplication) -> HttpApplication:
+    return HttpApplication(server, name="checks", checks=True)
+
+
+def answer_check(app: HttpApplication, call: Json, **answer: Any) -> Json:
+    """Wait for a decision to check, and answer. Return the question."""
+    question = app.poll(call, wait=30)
+    assert question["status"] == "check", question
+    app.server.post(f"{call['poll_url']}/answer", {"request_id": question["request_id"], **answer})
+    return question
+
+
+def test_a_decision_is_taken_when_the_application_accepts_it(
+    server: Server, checking: HttpApplication
+) -> None:
+    call = checking.start("held", 1)
+    with background_call(lambda: decide(server, call, "skip", fake_result={"value": 5})) as settled:
+        question = answer_check(checking, call, accepted=True, note="as you like")
+        assert decode_value(question["action"], "fake_result") == 5
+    assert (settled[0]["checked"], settled[0]["note"]) == (True, "as you like")
+    ready = checking.poll(call)
+    assert (ready["status"], ready["request_id"]) == ("ready", question["request_id"])
+    assert ready["action"]["action"] == "skip"
+
+
+def test_a_decision_that_the_application_refuses_leaves_the_hold_open(
+    server: Server, checking: HttpApplication
+) -> None:
+    call = checking.start("held", 1)
+    refusal = {"message": "no way", "hint": "Try that.", "field": "fake_result", "choices": ["x"]}
+    with background_call(
+        lambda: decide(server, call, "skip", fake_result={"value": 5}, expect=400)
+    ) as refused:
+        answer_check(checking, call, refusal=refusal)
+    error = refused[0]["error"]
+    assert "no way" in error["message"]
+    assert error["hint"].startswith("Try that.")
+    assert (error["details"]["field"], error["details"]["choices"]) == ("fake_result", ["x"])
+    assert server.get(f"/api/holds/{call['hold_id']}")["open"] is True
+    assert checking.poll(call)["status"] == "waiting"
+    assert decide(server, call, "continue")["checked"] is False
+
+
+def test_the_first_decision_that_is_accepted_wins(
+    server: Server, checking: HttpApplication
+) -> None:
+    """The second is not tried while the first is, and learns who made the first."""
+    call = checking.start("held", 1)
+    with ThreadPoolExecutor(2) as pool:
+        options = {"fake_result": {"value": 5}}
+        path = f"/api/holds/{call['hold_id']}/decision"
+        body = {"action": "skip", **options}
+        both = [
+            pool.submit(server.http.post, path, json={**body, "by": name}) for name in ("a", "b")
+        ]
+        question = answer_check(checking, call, accepted=True)
+        answers = [one.result(30) for one in both]
+    assert sorted(one.status_code for one in answers) == [200, 409]
+    [lost] = [one.json() for one in answers if one.status_code == 409]
+    assert lost["error"]["details"]["decided_by"] in ("a", "b")
+    assert checking.poll(call)["request_id"] == question["request_id"]
+
+
+def test_continue_needs_no_check_and_ends_one_that_waits(
+    server: Server, checking: HttpApplication
+) -> None:
+    call = checking.start("held", 1)
+    with background_call(
+        lambda: decide(server, call, "skip", fake_result={"value": 5}, expect=409)
+    ) as late:
+        assert checking.poll(call, wait=30)["status"] == "check"
+        decide(server, call, "continue", by="rescuer")
+    assert late[0]["error"]["details"]["decided_by"] == "rescuer"
+    assert checking.poll(call)["action"] == {"action": "continue"}
+
+
+def test_an_application_that_does_not_answer_leaves_the_hold_open(
+    server: Server, checking: HttpApplication
+) -> None:
+    call = checking.start("held", 1)
+    before = server.get("/config")["evaluate_timeout"]
+    server.patch("/config", {"evaluate_timeout": 0.05})
+    try:
+        error = decide(server, call, "skip", fake_result={"value": 5}, expect=504)
+    finally:
+        server.patch("/config", {"evaluate_timeout": before})
+    assert error["error"]["code"] == "DECISION_TIMEOUT"
+    assert "decide again" in error["error"]["hint"]
+    assert checking.poll(call)["status"] == "waiting"
+    late = {"request_id": "ask_gone", "accepted": True}
+    assert server.post(f"{call['poll_url']}/answer", late) == {"status": "late"}
+
+
+def test_an_application_that_dies_during_a_check_ends_the_hold(
+    server: Server, app: HttpApplication
+) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    dying = HttpApplication(server, pid=process.pid, checks=True)
+    call = dying.start("held", 1)
+    with background_call(
+        lambda: decide(server, call, "skip", fake_result={"value": 5}, expect=409)
+    ) as refused:
+        assert dying.poll(call, wait=30)["status"] == "check"
+        process.kill()
+        process.communicate()
+    assert "its process has ended" in refused[0]["error"]["message"]
+
+
+# -- applications that do not ----------------------------------------------------------------------
+
+
+def test_names_become_positions_for_an_application_that_does_not_check(
+    server: Server, app: HttpApplication
+) -> None:
+    call = app.start("held", "tea", signature="(item, count=1, /, size=2)")
+    error = decide(server, call, "modify", modified_kwargs={"itme": {"value": 1}}, expect=400)
+    assert "did you mean item?" in error["error"]["message"]
+    changes = {name: {"value": name} for name in ("item", "count", "size")}
+    action = action_after(server, app, call, "modify", modified_kwargs=changes)
+    assert [decode_value(value) for value in action["modified_args"]] == ["item", "count"]
+    assert list(action["modified_kwargs"]) == ["size"]
+
+
+def test_the_arguments_of_an_exception_are_sent_with_it(
+    server: Server, app: HttpApplication
+) -> None:
+    call = app.start("held", 1)
+    error = decide(server, call, "raise", exception_args=[{"value": 1}], expect=400)
+    assert error["error_code"] == "invalid_decision"
+    action = action_after(
+        *(server, app, call, "raise"),
+        exception_type="app.Late",
+        exception_args=[{"value": 1}],
+        exception_kwargs={"detail": {"literal": "(2,)"}},
+    )
+    assert decode_value(action["exception_args"][0]) == 1
+    assert decode_value(action["exception_kwargs"]["detail"]) == (2,)

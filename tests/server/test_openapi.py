@@ -106,6 +106,7 @@ def test_every_field_is_described_and_has_a_type(document: Json) -> None:
         "CallEvaluation.json",
         "DecidedValue.value",
         "HoldDecision.result",
+        "SentDefault.json",
         "SentPreview.json",
         "Value.json",
     }

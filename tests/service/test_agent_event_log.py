@@ -10,7 +10,7 @@ import pytest
 from holdfast.recording.tail import Tail
 from holdfast.service.agents.event_log import (
     EventLog,
-    count_events,
+    read_beginning,
     read_lines,
     read_lines_backwards,
 )
@@ -126,6 +126,6 @@ def test_what_happened_is_counted(tmp_path: Path) -> None:
     usage = wire.encode_json({"usage": {"inputTokens": 3, "outputTokens": 4}})
     other = wire.encode_event(3, "strange", 1.0, "s", "{}")
     path.write_bytes(wire.encode_event(1, "api_response", 1.0, "s", usage) * 2 + other + GARBAGE)
-    counts = count_events(path, path.stat().st_size)
+    counts = read_beginning(path, path.stat().st_size).counts
     assert (counts.types["api_response"], counts.types["other"]) == (2, 1)
     assert (counts.input_tokens, counts.output_tokens) == (6, 8)

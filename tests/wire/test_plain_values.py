@@ -30,6 +30,7 @@ class Thing:
 class Note(NamedTuple):
     what: str
     length: int | None
+    fields: plain_values.Fields
 
 
 UTC = datetime.timezone.utc
@@ -65,6 +66,46 @@ def test_what_is_not_plain_is_a_note_and_the_rest_is_known() -> None:
     assert found[0].what.endswith("Thing")
     assert isinstance(found[2]["a"], Note)
     assert plain_values.read_plain(pickle.dumps({Point(1, 2), 5}), Note) == {(1, 2), 5}
+
+
+class Slotted:
+    __slots__ = ("b",)
+
+    def __init__(self) -> None:
+        self.b = [2]
+
+
+class Parent:
+    def __init__(self) -> None:
+        self.name = "p"
+        self.child = Child(self)
+
+
+class Child:
+    def __init__(self, parent: Parent) -> None:
+        self.parent = parent
+
+
+class Model:
+    """Stored as models of pydantic are."""
+
+    def __getstate__(self) -> Any:
+        return {"__dict__": {"total": 3}, "__fields_set__": {"total"}}
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "expected"), [(Thing(), "a", 1), (Slotted(), "b", [2]), (Model(), "total", 3)]
+)
+def test_the_attributes_of_an_object_are_known(value: Any, name: str, expected: Any) -> None:
+    for dumps in (pickle.dumps, dill.dumps):
+        found = plain_values.read_plain(dumps(value), Note)
+        assert found.fields()[name]() == expected
+
+
+def test_attributes_are_read_when_they_are_needed_so_objects_may_refer_to_each_other() -> None:
+    found = plain_values.read_plain(pickle.dumps(Parent()), Note)
+    child = found.fields()["child"]()
+    assert child.fields()["parent"]().fields()["name"]() == "p"
 
 
 def test_what_takes_too_long_says_so() -> None:

@@ -20,7 +20,7 @@ export interface AgentApiRequestEvent {
   timestamp: string | null;
   /** Its fields, as recorded. */
   data: {
-    /** The model calls so far, with this one. */
+    /** The model calls of the lane so far, with this one. */
     iteration: number;
     /** How many messages the request has. */
     messageCount: number;
@@ -61,7 +61,7 @@ export interface AgentApiResponseEvent {
   timestamp: string | null;
   /** Its fields, as recorded. */
   data: {
-    /** The number of the model call. */
+    /** The number of the model call in its lane. */
     iteration: number;
     /** How long the call took, in milliseconds. */
     durationMs: number;
@@ -75,8 +75,10 @@ export interface AgentApiResponseEvent {
     heldMs?: number;
     /** Why the model stopped. */
     stopReason?: unknown;
-    /** The tokens: `inputTokens` and `outputTokens`. */
+    /** The tokens: `inputTokens`, of which `cachedTokens` came from a cache, and `outputTokens`. */
     usage?: unknown;
+    /** What the call cost, if its model has a price. */
+    cost?: number;
     /** The content of the answer. */
     content?: unknown;
     /** The tools that the model asks for. */
@@ -122,10 +124,12 @@ export interface AgentBreakpointHitEvent {
     breakpoint: unknown;
     /** Of a tool: `id`, `name` and `input`; null otherwise. */
     toolCall: unknown;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration: number;
     /** The agent's own name of the hold that begins. */
     stop: string;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
   };
 }
 
@@ -135,6 +139,8 @@ export interface AgentCommand {
   type: string;
   /** The command's own fields. */
   data?: Record<string, unknown>;
+  /** The lane that is meant, as in `data`; without it every lane, or the one held. */
+  lane?: string | null;
   /** How many seconds to wait for the agent's answer. */
   timeout?: number | null;
 }
@@ -249,6 +255,29 @@ export interface AgentContextCompactionEvent {
   };
 }
 
+/** A fork changed the conversation before its first live model call. */
+export interface AgentConversationEditedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "conversation_edited";
+  /** The same type. */
+  type: "conversation_edited";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** The call that it was changed before. */
+    before: Place;
+    /** All messages, as they were wanted. */
+    messages?: unknown;
+    /** The new system prompt. */
+    system?: string;
+  };
+}
+
 /** What a recording holds, counted. */
 export interface AgentCounters {
   /** All events. */
@@ -265,6 +294,12 @@ export interface AgentCounters {
   input_tokens: number;
   /** Tokens that models answered with. */
   output_tokens: number;
+  /** Of the input tokens, those that came from a provider's cache. */
+  cached_tokens: number;
+  /** What its model calls cost, in the unit of the prices that its process was given; null if it was given none. */
+  cost: number | null;
+  /** The models whose calls are not in `cost`, for want of a price. */
+  unpriced_models: string[];
   /** Lines of the recording without an event. */
   unreadable_lines: number;
 }
@@ -277,13 +312,15 @@ export interface AgentDecision {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -339,6 +376,7 @@ export interface AgentErrorEvent {
 export type AgentEvent =
   | AgentSessionStartEvent
   | AgentSessionEndEvent
+  | AgentLaneStartEvent
   | AgentRunStartEvent
   | AgentRunEndEvent
   | AgentUserInputEvent
@@ -357,6 +395,7 @@ export type AgentEvent =
   | AgentCommandAppliedEvent
   | AgentCommandResponseEvent
   | AgentMessageInjectedEvent
+  | AgentConversationEditedEvent
   | AgentVariableSetEvent
   | AgentValueRecordedEvent
   | AgentReplayDivergedEvent
@@ -396,17 +435,19 @@ export interface AgentHold {
   name?: string;
   /** Of a tool: the id of its call. */
   toolId?: string;
-  /** The model calls so far, with this one. */
+  /** That of the model call, or of the one that asked for the tool. */
   iteration?: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
   /** The breakpoint that it stopped at. */
   breakpoint?: Record<string, unknown>;
+  /** The rule of the project that holds it. After its `timeout`, in seconds, it decides by itself what `onTimeout` says. */
+  rule?: Record<string, unknown>;
   /** The same id as `hold_id`. */
   id: string;
   /** The session whose agent waits. */
   session_id: string;
-  /** Why it waits: pause, step or breakpoint. */
+  /** Why it waits: start, pause, step, breakpoint, rule or fork. */
   reason: string;
   /** Since when, as an ISO 8601 time in UTC. */
   opened_at: string;
@@ -432,13 +473,15 @@ export interface AgentInspection {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -446,8 +489,47 @@ export interface AgentInspection {
   pause_pending?: boolean;
   /** What `pause_pending` means. */
   message?: string;
-  /** Its `messages`, `context`, `tools`, `variables` and `stops`, as far as they were asked for. */
+  /** Its `lanes`, and of one `lane` the `messages`, `context`, `tools`, `variables` and `stops`, as far as they were asked for. */
   state: unknown;
+}
+
+/** One of the agents of a process. */
+export interface AgentLane {
+  /** Its name; `main` for one that is alone. */
+  lane: string;
+  /** How many model calls it has made. */
+  iteration: number;
+  /** How many messages its last model call had. */
+  messages: number;
+  /** `held`, `running`, or `idle` when it does nothing now. */
+  status: string;
+  /** The lane that called it. */
+  parent?: string;
+  /** The id of the tool inside which it began. */
+  within?: string;
+}
+
+/** Another agent of the process begins, or begins again inside another tool. */
+export interface AgentLaneStartEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "lane_start";
+  /** The same type. */
+  type: "lane_start";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** Its fields, as recorded. */
+  data: {
+    /** Its lane. */
+    lane: string;
+    /** The lane that called it. */
+    parent?: string;
+    /** The id of the tool inside which it begins. */
+    within?: string;
+  };
 }
 
 /** A message was added to the conversation by a command, a decision or a replay. */
@@ -491,11 +573,11 @@ export interface AgentPausedEvent {
   data: {
     /** The agent's own name of the hold: `stop-3`. */
     stop: string;
-    /** `pause`, `step` or `breakpoint`. */
+    /** `start`, `pause`, `step`, `breakpoint`, `rule` or `fork`. */
     reason: string;
     /** What waits: `model` and `tool` have not run, `error` has failed. */
     at: string;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration: number;
     /** The actions that decide the hold. */
     allows: string[];
@@ -513,6 +595,8 @@ export interface AgentPausedEvent {
     error?: ErrorText;
     /** The breakpoint that it stopped at. */
     breakpoint?: unknown;
+    /** The rule that holds it, with its timeout if it has one. */
+    rule?: unknown;
   };
 }
 
@@ -538,7 +622,7 @@ export interface AgentReplayDivergedEvent {
     lane?: string;
     /** The name of the tool, model or value. */
     name?: string;
-    /** The model calls so far, with this one. */
+    /** That of the model call, or of the one that asked for the tool. */
     iteration?: number;
     /** What the recording has; null if it has no more. */
     expected?: unknown;
@@ -567,9 +651,9 @@ export interface AgentResumedEvent {
   data: {
     /** The agent's own name of the hold. */
     stop: string;
-    /** The action that was decided, or `withdrawn`. */
+    /** The action that was decided, `deny` (by a rule) or `withdrawn`. */
     action: string;
-    /** Who decided it. */
+    /** Who decided it; `rule-1` if nobody did, and the rule had a timeout. */
     by: string;
     /** Of `modify`: the arguments that were changed. */
     input?: unknown;
@@ -583,6 +667,10 @@ export interface AgentResumedEvent {
     role?: string;
     /** Of `inject`: the content of the message. */
     content?: unknown;
+    /** The rule that decided it after its timeout. */
+    rule?: unknown;
+    /** What the rule says about it. */
+    message?: string;
   };
 }
 
@@ -602,7 +690,7 @@ export interface AgentRunEndEvent {
   data: {
     /** Whether an exception ended it. */
     isError: boolean;
-    /** The model calls so far. */
+    /** The model calls of its lane so far. */
     iterations: number;
     /** Which agent of the process; left out for the main one. */
     lane?: string;
@@ -673,7 +761,7 @@ export interface AgentSessionStartEvent {
     provider: string | null;
     /** Its model, if it is known yet. */
     model: string | null;
-    /** The session that it was forked from or belongs to. */
+    /** The session that it was forked from, else the one in `startedBy`. */
     parent?: string;
     /** Of a replay: the session that it repeats. */
     replayOf?: string;
@@ -681,8 +769,22 @@ export interface AgentSessionStartEvent {
     mode?: string;
     /** Of a fork: how many iterations come from the recording. */
     forkAt?: number;
+    /** Of a fork: the lane whose iterations were counted. */
+    forkLane?: string;
+    /** Of a fork: something was changed where it begins. */
+    edited?: boolean;
+    /** The session whose process started this one's process. */
+    startedBy?: string;
+    /** It begins held: its first call waits for a decision. */
+    hold?: boolean;
+    /** The breakpoints that it begins with. */
+    breakpoints?: unknown[];
+    /** The rules of its project, first come first. */
+    rules?: unknown[];
     /** It goes on with a recording that had begun before. */
     reopened?: boolean;
+    /** 2: iterations are counted per lane. Without it, for the whole process. */
+    version?: number;
   };
 }
 
@@ -704,7 +806,7 @@ export interface AgentStateSnapshotEvent {
     paused: boolean;
     /** What it waits for: always `resume`. */
     waiting: string;
-    /** The model calls so far. */
+    /** That of the lane that is held, or of the first of them. */
     iteration: number;
     /** The agent's own names of the holds. */
     stops: string[];
@@ -719,13 +821,15 @@ export interface AgentStatus {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -751,6 +855,8 @@ export interface AgentStepCompleteEvent {
   data: {
     /** The iteration that it did. */
     iteration: number;
+    /** Which agent of the process; left out for the main one. */
+    lane?: string;
   };
 }
 
@@ -766,12 +872,14 @@ export interface AgentStop {
   name?: string;
   /** Of a tool: the id of its call. */
   toolId?: string;
-  /** The model calls so far, with this one. */
+  /** That of the model call, or of the one that asked for the tool. */
   iteration?: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
   /** The breakpoint that it stopped at. */
   breakpoint?: Record<string, unknown>;
+  /** The rule of the project that holds it. After its `timeout`, in seconds, it decides by itself what `onTimeout` says. */
+  rule?: Record<string, unknown>;
 }
 
 /** An agent session as a list shows it, and on its own. */
@@ -782,13 +890,15 @@ export interface AgentSummary {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** How many model calls it has made. */
+  /** The iteration of the lane that was the last to do something. */
   iteration: number;
+  /** Its lanes; left out if not all of its recording was read yet. */
+  lanes?: AgentLane[];
   /** The ids of the holds that wait for a decision. */
   holds: string[];
   /** While paused: the newest hold. */
   hold_id?: string;
-  /** Why it is paused (pause, step or breakpoint), or how it ended (exit, error, closed or crashed). */
+  /** Why it is paused (start, pause, step, breakpoint or rule), or how it ended (exit, error, closed or crashed). */
   reason?: string | null;
   /** While paused: what waits. */
   held?: AgentStop[];
@@ -814,14 +924,22 @@ export interface AgentSummary {
   provider?: string;
   /** The model that it calls. */
   model?: string;
-  /** The session that it was forked from. */
+  /** The session that it was forked from, else the one in `startedBy`. */
   parent?: string;
+  /** The session whose process started this one's process. */
+  startedBy?: string;
+  /** The rules of its project's `holdfast.toml`; the first one that fits a call counts. `source` is the file and the line. */
+  rules?: (Record<string, unknown>)[];
   /** Of a replay: the session that it replays. */
   replayOf?: string;
   /** Of a replay: `model` or `full`, what comes from the recording. */
   mode?: string;
-  /** Of a fork: the iterations that are recorded. */
+  /** Of a fork: the recorded iterations. */
   forkAt?: number;
+  /** Of a fork: the lane that was counted, if not the main one. */
+  forkLane?: string;
+  /** Of a fork: whether something was changed where it begins. */
+  edited?: boolean;
   /** What its recording holds; in a list, once it was counted. */
   counters?: AgentCounters;
 }
@@ -860,6 +978,8 @@ export interface AgentToolCallEndEvent {
     cancelled?: boolean;
     /** It was cancelled, and may still run. */
     abandoned?: boolean;
+    /** A rule denied it, and it did not run. */
+    denied?: boolean;
     /** What was decided about the failure. */
     decision?: unknown;
   };
@@ -885,7 +1005,7 @@ export interface AgentToolCallStartEvent {
     name: string;
     /** The arguments that it runs with. */
     input: unknown;
-    /** The model calls so far. */
+    /** That of the model call that asked for it. */
     iteration: number;
     /** A key of the name and the arguments, by which a replay finds it. */
     hash: string;
@@ -1008,6 +1128,22 @@ export interface AgentVariableSetEvent {
   };
 }
 
+/** What an expression came to: `result` or `error`. Of a check: `accepted` or `refusal`. */
+export interface AnswerFields {
+  /** The `request_id` that the poll gave. */
+  request_id?: string;
+  /** The value. */
+  result?: SentPreview;
+  /** What it raised. */
+  error?: EvaluationError;
+  /** The decision can be carried out. */
+  accepted?: boolean;
+  /** With `accepted`: what the decider should know about it. */
+  note?: string;
+  /** The decision cannot be carried out. */
+  refusal?: RefusalFields;
+}
+
 /** An application that reports its calls. Nothing of it is needed. */
 export interface ApplicationFields {
   /** The application's name. */
@@ -1028,6 +1164,8 @@ export interface ApplicationFields {
   path?: string[];
   /** `strict`, or `leased` for one that reports in batches. */
   mode?: string;
+  /** Whether it tries decisions before they are taken: it understands `check`. */
+  checks?: boolean;
 }
 
 /** Which running program to attach to, and how. */
@@ -1248,6 +1386,14 @@ export interface CallBreakpointAnswer {
   action?: Record<string, unknown>;
   /** Why it had no answer last. */
   message?: string;
+  /** How many functions that were registered or called it names, so far. */
+  matches?: number;
+  /** If it names none: the functions that are probably meant. */
+  suggestions?: string[];
+  /** What is probably a mistake in it, in sentences. It is in force all the same. */
+  warnings?: string[];
+  /** Why its condition had no answer, the most frequent reason first. */
+  condition_errors?: UndecidedCondition[];
 }
 
 /** A breakpoint that concerns the session was changed. */
@@ -1328,6 +1474,10 @@ export interface CallDecisionAnswer {
   session_id: string;
   /** The state of that session now. */
   status: string;
+  /** Whether the application has tried the decision before it was taken. */
+  checked?: boolean;
+  /** What the application says about how it carries it out. */
+  note?: string;
 }
 
 /** Everything that was recorded of a call. */
@@ -1647,9 +1797,13 @@ export interface CallInstruction {
   exception_cid?: string;
   /** `raise`: the pickled exception, in base64. */
   exception_data?: string;
+  /** `raise`: the positional arguments of the exception's constructor. */
+  exception_args?: SentValue[];
+  /** `raise`: the keyword arguments of the exception's constructor. */
+  exception_kwargs?: Record<string, SentValue>;
   /** `modify`: the positional arguments; null keeps one. */
   modified_args?: (SentValue | null)[];
-  /** `modify`: keyword arguments by name. */
+  /** `modify`: arguments by parameter name. */
   modified_kwargs?: Record<string, SentValue>;
   /** `replace`: the registered function to call instead. */
   function_name?: string;
@@ -1721,6 +1875,8 @@ export interface CallPage {
   looked_at: number;
   /** For how many of them the filter had no answer. */
   undecided: number;
+  /** Why the filter had no answer, the most frequent reason first. */
+  condition_errors?: UndecidedCondition[];
 }
 
 /** A session of calls. */
@@ -1925,9 +2081,13 @@ export interface CompleteAnswer {
   exception_cid?: string;
   /** `raise`: the pickled exception, in base64. */
   exception_data?: string;
+  /** `raise`: the positional arguments of the exception's constructor. */
+  exception_args?: SentValue[];
+  /** `raise`: the keyword arguments of the exception's constructor. */
+  exception_kwargs?: Record<string, SentValue>;
   /** `modify`: the positional arguments; null keeps one. */
   modified_args?: (SentValue | null)[];
-  /** `modify`: keyword arguments by name. */
+  /** `modify`: arguments by parameter name. */
   modified_kwargs?: Record<string, SentValue>;
   /** `replace`: the registered function to call instead. */
   function_name?: string;
@@ -2287,16 +2447,6 @@ export interface EvaluationError {
   message?: string;
 }
 
-/** What an expression came to: `result` or `error`. */
-export interface EvaluationFields {
-  /** The `request_id` that the poll gave. */
-  request_id?: string;
-  /** The value. */
-  result?: SentPreview;
-  /** What it raised. */
-  error?: EvaluationError;
-}
-
 /** Something that happened in a session. */
 export type Event =
   | ProgramEvent
@@ -2525,6 +2675,10 @@ export interface HoldDecision {
   exception_type?: string;
   /** For raise (before), raise (after), raise (exception), raise (model), raise (tool), raise (error): the message of the exception. */
   exception_message?: string;
+  /** For raise (before), raise (after), raise (exception): the positional arguments of its constructor as values, instead of the message. */
+  exception_args?: unknown[];
+  /** For raise (before), raise (after), raise (exception): the keyword arguments of its constructor as values, by name. */
+  exception_kwargs?: Record<string, unknown>;
   /** For raise (before), raise (after), raise (exception): the exception itself, instead of its type. */
   exception?: DecidedValue;
   /** For raise (before), raise (after), raise (exception): the content id of the exception. */
@@ -2533,7 +2687,7 @@ export interface HoldDecision {
   exception_data?: string;
   /** For modify (before): the positional arguments as values; null, or a place left out, keeps the argument. */
   modified_args?: unknown[];
-  /** For modify (before): keyword arguments as values, by name. */
+  /** For modify (before): arguments as values, by parameter name, however they were passed. */
   modified_kwargs?: Record<string, unknown>;
   /** For replace (before): the name under which it was registered. */
   function_name?: string;
@@ -2960,7 +3114,7 @@ export interface PingAnswer {
 
 /** The call that a change was made before. */
 export interface Place {
-  /** The model calls so far, with that one. */
+  /** The model calls of the lane so far, with that one. */
   iteration: number;
   /** Which agent of the process; left out for the main one. */
   lane?: string;
@@ -2968,15 +3122,15 @@ export interface Place {
 
 /** What a held call waits for. */
 export interface PollAnswer {
-  /** `waiting`: nobody has decided yet. `ready`: `action` says what to do. `evaluate`: evaluate `expression` and POST the answer. */
+  /** `waiting`: nobody has decided yet. `ready`: `action` says what to do. `evaluate`: evaluate `expression` and POST the answer. `check`: try `action` without doing it, and POST whether it can be done; only applications that say `checks` get this. */
   status: string;
-  /** `ready`: the decision. */
+  /** `ready`, `check`: the decision. */
   action?: CallInstruction;
-  /** `evaluate`: names the evaluation in its answer. */
+  /** `evaluate`, `check`: names the question in its answer. `ready`: of the check. */
   request_id?: string;
   /** `evaluate`: the expression. */
   expression?: string;
-  /** `evaluate`: for how many seconds somebody waits. */
+  /** `evaluate`, `check`: for how many seconds somebody waits. */
   timeout?: number;
   /** `evaluate`: how many characters of the value are wanted. */
   max_chars?: number;
@@ -3988,8 +4142,20 @@ export interface PythonProcess {
 
 /** A report was taken. */
 export interface Receipt {
-  /** `ok`; `late` for the answer to an evaluation that nobody waits for any more. */
+  /** `ok`; `late` for the answer to a question that nobody waits for any more. */
   status?: string;
+}
+
+/** Why an application cannot carry out a decision. */
+export interface RefusalFields {
+  /** What is wrong with it. */
+  message?: string;
+  /** What to do instead. */
+  hint?: string;
+  /** The field of the decision that is wrong. */
+  field?: string;
+  /** What would work, such as the functions that fit. */
+  choices?: string[];
 }
 
 /** A function that an application has at hand. Only `name` is needed. */
@@ -4012,6 +4178,8 @@ export interface RegistrationFields {
   line?: number;
   /** Its content id. */
   target_cid?: string;
+  /** Its parameters, without `self`. */
+  parameters?: SentParameter[];
 }
 
 /** What to change before a program is run over; what is left out stays. */
@@ -4026,6 +4194,8 @@ export interface RestartRequest {
   output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
   /** Who decides; whoever comes second is told. */
   by?: string | null;
   /** Other command line arguments. */
@@ -4066,6 +4236,8 @@ export interface RunRequest {
   output_bytes?: number | null;
   /** The thread to run; null: the one that stopped. */
   thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
   /** Who decides; whoever comes second is told. */
   by?: string | null;
 }
@@ -4134,6 +4306,22 @@ export interface SentChanges {
   target?: SentItem;
 }
 
+/** What people see of a default value. */
+export interface SentDefault {
+  /** The value as text. */
+  text?: string;
+  /** The name of its type. */
+  type?: string;
+  /** Its length, if it has one. */
+  length?: number;
+  /** The value itself, if it is small plain data. */
+  json?: unknown;
+  /** Why the value itself is not in the bytes, in one word. */
+  marker?: string;
+  /** The value as a Python literal, if it has no `json`. */
+  literal?: string;
+}
+
 /** A frame of the application's stack. */
 export interface SentFrame {
   /** The path of the file. */
@@ -4154,6 +4342,16 @@ export interface SentItem {
   data?: string;
   /** What people see of it. */
   preview?: SentPreview;
+}
+
+/** A parameter of a function. `name` and `kind` are needed. */
+export interface SentParameter {
+  /** The name. */
+  name?: string;
+  /** `positional_only`, `positional_or_keyword`, `var_positional`, `keyword_only` or `var_keyword`. */
+  kind?: string;
+  /** The default value, if there is one. */
+  default?: SentDefault;
 }
 
 /** What people see of a value. */
@@ -4448,9 +4646,13 @@ export interface StartAnswer {
   exception_cid?: string;
   /** `raise`: the pickled exception, in base64. */
   exception_data?: string;
+  /** `raise`: the positional arguments of the exception's constructor. */
+  exception_args?: SentValue[];
+  /** `raise`: the keyword arguments of the exception's constructor. */
+  exception_kwargs?: Record<string, SentValue>;
   /** `modify`: the positional arguments; null keeps one. */
   modified_args?: (SentValue | null)[];
-  /** `modify`: keyword arguments by name. */
+  /** `modify`: arguments by parameter name. */
   modified_kwargs?: Record<string, SentValue>;
   /** `replace`: the registered function to call instead. */
   function_name?: string;
@@ -4500,6 +4702,8 @@ export interface StartFields {
   task?: string;
   /** The call within which it is made. */
   parent_call_id?: string;
+  /** The function's parameters, without `self`. Once for each function is enough. */
+  parameters?: SentParameter[];
   /** Whether expressions can be evaluated in its caller. */
   evaluates?: boolean;
   /** The id of a call that is under way already. */
@@ -4632,6 +4836,14 @@ export interface TracebackFrame {
   locals?: Variable[];
   /** How many variables it had. */
   locals_total?: number;
+}
+
+/** A reason why a condition or a filter had no answer for some calls; these did not match. */
+export interface UndecidedCondition {
+  /** What it could not tell, and why. */
+  error: string;
+  /** For how many calls. */
+  count: number;
 }
 
 /** A breakpoint that was never hit in the run that ended. */

@@ -18,6 +18,7 @@ from collections.abc import (
     Awaitable,
     Callable,
     Iterator,
+    Mapping,
     MutableMapping,
     Sequence,
 )
@@ -25,18 +26,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
-from holdfast.bridge import flow_driver, flows, function_wrappers, state_snapshot
+from holdfast.bridge import flow_driver, flows, function_wrappers, process_parent, state_snapshot
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
-from holdfast.bridge.agent_run import Run, current_lane
+from holdfast.bridge.agent_run import Run
+from holdfast.bridge.begin_held import NOT_ARMED, Arming
 from holdfast.bridge.bridge_errors import Diverged
 from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.command_listener import Listener
+from holdfast.bridge.lanes import ActiveTool, LaneTable, Turn
 from holdfast.bridge.loop_control import Control
-from holdfast.bridge.model_request import Lane
+from holdfast.bridge.model_prices import ModelPrices
+from holdfast.bridge.project_file import Price
 from holdfast.bridge.recorded_values import Values, safe_repr
 from holdfast.bridge.redaction import Redaction
 from holdfast.bridge.replay_tape import FULL, ReplayTape
 from holdfast.bridge.server_registration import Registration
+from holdfast.core.agent_rules import AgentRule
 from holdfast.model.agent_commands import REJECTED
 from holdfast.model.agent_events import (
     COMMAND_APPLIED,
@@ -49,11 +54,13 @@ from holdfast.model.agent_events import (
     TOOL_CALL_START,
     VALUE_RECORDED,
     VARIABLE_SET,
+    VERSION,
     Error,
     Event,
     EventData,
     EventType,
     Fields,
+    LaneSummary,
     SessionStart,
     ValueRecorded,
     VariableSet,
@@ -89,16 +96,21 @@ class Bridge:
         provider: str | None = None,
         model: str | None = None,
         tape: ReplayTape | None = None,
-        parent: str | None = None,
+        started_by: str | None = None,
+        rules: tuple[AgentRule, ...] = (),
+        arming: Arming = NOT_ARMED,
+        prices: Mapping[str, Price] | None = None,
     ) -> None:
         self.name = name
         self.home = home
         self.tape = tape
-        self.iteration = 0
         self.tokens = 0
+        self.prices = ModelPrices(prices or {})
+        self.cost: float | None = None
+        """What the calls of this process cost so far; None if no price is known."""
         self.provider, self.model_name = provider, model
         self._lock = threading.Lock()
-        self._lanes: dict[str, Lane] = {}
+        self.lanes = LaneTable(self.emit)
         self._tool_numbers = itertools.count(1)
         self._tool_names: dict[str, None] = {}
         self.runs: list[Run] = []
@@ -107,12 +119,17 @@ class Bridge:
         self._journal: EventWriter | None = None
         self._listener: Listener | None = None
         self.control = Control(self)
-        self.control.apply_settings = lambda: self.apply_settings(MAIN)
+        self.control.apply_settings = self.apply_settings
         self.commands = CommandExecutor(self.control)
+        self.control.rules = rules
+        if home is not None:  # without its files nobody could decide what is held
+            self.control.holds_first = arming.first_call
+            for point in arming.breakpoints:
+                self.commands.add_breakpoint(point)
         contents = None if home is None else ContentFiles(home.contents)
         self.values = Values(contents, Redaction(redact))
         if home is not None:
-            self._open(home, parent)
+            self._open(home, started_by)
 
     # -- its life --------------------------------------------------------------------------------
 
@@ -124,7 +141,7 @@ class Bridge:
     def directory(self) -> Path | None:
         return None if self.home is None else self.home.path
 
-    def _open(self, home: SessionDirectory, parent: str | None) -> None:
+    def _open(self, home: SessionDirectory, started_by: str | None) -> None:
         is_reopened = self._resume(home)
         self._journal = EventWriter(home.events, home.id, home.agents.server_bell)
         about: SessionMetadata = {
@@ -144,6 +161,7 @@ class Bridge:
             "cwd": about["cwd"],
             "provider": self.provider,
             "model": self.model_name,
+            "version": VERSION,
         }
         if run := os.environ.get("HOLDFAST_REPLAY_RUN"):
             about["replayRun"] = run  # by which whoever started it finds its session
@@ -153,8 +171,12 @@ class Bridge:
             if self.tape.fork_at is not None:
                 about["forkAt"] = started["forkAt"] = self.tape.fork_at
                 about["parent"] = started["parent"] = self.tape.home.id
-        if parent is not None:
-            about["parent"] = started["parent"] = parent
+                if self.tape.fork_lane != MAIN:
+                    about["forkLane"] = started["forkLane"] = self.tape.fork_lane
+        if started_by is not None:
+            about["startedBy"] = started["startedBy"] = started_by
+            about["parent"] = started["parent"] = about.get("parent", started_by)
+        self._describe_arming(about, started)
         if is_reopened:
             started["reopened"] = True
         self._about = about
@@ -168,10 +190,22 @@ class Bridge:
             self._warn_of_side_effects(self.tape)
         self._listener = Listener(home, self.control, self.commands, self._emit_snapshot)
         self._listener.start()
+        self.control.can_be_asked = True
         self._registration = Registration(home)
         threading.Thread(
             target=self._run_background_work, name="holdfast-tidy", daemon=True
         ).start()
+
+    def _describe_arming(self, about: SessionMetadata, started: SessionStart) -> None:
+        """What holds the loop from its first call on."""
+        control = self.control
+        if control.rules:
+            about["rules"] = [rule.to_json() for rule in control.rules]
+            started["rules"] = list(about["rules"])
+        if control.holds_first:
+            started["hold"] = True
+        if control.breakpoints:
+            started["breakpoints"] = [point.to_json() for point in control.breakpoints.values()]
 
     def _resume(self, home: SessionDirectory) -> bool:
         """Go on with a session that was there before; whether it was.
@@ -185,7 +219,10 @@ class Bridge:
                 last_stop = max(last_stop, changed.number)
             if "commandId" in event["data"]:
                 self.commands.executed.add(str(event["data"]["commandId"]))
-        self.iteration = state.last_iteration
+        for name, lane in state.lanes.items():
+            known = self.lanes.get(name)
+            known.iteration, known.parent, known.within = lane.iteration, lane.parent, lane.within
+            known.has_begun = True
         self._tool_numbers = itertools.count(state.counts.types[TOOL_CALL_START] + 1)
         self.control.begin_at(last_stop + 1)
         return home.events.exists() and home.events.stat().st_size > 0
@@ -232,6 +269,7 @@ class Bridge:
         self._about["endTime"] = agent_lines.format_timestamp(time.time())
         self._write_metadata()
         home = self.home
+        process_parent.leave(home.id)
         _log_failure(lambda: session_index.unregister(home))
         self._journal.close()
         liveness.release(home.lock)
@@ -262,7 +300,9 @@ class Bridge:
         """In a forked child: the session is the parent's."""
         self._lock = threading.Lock()
         self.is_over = True
+        rules = self.control.rules
         self.control = Control(self)
+        self.control.rules = rules  # what is denied stays denied
         self.commands = CommandExecutor(self.control)
         self._listener = None
         self.values.contents = None
@@ -308,18 +348,36 @@ class Bridge:
 
     parse = staticmethod(json.loads)
 
-    def lane(self, name: str) -> Lane:
-        lane = self._lanes.get(name)
-        return self._lanes.setdefault(name, Lane()) if lane is None else lane
+    @property
+    def iteration(self) -> int:
+        """The model calls so far, of the lane of this context."""
+        return self.lanes.scope.lane.iteration
 
-    def next_iteration(self) -> int:
-        with self._lock:
-            self.iteration += 1
-            return self.iteration
+    def begin_turn(self, call: ModelCall) -> Turn:
+        scope = self.lanes.find_for_model(call.lane)
+        turn = self.lanes.begin_turn(scope)
+        call.lane = scope.lane.name
+        if self.tape is not None:
+            outer = self.lanes.tool
+            is_inside_live = outer is not None and not outer.is_recorded
+            turn.is_recorded = not is_inside_live and self.tape.covers(call.lane, turn.iteration)
+        return turn
 
-    def next_tool_id(self, given: str | None) -> str:
+    def prepare_tool(self, call: ToolCall) -> ActiveTool:
+        """The tool that is called, with the turn that asked for it."""
         number = next(self._tool_numbers)
-        return given or f"tool-{number}"
+        scope, turn = self.lanes.find_for_tool(call.lane, call.id)
+        call.lane = scope.lane.name
+        is_recorded = False
+        if self.tape is not None:
+            outer = self.lanes.tool
+            if turn is not None:
+                is_recorded = turn.is_recorded
+            elif outer is None or outer.is_recorded:
+                is_recorded = self.tape.covers(call.lane, scope.lane.iteration)
+        place = 0 if turn is None else turn.place(call.id, call.name)
+        tool_id = call.id or f"tool-{number}"
+        return ActiveTool(tool_id, call.name, self.lanes, scope, turn, is_recorded, place)
 
     def count_tokens(self, usage: Any) -> None:
         if isinstance(usage, dict):
@@ -327,6 +385,10 @@ class Bridge:
                 for name in ("inputTokens", "outputTokens"):
                     if isinstance(usage.get(name), int):
                         self.tokens += usage[name]
+
+    def count_cost(self, cost: float) -> None:
+        with self._lock:
+            self.cost = (self.cost or 0.0) + cost
 
     def learn_model(self, call: ModelCall) -> None:
         """The first model call says which model this agent uses."""
@@ -336,30 +398,38 @@ class Bridge:
                 self._about["model"], self._about["provider"] = self.model_name, self.provider
                 self._write_metadata()
 
-    @property
-    def replays_tools(self) -> bool:
-        return self.tape is not None and self.tape.mode == FULL
+    def plays(self, entry: RecordedCall) -> bool:
+        """Whether a recorded tool gives its recorded outcome, and does not run."""
+        return self.tape is not None and self.tape.mode == FULL and not self.tape.is_open(entry)
 
-    def find_recorded(
-        self,
-        kind: str,
-        lane: str,
-        name: str,
-        key: str,
-        request: Callable[[], Any],
-        iteration: int,
+    def find_recorded_model(
+        self, turn: Turn, name: str, key: str, request: Callable[[], Any]
     ) -> RecordedCall | None:
         """The call of the recording that this one is; None when this one is live."""
-        tape = self.tape
-        if tape is None or not tape.covers(iteration):
+        tape, lane = self.tape, turn.scope.lane.name
+        if tape is None or not turn.is_recorded:
             return None
-        call = self._play(lambda: tape.take_call(kind, lane, name, key, request, iteration))
+        call = self._play(lambda: tape.take_model(lane, name, key, request, turn.iteration))
+        turn.entry = call
+        self._set_recorded(tape, call, lane)
+        return call
+
+    def find_recorded_tool(
+        self, tool: ActiveTool, key: str, request: Callable[[], Any], iteration: int
+    ) -> RecordedCall:
+        tape, lane = self.tape, tool.scope.lane.name
+        assert tape is not None
+        entry = None if tool.turn is None else tool.turn.entry
+        turn = (lane, iteration) if entry is None else (entry.lane, entry.iteration)
+        call = self._play(lambda: tape.take_tool(lane, turn, tool.name, key, request, iteration))
+        self._set_recorded(tape, call, lane)
+        if self.plays(call):
+            self.lanes.skip_iterations(tape.list_models_inside(call))
+        return call
+
+    def _set_recorded(self, tape: ReplayTape, call: RecordedCall, lane: str) -> None:
         for data in tape.list_variables(call):
             self.set_variable(str(data.get("key")), data.get("value"), None, lane)
-        if kind == "tool" and self.replays_tools:
-            with self._lock:
-                self.iteration += tape.count_models_inside(call)
-        return call
 
     def replay_outcome(self, call: RecordedCall, load: Callable[[Any], Any] | None = None) -> Any:
         """What a call of the recording gave, or raised."""
@@ -383,11 +453,17 @@ class Bridge:
         self.emit(REPLAY_DIVERGED({"message": message}), **details)
 
     def apply_settings(self, lane: str) -> None:
-        for setting in self.control.take_settings():
-            self.set_variable(setting.key, setting.value, setting.command_id, lane)
+        for setting in self.control.take_settings(lane):
+            self.set_variable(
+                setting.key, setting.value, setting.command_id, lane, setting.is_for_lane
+            )
 
-    def set_variable(self, key: str, value: Any, command_id: str | None, lane: str) -> None:
-        run = self._find_run_with_variables()
+    def set_variable(
+        self, key: str, value: Any, command_id: str | None, lane: str, is_for_lane: bool = False
+    ) -> None:
+        run = self._find_run_with_variables(lane)
+        if run is None and not is_for_lane:
+            run = self._find_run_with_variables()
         try:
             if run is not None and isinstance(run.vars, MutableMapping):
                 run.vars[key] = value
@@ -400,7 +476,7 @@ class Bridge:
                 error["commandId"], error["status"] = command_id, REJECTED
             self.emit(ERROR(error))
             return
-        before = build_place(self.iteration, lane)
+        before = build_place(self.lanes.get(lane).iteration, lane)
         event: VariableSet = {"key": key, "value": value, "before": before}
         if command_id is not None:
             event["commandId"] = command_id
@@ -408,24 +484,33 @@ class Bridge:
         if command_id is not None:
             self.emit(COMMAND_APPLIED({"commandId": command_id, "type": "set_variable"}))
 
-    def can_set(self) -> bool:
-        return self._find_run_with_variables() is not None
+    def can_set(self, lane: str | None) -> bool:
+        return self._find_run_with_variables(lane) is not None
 
-    def _find_run_with_variables(self) -> Run | None:
-        return next((run for run in reversed(self.runs) if run.vars is not None), None)
+    def _find_run_with_variables(self, lane: str | None = None) -> Run | None:
+        runs = self._list_runs(lane)
+        return next((run for run in runs if run.vars is not None), None)
+
+    def _list_runs(self, lane: str | None) -> list[Run]:
+        """Those of a lane, or all; the innermost first."""
+        return [run for run in reversed(self.runs) if lane is None or run.lane == lane]
 
     # -- what can be seen ------------------------------------------------------------------------
 
-    def snapshot(self, what: str = "all") -> dict[str, Any]:
-        run = self.runs[-1] if self.runs else None
+    def snapshot(self, what: str = "all", lane: str | None = None) -> dict[str, Any]:
+        """Of a lane; without one, of the lane that is held, or else runs."""
+        shown = lane or self._choose_lane()
+        run = next(iter(self._list_runs(shown)), None)
         enabled = list(run.tools) if run is not None and run.tools else list(self._tool_names)
         snapshot: dict[str, Any] = {
             "timestamp": agent_lines.format_timestamp(time.time()),
             "sessionId": self.id,
-            "iteration": self.iteration,
-            "paused": bool(self.control.stops),
+            "lane": shown,
+            "iteration": self.lanes.get(shown).iteration,
+            "paused": any(lane in (None, stop.lane) for stop in self.control.stops.values()),
+            "lanes": self.list_lanes(),
         }
-        messages = self._list_messages(run)
+        messages = self._list_messages(shown, run)
         if what in ("messages", "all"):
             snapshot["messages"] = state_snapshot.summarize_messages(messages)
         if what in ("context", "all"):
@@ -437,22 +522,50 @@ class Bridge:
         snapshot["provider"] = {"name": self.provider, "model": self.model_name}
         snapshot["workingSet"] = list(run.working_set) if run is not None else []
         if what == "all":
-            snapshot["stops"] = [stop.about for stop in list(self.control.stops.values())]
+            stops = list(self.control.stops.values())
+            snapshot["stops"] = [stop.about for stop in stops if lane in (None, stop.lane)]
             snapshot["tokens"] = self.tokens
-            with_variables = self._find_run_with_variables()
+            if self.cost is not None:
+                snapshot["cost"] = self.cost
+            with_variables = self._find_run_with_variables(lane)
             if with_variables is not None:
                 snapshot["variables"] = state_snapshot.list_variables(with_variables.vars)
         return snapshot
 
-    def _list_messages(self, run: Run | None) -> list[Any]:
+    def _choose_lane(self) -> str:
+        """The lane that is held, a model call before a tool; else that of the innermost run."""
+        stops = sorted(self.control.stops.values(), key=lambda stop: stop.call is None)
+        if stops:
+            return stops[0].lane
+        return self.runs[-1].lane if self.runs else self.lanes.latest
+
+    def list_lanes(self) -> list[LaneSummary]:
+        held = {stop.lane for stop in list(self.control.stops.values())}
+        summaries: list[LaneSummary] = []
+        for lane in list(self.lanes.lanes.values()):
+            is_running = lane.open_scopes > 0 or lane.under_way > 0
+            status = "held" if lane.name in held else "running" if is_running else "idle"
+            summary: LaneSummary = {
+                "lane": lane.name,
+                "iteration": lane.iteration,
+                "messages": len(lane.texts),
+                "status": status,
+            }
+            if lane.parent is not None:
+                summary["parent"] = lane.parent
+            if lane.within is not None:
+                summary["within"] = lane.within
+            summaries.append(summary)
+        return summaries
+
+    def _list_messages(self, lane: str, run: Run | None) -> list[Any]:
         """Those of a held model call, else those that the loop said are its own; as JSON."""
         for stop in list(self.control.stops.values()):
-            if stop.call is not None:
+            if stop.call is not None and stop.lane == lane:
                 return list(stop.call.messages)
         if run is not None and run.messages is not None:
             return list(run.messages)
-        texts = next(iter(self._lanes.values())).texts if self._lanes else []
-        return [json.loads(text) for text in texts]
+        return [json.loads(text) for text in list(self.lanes.get(lane).texts)]
 
     def _emit_snapshot(self) -> None:
         self.emit(
@@ -460,7 +573,7 @@ class Bridge:
                 {
                     "paused": True,
                     "waiting": "resume",
-                    "iteration": self.iteration,
+                    "iteration": self.lanes.get(self._choose_lane()).iteration,
                     "stops": list(self.control.stops),
                 }
             ),
@@ -480,7 +593,7 @@ class Bridge:
         working_set: Sequence[str] = (),
     ) -> Run:
         """Marks the loop, and what of it may be inspected, injected into and set."""
-        run = Run(self, messages, vars, list(tools or ()), lane or current_lane.get())
+        run = Run(self, messages, vars, list(tools or ()), lane)
         run.max_tokens, run.summary, run.working_set = max_tokens, summary, working_set
         return run
 
@@ -558,19 +671,21 @@ class Bridge:
 
     @property
     def current_lane(self) -> str:
-        return current_lane.get()
+        """The lane of this context."""
+        return self.lanes.scope.lane.name
 
     @property
     def current_messages(self) -> list[Any] | None:
-        """Those of the innermost run that named any."""
-        return next((run.messages for run in reversed(self.runs) if run.messages is not None), None)
+        """Those of the innermost run of this lane that named any, or of any lane."""
+        runs = self._list_runs(self.current_lane) + self._list_runs(None)
+        return next((run.messages for run in runs if run.messages is not None), None)
 
     # -- what would differ from run to run -------------------------------------------------------
 
     def value(self, name: str, make: Callable[[], T]) -> T:
         """`make()`, recorded; in a replay, what it was."""
         tape = self.tape
-        if tape is not None and tape.covers(self.iteration):
+        if tape is not None and self._is_value_recorded(tape):
             data = self._play(lambda: tape.take_value(self.current_lane, name))
             if data is not None:
                 recorded: T = tape.restore_value(data)
@@ -579,6 +694,13 @@ class Bridge:
         value = make()
         self._record_value(name, value)
         return value
+
+    def _is_value_recorded(self, tape: ReplayTape) -> bool:
+        scope, outer = self.lanes.scope, self.lanes.tool
+        if scope.turn is not None:
+            return scope.turn.is_recorded
+        is_inside_live = outer is not None and not outer.is_recorded
+        return not is_inside_live and tape.covers(scope.lane.name, scope.lane.iteration)
 
     def _record_value(self, name: str, value: Any) -> None:
         body, pickle, marker = self.values.record(value)
@@ -589,8 +711,8 @@ class Bridge:
             event["valueMarker"] = marker
         if self.current_lane != MAIN:
             event["lane"] = self.current_lane
-        if (outer := flow_driver.within.get()) is not None:
-            event["within"] = outer
+        if (outer := self.lanes.tool) is not None:
+            event["within"] = outer.id
         self.record(VALUE_RECORDED, event)
 
     def time(self) -> float:

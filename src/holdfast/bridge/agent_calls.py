@@ -8,7 +8,6 @@ from typing import Any
 
 from holdfast.bridge.answer_summary import AnswerSummary, copy_message, describe_answer
 from holdfast.model.agent_commands import AT_MODEL, AT_TOOL
-from holdfast.model.agent_events import MAIN
 
 
 @dataclass
@@ -18,8 +17,8 @@ class ToolCall:
     """By argument name: what a hold shows and may change."""
     id: str | None = None
     """The provider's id of it, if there is one."""
-    lane: str = MAIN
-    """Which agent, when several run in one process."""
+    lane: str = ""
+    """Which agent, when several run in one process; that of the context, if it is not named."""
     pure: bool = False
     """It changes nothing outside: forking past it needs no warning."""
     allows: tuple[str, ...] = AT_TOOL
@@ -32,7 +31,8 @@ class ModelCall:
     """What will be sent. Injected messages are appended to it, an edit replaces what is in it."""
     model: str | None = None
     provider: str | None = None
-    lane: str = MAIN
+    lane: str = ""
+    """Which agent, when several run in one process; that of the context, if it is not named."""
     settings: dict[str, Any] = field(default_factory=dict)
     """Whatever else makes the request: part of what a replay compares."""
     show: Callable[[Any], Any] = lambda message: message

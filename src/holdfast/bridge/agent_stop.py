@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.bridge.hold_decision import HoldDecision
-from holdfast.model.agent_events import Paused
+from holdfast.model.agent_events import MAIN, Paused
 
 
 @dataclass(eq=False)
@@ -22,9 +22,15 @@ class Stop:
     call: Any = None
     """The call of a model that it holds."""
     decision: HoldDecision | None = None
+    timer: threading.Timer | None = None
+    """Decides it when its rule says so, if nobody has."""
     _reached: threading.Event = field(default_factory=threading.Event)
     _waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def lane(self) -> str:
+        return self.about.get("lane", MAIN)
 
     def decide(self, decision: HoldDecision) -> None:
         with self._lock:

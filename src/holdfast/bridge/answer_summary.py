@@ -8,6 +8,9 @@ from typing import Any, TypedDict, cast
 
 class TokenUsage(TypedDict, total=False):
     inputTokens: int
+    """All of them, with those that came from a cache."""
+    cachedTokens: int
+    """Of the input tokens, those that the provider had in its cache."""
     outputTokens: int
 
 
@@ -25,6 +28,14 @@ def drop_empty(fields: Mapping[str, object]) -> AnswerSummary:
     """A summary without the fields that say nothing."""
     kept = {name: value for name, value in fields.items() if value not in (None, {}, [])}
     return cast(AnswerSummary, kept)
+
+
+def build_usage(given: int, answered: int, cached: int | None = None) -> TokenUsage:
+    """`given` are all input tokens, with the `cached` ones."""
+    usage: TokenUsage = {"inputTokens": given, "outputTokens": answered}
+    if cached:
+        usage["cachedTokens"] = cached
+    return usage
 
 
 def copy_message(message: dict[str, Any]) -> Any:
@@ -84,10 +95,29 @@ def _usage(usage: Any) -> TokenUsage:
     for name, spellings in names.items():
         for spelling in spellings:
             count = _get(usage, spelling)
-            if isinstance(count, int) and not isinstance(count, bool):
+            if _is_count(count):
                 counts[name] = count
                 break
+    cached = _cached_tokens(usage)
+    if cached:
+        counts["cachedTokens"] = cached
+    # Anthropic counts what it reads from its cache, or writes there, apart from other input.
+    apart = [_get(usage, f"cache_{what}_input_tokens") for what in ("read", "creation")]
+    if "inputTokens" in counts:
+        counts["inputTokens"] += sum(count for count in apart if _is_count(count))
     return cast(TokenUsage, counts)
+
+
+def _cached_tokens(usage: Any) -> int | None:
+    """Under the names of the common clients; None if it is not said."""
+    found = [_get(usage, name) for name in ("cache_read_input_tokens", "cachedTokens")]
+    for details in ("prompt_tokens_details", "input_tokens_details"):
+        found.append(_get(_get(usage, details), "cached_tokens"))
+    return next((count for count in found if _is_count(count)), None)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _tool_calls(calls: Any) -> list[dict[str, object]]:

@@ -14,6 +14,14 @@ class ToolCancelled(Exception):
         self.abandoned = abandoned
 
 
+class ToolDenied(ToolCancelled):
+    """A rule of the project does not let this tool run."""
+
+
+class ModelDenied(Exception):
+    """A rule of the project does not let this model be called."""
+
+
 class RecordedError(Exception):
     """An error of the recording that cannot be made again as what it was."""
 

@@ -7,8 +7,9 @@ is not carried out a second time.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from holdfast.bridge import hold_decision
 from holdfast.bridge.hold_decision import HoldDecision
@@ -32,6 +33,7 @@ from holdfast.model.agent_events import (
     COMMAND_EXECUTED,
     COMMAND_RESPONSE,
     ERROR,
+    MAIN,
     CommandExecuted,
     CommandResponse,
 )
@@ -145,18 +147,56 @@ class CommandExecutor:
     # -- each command ----------------------------------------------------------------------------
 
     def _plan_pause(self, command: Command) -> Plan:
-        if any(stop.at == rules.MODEL for stop in self._control.stops.values()):
+        control, lane = self._control, self._find_lane(command)
+        held = {stop.lane for stop in control.stops.values() if stop.at == rules.MODEL}
+        if lane in held or (lane is None and held and not self._find_running(held)):
             return Plan(APPLIED, note="it is held already")
-        return Plan(ACCEPTED, lambda: self._set_pause(command.id))
 
-    def _set_pause(self, command_id: str | None) -> None:
-        self._control.pause_command = command_id
+        def pause() -> None:
+            control.pauses[lane] = command.id
+
+        return Plan(ACCEPTED, pause)
+
+    def _find_lane(self, command: Command) -> str | None:
+        """The lane that a command names, if it names one."""
+        lane = command.data.get("lane")
+        if lane is None:
+            return None
+        known = [each["lane"] for each in self._loop.list_lanes()]
+        if lane not in known:
+            raise ValueError(f"there is no lane {lane!r:.100}; there are {', '.join(known)}")
+        return str(lane)
+
+    def _find_running(self, held: set[str]) -> bool:
+        """Whether some lane may still call a model: not held, nor waiting for one that is."""
+        lanes = {lane["lane"]: lane for lane in self._loop.list_lanes()}
+        waiting = set(held)
+        for name in held:
+            while (parent := lanes[name].get("parent")) is not None and parent not in waiting:
+                waiting.add(parent)
+                name = parent
+        return any(
+            lane["status"] == "running" and name not in waiting for name, lane in lanes.items()
+        )
+
+    def _choose_lane(self, command: Command) -> str:
+        """The lane that is named, else the one that is held, else the main one."""
+        lane = self._find_lane(command)
+        if lane is not None:
+            return lane
+        stops = sorted(self._control.stops.values(), key=lambda stop: stop.at != rules.MODEL)
+        if stops:
+            return stops[0].lane
+        lanes = self._loop.list_lanes()
+        used = [each["lane"] for each in lanes if each["iteration"] and "parent" not in each]
+        return MAIN if MAIN in used or not used else used[0]
 
     def _plan_resume(self, command: Command) -> Plan:
         stops, data = self._control.stops, dict(command.data)
         wanted = data.pop("stop", None)
         action = data.pop("action", None) or hold_decision.infer_action(data)
         by = str(data.pop("by", "command"))
+        data.pop("lane", None)
         if action not in ACTIONS:
             known = ", ".join(ACTIONS)
             raise ValueError(f"there is no action {str(action)[:100]!r}; there are {known}")
@@ -164,10 +204,13 @@ class CommandExecutor:
             raise ValueError(f"stop is the name of one, not {wanted!r:.100}")
         if wanted is not None and wanted not in stops:
             return Plan(EXPIRED, note=f"{wanted[:100]} is not held")
+        lane = self._find_lane(command)
         held = [stops[wanted]] if wanted is not None else list(stops.values())
+        if lane is not None:
+            held = [stop for stop in held if stop.lane == lane]
         if not held:
-            if self._control.pause_command is not None:
-                return Plan(APPLIED, lambda: self._set_pause(None), "it had not stopped yet")
+            if self._control.pauses:
+                return Plan(APPLIED, self._control.pauses.clear, "it had not stopped yet")
             return Plan(APPLIED, note="nothing is held")
         if action not in ("continue", "step") and len(held) > 1:
             names = ", ".join(stop.id for stop in held)
@@ -180,8 +223,10 @@ class CommandExecutor:
         decision = HoldDecision("continue" if action == "step" else action, by, fields)
 
         def release() -> None:
+            self._control.end_waiting()
             if action == "step":
-                self._control.arm_step(held)
+                # Of a stop that is named, its own lane steps.
+                self._control.arm_step(held, lane if wanted is None else held[0].lane)
             for stop in held:
                 self._control.release(stop, decision)
 
@@ -193,24 +238,28 @@ class CommandExecutor:
             raise ValueError("stop is the name of one")
         if "stop" in command.data and stop not in self._control.stops:
             return Plan(EXPIRED, note=f"{stop[:100]} is not held")
-        if self._control.stops:
-            data = {name: value for name, value in command.data.items() if name in ("stop", "by")}
+        lane = self._find_lane(command)
+        if any(lane is None or held.lane == lane for held in self._control.stops.values()):
+            given = ("stop", "by", "lane")
+            data = {name: value for name, value in command.data.items() if name in given}
             return self._plan_resume(Command("resume", command.id, {**data, "action": "step"}))
-        return Plan(ACCEPTED, lambda: self._control.arm_step([], command.id))
+        return Plan(ACCEPTED, lambda: self._control.arm_step([], lane, command.id))
 
     def _plan_inspect(self, command: Command) -> Plan:
         what = command.data.get("what", "all")
         if what not in INSPECTABLE:
             raise ValueError(f"what is one of {', '.join(INSPECTABLE)}, not {what!r:.100}")
-        return Plan(APPLIED, lambda: self._respond(command, data=self._loop.snapshot(what)))
+        lane = self._find_lane(command)
+        return Plan(APPLIED, lambda: self._respond(command, data=self._loop.snapshot(what, lane)))
 
     def _plan_injection(self, command: Command) -> Plan:
         fields = check_fields(Moment.MODEL, "inject", command.data)
-        held = [stop for stop in self._control.stops.values() if stop.at == rules.MODEL]
+        lane, stops = self._choose_lane(command), self._control.stops.values()
+        held = [stop for stop in stops if stop.at == rules.MODEL and stop.lane == lane]
 
         def inject() -> None:
             self._control.injections.append(
-                Injection(fields["role"], fields["content"], command.id)
+                Injection(fields["role"], fields["content"], command.id, lane)
             )
             if held:
                 self._control.inject_into(held[0])
@@ -224,16 +273,20 @@ class CommandExecutor:
             raise ValueError("key is the name of a variable")
         if "value" not in command.data:
             raise ValueError("value is missing")
-        if not self._loop.can_set():
-            raise ValueError("this loop gave no variables to set: `with dbg.run(vars=…)`")
+        named, lane = self._find_lane(command), self._choose_lane(command)
+        if not self._loop.can_set(named):
+            whose = "this loop" if named is None else f"lane {named}"
+            raise ValueError(f"{whose} gave no variables to set: `with dbg.run(vars=…)`")
+        is_held = any(stop.lane == lane for stop in control.stops.values())
 
         def set_variable() -> None:
-            control.settings.append(Setting(key, command.data["value"], command.id))
-            if control.stops:
-                control.apply_settings()
+            setting = Setting(key, command.data["value"], command.id, lane, named is not None)
+            control.settings.append(setting)
+            if is_held:
+                control.apply_settings(lane)
             self._respond(command)
 
-        return Plan(APPLIED if control.stops else ACCEPTED, set_variable)
+        return Plan(APPLIED if is_held else ACCEPTED, set_variable)
 
     def _plan_cancellation(self, command: Command) -> Plan:
         control = self._control
@@ -267,9 +320,17 @@ class CommandExecutor:
                 return Plan(APPLIED, lambda: self._add(command, point))
             case "list":
                 data = {"breakpoints": [point.to_json() for point in points.values()]}
+                if self._control.rules:
+                    data["rules"] = [rule.to_json() for rule in self._control.rules]
                 return Plan(APPLIED, lambda: self._respond(command, data=data))
             case "clear":
                 point_id = command.data.get("id")
+                for rule in self._control.rules:
+                    if rule.id == point_id:
+                        raise ValueError(
+                            f"{rule.id} is a rule of {rule.source}: it counts until the file is "
+                            "changed and the agent started again"
+                        )
                 if point_id not in points:
                     raise ValueError(f"there is no breakpoint {str(point_id)[:100]!r}")
                 return Plan(APPLIED, lambda: self._clear(command, [point_id]))
@@ -278,6 +339,11 @@ class CommandExecutor:
             case _:
                 raise ValueError(f"action is add, list, clear or clear-all, not {action!r:.100}")
 
+    def add_breakpoint(self, data: Mapping[str, Any]) -> None:
+        """One that the session begins with."""
+        point = rules.parse_breakpoint(data, f"bp-{next(self._points)}")
+        self._control.breakpoints[point.id] = point
+
     def _add(self, command: Command, point: AgentBreakpoint) -> None:
         self._control.breakpoints[point.id] = point
         self._respond(command, data={"breakpoint": point.to_json(), "id": point.id})
@@ -285,4 +351,7 @@ class CommandExecutor:
     def _clear(self, command: Command, ids: list[str]) -> None:
         for point_id in ids:
             self._control.breakpoints.pop(point_id, None)
-        self._respond(command, data={"cleared": ids})
+        data: dict[str, Any] = {"cleared": ids}
+        if self._control.rules:
+            data["rules"] = [rule.to_json() for rule in self._control.rules]
+        self._respond(command, data=data)

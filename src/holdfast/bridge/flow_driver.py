@@ -7,12 +7,12 @@ A flow (`flows`) is a generator. It yields what has to be waited for, a `Stop` t
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.bridge_errors import ToolCancelled
+from holdfast.bridge.lanes import ActiveTool, within
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 
 if TYPE_CHECKING:
@@ -24,12 +24,10 @@ class Perform:
     """Do it now, with this."""
 
     input: Any
-    tool_id: str | None = None
+    tool: ActiveTool | None = None
 
 
 Flow = Generator["Stop | Perform", Any, Any]
-within: ContextVar[str | None] = ContextVar("holdfast_within", default=None)
-"""The id of the tool that runs here."""
 
 
 class Exhausted(Exception):
@@ -65,29 +63,28 @@ def run(bridge: Bridge, flow: Flow, perform: Callable[[Any], Any]) -> Any:
         try:
             if isinstance(step, Stop):
                 value = step.wait()
-            elif step.tool_id is None:
+            elif step.tool is None:
                 value = perform(step.input)
             else:
-                value = _run_tool(bridge, step, perform)
+                value = _run_tool(bridge, step.input, step.tool, perform)
         except BaseException as error:  # the flow decides what becomes of it
             send, value = flow.throw, make_throwable(error)
 
 
-def _run_tool(bridge: Bridge, step: Perform, perform: Callable[[Any], Any]) -> Any:
-    assert step.tool_id is not None
+def _run_tool(bridge: Bridge, given: Any, tool: ActiveTool, perform: Callable[[Any], Any]) -> Any:
     running = Interruptible()
-    bridge.control.begin_tool(step.tool_id, running)
-    outer = within.set(step.tool_id)
+    bridge.control.begin_tool(tool.id, running)
+    outer = within.set(tool)
     try:
         try:
-            return perform(step.input)
+            return perform(given)
         finally:
             running.close()
-            bridge.control.end_tool(step.tool_id)
+            bridge.control.end_tool(tool.id)
             within.reset(outer)
     except BaseException as error:
         if running.is_cause_of(error):
-            raise ToolCancelled("it was cancelled while it ran", tool_id=step.tool_id) from None
+            raise ToolCancelled("it was cancelled while it ran", tool_id=tool.id) from None
         raise
 
 
@@ -105,33 +102,32 @@ async def run_async(bridge: Bridge, flow: Flow, perform: Callable[[Any], Awaitab
         try:
             if isinstance(step, Stop):
                 value = await step.wait_async()
-            elif step.tool_id is None:
+            elif step.tool is None:
                 value = await perform(step.input)
             else:
-                value = await _run_tool_async(bridge, step, perform)
+                value = await _run_tool_async(bridge, step.input, step.tool, perform)
         except BaseException as error:  # the flow decides what becomes of it
             send, value = flow.throw, make_throwable(error)
 
 
 async def _run_tool_async(
-    bridge: Bridge, step: Perform, perform: Callable[[Any], Awaitable[Any]]
+    bridge: Bridge, given: Any, tool: ActiveTool, perform: Callable[[Any], Awaitable[Any]]
 ) -> Any:
-    assert step.tool_id is not None
     running = Cancellable()
-    bridge.control.begin_tool(step.tool_id, running)
-    outer = within.set(step.tool_id)
+    bridge.control.begin_tool(tool.id, running)
+    outer = within.set(tool)
     try:
-        return await perform(step.input)
+        return await perform(given)
     except BaseException as error:
         if running.is_cause_of(error):
             what = "abandoned: its thread goes on" if running.is_abandoned else "cancelled"
             raise ToolCancelled(
-                f"it was {what}", tool_id=step.tool_id, abandoned=running.is_abandoned
+                f"it was {what}", tool_id=tool.id, abandoned=running.is_abandoned
             ) from None
         raise
     finally:
         running.close()
-        bridge.control.end_tool(step.tool_id)
+        bridge.control.end_tool(tool.id)
         within.reset(outer)
 
 

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_stop import Stop
-from holdfast.bridge.bridge_errors import Diverged, ToolCancelled
-from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, make_throwable, within
+from holdfast.bridge.bridge_errors import Diverged, ModelDenied, ToolCancelled, ToolDenied
+from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, make_throwable
 from holdfast.bridge.hold_decision import HoldDecision, build_error
+from holdfast.bridge.lanes import ActiveTool, Turn
 from holdfast.bridge.loop_control import encode_lazily
 from holdfast.bridge.model_request import PendingCall, Request, join_texts
 from holdfast.bridge.recorded_values import error_message
 from holdfast.core import agent_breakpoints as rules
+from holdfast.core import agent_rules
 from holdfast.core.agent_breakpoints import Moment
 from holdfast.model.agent_events import (
     API_RESPONSE,
@@ -45,30 +47,41 @@ _now = time.perf_counter
 
 
 def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
-    control, values = bridge.control, bridge.values
-    tool_id = bridge.next_tool_id(call.id)
-    iteration = bridge.iteration
+    tool = bridge.prepare_tool(call)
+    bridge.lanes.begin_tool(tool.scope.lane)
+    try:
+        return (yield from _run_tool(bridge, call, tool))
+    finally:
+        bridge.lanes.end_call(tool.scope.lane)
+
+
+def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
+    control, values, tool_id = bridge.control, bridge.values, tool.id
+    iteration = tool.scope.lane.iteration if tool.turn is None else tool.turn.iteration
     if control.settings:
         bridge.apply_settings(call.lane)
     requested = call.input
     text = values.encode(requested)
     key = agent_lines.text_key(call.name, text)
     entry, decision, held_ms = None, None, 0.0
-    if bridge.tape is not None:
-        entry = bridge.find_recorded(
-            "tool", call.lane, call.name, key, lambda: bridge.parse(text), iteration
-        )
+    if tool.is_recorded:
+        entry = bridge.find_recorded_tool(tool, key, lambda: bridge.parse(text), iteration)
         decision = _repeat_decision(bridge, entry)
     if not control.is_idle:
         moment = Moment(
             *(rules.TOOL, call.name, iteration, bridge.tokens, requested),
             encode_lazily(requested),
             lane=call.lane,
+            rule_actions=_list_rule_actions(
+                entry, is_live=decision is None and not (entry and bridge.plays(entry))
+            ),
         )
         about: HeldCall = {"name": call.name, "toolId": tool_id, "input": requested}
         stop = control.stop_at_tool(moment, about, tool_id, call.allows)
-        if stop is not None:
+        if isinstance(stop, Stop):
             decision, held_ms = yield from _hold(bridge, stop)
+        elif stop is not None:
+            decision = stop
     effective = requested
     event: ToolCallStart = {
         "toolId": tool_id,
@@ -87,19 +100,19 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
         event["lane"] = call.lane
     if call.pure:
         event["pure"] = True
-    if (outer := within.get()) is not None:
-        event["within"] = outer
+    if (outer := bridge.lanes.tool) is not None:
+        event["within"] = outer.id
     if entry is not None:
         event["replayed"] = True
     bridge.record(TOOL_CALL_START, event)
     began = _now()
     try:
-        result = yield from _perform_tool(bridge, call, entry, decision, effective, tool_id)
+        result = yield from _perform_tool(bridge, tool, entry, decision, effective)
     except GeneratorExit:
         raise
     except BaseException as error:  # whatever the call raises is its outcome
         duration = _now() - began
-        return (yield from _fail_tool(bridge, call, tool_id, entry, error, duration, held_ms))
+        return (yield from _fail_tool(bridge, call, tool, entry, error, duration, held_ms))
     duration = _now() - began
     is_faked = (decision is not None and decision.action == "skip") or _is_edited(bridge, entry)
     _end_tool(bridge, call, tool_id, result, duration, held_ms, is_faked)
@@ -108,11 +121,10 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
 
 def _perform_tool(
     bridge: Bridge,
-    call: ToolCall,
+    tool: ActiveTool,
     entry: RecordedCall | None,
     decision: HoldDecision | None,
     effective: dict[str, Any],
-    tool_id: str,
 ) -> Flow:
     if entry is not None and _is_edited(bridge, entry):
         assert bridge.tape is not None
@@ -124,10 +136,16 @@ def _perform_tool(
             case "raise":
                 raise make_throwable(build_error(decision.data))
             case "cancel":
-                raise ToolCancelled(f"{call.name} was cancelled before it ran", tool_id=tool_id)
-    if entry is not None and bridge.replays_tools:
+                raise ToolCancelled(f"{tool.name} was cancelled before it ran", tool_id=tool.id)
+            case "deny":
+                raise ToolDenied(str(decision.data["message"]), tool_id=tool.id)
+    if entry is not None and bridge.plays(entry):
         return _replay_outcome(bridge, entry)
-    return (yield Perform(effective, tool_id))
+    try:
+        return (yield Perform(effective, tool))
+    finally:
+        if tool.inner is not None:
+            bridge.lanes.close_scope(tool.inner)
 
 
 def _replay_outcome(bridge: Bridge, entry: RecordedCall, load: Any = None) -> Any:
@@ -178,7 +196,7 @@ def _end_tool(
 def _fail_tool(
     bridge: Bridge,
     call: ToolCall,
-    tool_id: str,
+    tool: ActiveTool,
     entry: RecordedCall | None,
     error: BaseException,
     duration: float,
@@ -187,7 +205,7 @@ def _fail_tool(
     """Record it, and hold if somebody wants to see errors. A result may be given instead."""
     if isinstance(error, Diverged):
         raise error
-    cause = error.error if isinstance(error, Exhausted) else error
+    cause, tool_id = error.error if isinstance(error, Exhausted) else error, tool.id
     body, pickle, marker = bridge.values.record_error(cause)
     event: ToolCallEnd = {
         "toolId": tool_id,
@@ -202,12 +220,17 @@ def _fail_tool(
         event["errorMarker"] = marker
     if held_ms:
         event["heldMs"] = round(held_ms, 3)
-    if isinstance(error, ToolCancelled) and error.tool_id == tool_id:
+    if isinstance(error, ToolDenied) and error.tool_id == tool_id:
+        event["denied"] = True
+    elif isinstance(error, ToolCancelled) and error.tool_id == tool_id:
         event["cancelled"], event["abandoned"] = not error.abandoned, error.abandoned
     decision = None
     if isinstance(error, Exception):
         about: HeldCall = {"name": call.name, "toolId": tool_id, "input": call.input}
-        decision, more_ms = yield from _hold_error(bridge, rules.TOOL, call, about, cause, entry)
+        number = tool.scope.lane.iteration if tool.turn is None else tool.turn.iteration
+        decision, more_ms = yield from _hold_error(
+            bridge, rules.TOOL, call, number, about, cause, entry
+        )
         if decision is not None and decision.action == "skip":
             result, held_ms = decision.data["result"], held_ms + more_ms
             _end_tool(bridge, call, tool_id, result, duration, held_ms, True, decision)
@@ -224,16 +247,21 @@ def _fail_tool(
 
 
 def run_model(bridge: Bridge, call: ModelCall) -> Flow:
-    control, lane = bridge.control, bridge.lane(call.lane)
-    iteration = bridge.next_iteration()
-    pending = PendingCall(bridge, call, iteration)
+    turn = bridge.begin_turn(call)
+    try:
+        return (yield from _run_model(bridge, call, turn))
+    finally:
+        bridge.lanes.end_call(turn.scope.lane)
+
+
+def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
+    control, lane, iteration = bridge.control, turn.scope.lane, turn.iteration
+    pending = PendingCall(bridge, call, turn)
     bridge.apply_settings(call.lane)
     pending.replay_changes()
     pending.inject()
     request = Request(bridge, call, lane)
-    entry = bridge.find_recorded(
-        "model", call.lane, call.model or "", request.key, request.describe, iteration
-    )
+    entry = bridge.find_recorded_model(turn, call.model or "", request.key, request.describe)
     decision, held_ms = _repeat_decision(bridge, entry), 0.0
     if not control.is_idle:
         new = bridge.parse(join_texts(request.new))
@@ -246,9 +274,12 @@ def run_model(bridge: Bridge, call: ModelCall) -> Flow:
             *(rules.MODEL, call.model or "", iteration, bridge.tokens),
             *(call.settings, encode_lazily(call.settings)),
             lane=call.lane,
+            rule_actions=_list_rule_actions(entry, is_live=False),
         )
         stop = control.stop_at_model(moment, about, pending, call.allows)
-        if stop is not None:
+        if stop is not None and not isinstance(stop, Stop):
+            decision = stop
+        elif stop is not None:
             decision, held_ms = yield from _hold(bridge, stop)
             request = Request(bridge, call, lane)  # messages may have been injected
     if decision is not None and decision.action == "modify":
@@ -266,12 +297,13 @@ def run_model(bridge: Bridge, call: ModelCall) -> Flow:
         raise
     except BaseException as error:  # whatever the call raises is its outcome
         duration = _now() - began
-        return (yield from _fail_model(bridge, call, iteration, entry, error, duration, held_ms))
+        return (yield from _fail_model(bridge, call, turn, entry, error, duration, held_ms))
     event = _begin_response(call, iteration, _now() - began, held_ms, is_error=False)
     if isinstance(result, Partial):
         result, event["partial"] = result.chunks, True
     is_faked = decision is not None and decision.action == "skip"
-    _end_model(bridge, call, event, result, is_faked)
+    is_free = is_faked or entry is not None
+    _end_model(bridge, call, turn, event, result, is_faked, is_free=is_free)
     return result
 
 
@@ -293,6 +325,8 @@ def _perform_model(
         return _load_result(call, decision)
     if decision is not None and decision.action == "raise":
         raise make_throwable(build_error(decision.data))
+    if decision is not None and decision.action == "deny":
+        raise ModelDenied(str(decision.data["message"]))
     if entry is not None:
         return _replay_outcome(bridge, entry, call.load)
     return (yield Perform(call))
@@ -324,11 +358,15 @@ def _begin_response(
 def _end_model(
     bridge: Bridge,
     call: ModelCall,
+    turn: Turn,
     event: ApiResponse,
     result: Any,
     is_faked: bool,
     decision: HoldDecision | None = None,
+    *,
+    is_free: bool = True,
 ) -> None:
+    """`is_free`: the answer did not come from a model, so it cost nothing."""
     values = bridge.values
     try:
         summary = call.describe(result)
@@ -338,11 +376,18 @@ def _end_model(
     if summary.get("usage") is not None:
         bridge.count_tokens(summary["usage"])
         event["usage"] = values.encode_body(summary["usage"])
+        if bridge.prices:
+            model = call.model or bridge.model_name
+            cost = 0.0 if is_free else bridge.prices.compute_cost(model, summary["usage"])
+            if cost is not None:
+                bridge.count_cost(cost)
+                event["cost"] = cost
     if summary.get("stopReason") is not None:
         event["stopReason"] = values.encode_body(summary["stopReason"])
     if summary.get("content") is not None:
         event["content"] = values.encode_body(summary["content"])
     if summary.get("toolCalls") is not None:
+        bridge.lanes.note_asked(turn, summary["toolCalls"])
         event["toolCalls"] = values.encode_body(summary["toolCalls"])
     event["response"], pickle, marker = values.record(result, call.dump)
     if pickle is not None:
@@ -359,7 +404,7 @@ def _end_model(
 def _fail_model(
     bridge: Bridge,
     call: ModelCall,
-    iteration: int,
+    turn: Turn,
     entry: RecordedCall | None,
     error: BaseException,
     duration: float,
@@ -367,15 +412,17 @@ def _fail_model(
 ) -> Flow:
     if isinstance(error, Diverged):
         raise error
-    cause = error.error if isinstance(error, Exhausted) else error
+    cause, iteration = error.error if isinstance(error, Exhausted) else error, turn.iteration
     decision = None
     if isinstance(error, Exception):
         about: HeldCall = {"name": call.model or "", "messageCount": len(call.messages)}
-        decision, more_ms = yield from _hold_error(bridge, rules.MODEL, call, about, cause, entry)
+        decision, more_ms = yield from _hold_error(
+            bridge, rules.MODEL, call, iteration, about, cause, entry
+        )
         if decision is not None and decision.action == "skip":
             result, held_ms = _load_result(call, decision), held_ms + more_ms
             event = _begin_response(call, iteration, duration, held_ms, is_error=False)
-            _end_model(bridge, call, event, result, True, decision)
+            _end_model(bridge, call, turn, event, result, True, decision)
             return result
     event = _begin_response(call, iteration, duration, held_ms, is_error=True)
     event["error"], pickle, marker = bridge.values.record_error(cause)
@@ -408,6 +455,7 @@ def _hold_error(
     bridge: Bridge,
     of: str,
     call: ModelCall | ToolCall,
+    iteration: int,
     about: HeldCall,
     error: BaseException,
     entry: RecordedCall | None,
@@ -420,7 +468,7 @@ def _hold_error(
     about["error"] = {"type": kind, "message": message}
     given = about.get("input")
     moment = Moment(
-        *(rules.ERROR, about["name"], bridge.iteration, bridge.tokens, given, encode_lazily(given)),
+        *(rules.ERROR, about["name"], iteration, bridge.tokens, given, encode_lazily(given)),
         {"type": kind, "message": message, "of": of},
         call.lane,
     )
@@ -428,6 +476,13 @@ def _hold_error(
     if stop is None:
         return repeated, 0.0
     return (yield from _hold(bridge, stop))
+
+
+def _list_rule_actions(entry: RecordedCall | None, *, is_live: bool) -> tuple[str, ...]:
+    """The rules that count. What was recorded was decided then, and only what runs is denied."""
+    if entry is None:
+        return agent_rules.ACTIONS
+    return (agent_rules.DENY, agent_rules.ALLOW) if is_live else (agent_rules.ALLOW,)
 
 
 def _repeat_decision(bridge: Bridge, entry: RecordedCall | None) -> HoldDecision | None:

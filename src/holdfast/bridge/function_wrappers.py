@@ -100,7 +100,7 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
 
     def build_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
         named = arguments.bind(args, kwargs)
-        return ToolCall(name, named, lane=bridge.current_lane, pure=pure)
+        return ToolCall(name, named, pure=pure)
 
     if inspect.iscoroutinefunction(function):
 
@@ -143,7 +143,6 @@ def wrap_model(
             messages,
             model=given if isinstance(given, str) else name,
             provider=provider,
-            lane=bridge.current_lane,
             settings=dict(settings),
         )
 

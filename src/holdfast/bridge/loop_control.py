@@ -19,6 +19,7 @@ from holdfast.bridge.recorded_values import list_texts
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint, Moment
+from holdfast.core.agent_rules import ALLOW, DENY, HOLD, AgentRule, find_rule
 from holdfast.model import agent_commands
 from holdfast.model.agent_events import (
     BREAKPOINT_HIT,
@@ -29,7 +30,9 @@ from holdfast.model.agent_events import (
     STEP_COMPLETE,
     Event,
     HeldCall,
+    LaneSummary,
     Paused,
+    StepComplete,
 )
 
 _MAX_PAST_TOOLS = 10_000
@@ -39,8 +42,9 @@ class Loop(Protocol):
     """What control needs of the loop that it controls."""
 
     def emit(self, event: Event, /, **more: object) -> int | None: ...
-    def snapshot(self, what: str) -> dict[str, Any]: ...
-    def can_set(self) -> bool: ...
+    def snapshot(self, what: str, lane: str | None = None) -> dict[str, Any]: ...
+    def can_set(self, lane: str | None) -> bool: ...
+    def list_lanes(self) -> list[LaneSummary]: ...
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Injection:
     role: str
     content: Any
     command_id: str | None = None
+    lane: str = MAIN
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,22 @@ class Setting:
     key: str
     value: Any
     command_id: str | None = None
+    lane: str = MAIN
+    is_for_lane: bool = False
+    """Whether the lane was named: then only its own variables are meant."""
+
+
+@dataclass
+class Step:
+    """A step of one lane, or of the whole session."""
+
+    left: int
+    """Model calls that may still pass before it is done."""
+    stepped: dict[str, int]
+    """The iteration that each lane does."""
+    command_id: str | None = None
+    has_held: bool = False
+    """Whether something was held since it began."""
 
 
 class Control:
@@ -67,6 +88,12 @@ class Control:
         self.lock = threading.RLock()
         self._numbers = itertools.count(1)
         self.breakpoints: dict[str, AgentBreakpoint] = {}
+        self.rules: tuple[AgentRule, ...] = ()
+        """Those of the project. Nobody changes them while the agent runs."""
+        self.holds_first = False
+        """Whether the next call is held, whatever it is: the session began so."""
+        self.can_be_asked = False
+        """Whether somebody can decide a hold: there are files for it, and they are read."""
         self.stops: dict[str, Stop] = {}
         self.injections: list[Injection] = []
         self.settings: list[Setting] = []
@@ -74,17 +101,16 @@ class Control:
         self.running: dict[str, Interruptible | Cancellable] = {}
         self.cancelling: dict[Interruptible | Cancellable, str] = {}
         """The command that cancels a tool."""
-        self.pause_command: str | None = None
-        """The pause that was accepted, and waits for a model call."""
+        self.pauses: dict[str | None, str | None] = {}
+        """The lanes that are held at their next model call, each with the command that waits for
+        it. None stands for every lane: once one is held, it lasts until that is released."""
         self.is_executing = False
         """Whether a command is carried out: it counts from the moment that it is acknowledged."""
-        self._steps: int | None = None
-        """Model calls that may still pass before a step is done."""
-        self._stepped = 0
-        self._step_command: str | None = None
+        self.steps: dict[str | None, Step] = {}
+        """By lane, like `pauses`."""
         self.is_closed = False
-        self.apply_settings: Callable[[], None] = lambda: None
-        """Sets the variables that wait; called only while the loop stands still."""
+        self.apply_settings: Callable[[str], None] = lambda lane: None
+        """Sets the variables of a lane that wait; called only while that lane stands still."""
 
     def begin_at(self, stop: int) -> None:
         """The number of the first stop: those of an earlier life are not given again."""
@@ -97,9 +123,11 @@ class Control:
         """Nothing was asked for that could hold anything: a glance, without the lock."""
         return not (
             self.breakpoints
+            or self.rules
+            or self.holds_first
             or self.is_executing
-            or self.pause_command is not None
-            or self._steps is not None
+            or self.pauses
+            or self.steps
         )
 
     def stop_at_model(
@@ -108,35 +136,57 @@ class Control:
         about: HeldCall,
         call: Any,
         allows: tuple[str, ...] = agent_commands.AT_MODEL,
-    ) -> Stop | None:
+    ) -> Stop | HoldDecision | None:
+        """Where the call waits, or what a rule has decided of it."""
         if self.is_idle:
             return None
         with self.lock:
-            reason = None
-            if self._steps is not None:
-                self._steps -= 1
-                if self._steps < 0:
-                    reason = "step"
-                    self._complete_step()
-                else:
-                    self._stepped = moment.iteration
-            pause, hit = self.pause_command, self._count_hits(moment)
-            if pause is not None:
-                reason = "pause"
-                self.pause_command = None
-            if hit is not None:
+            rule = self._find_rule(moment)
+            if (denial := self._deny(rule, moment)) is not None:
+                return denial
+            first, steps = self._take_first(rule), self._find_ended_steps(moment)
+            hit = self._count_hits(moment, rule)
+            pauses = [lane for lane in (moment.lane, None) if lane in self.pauses]
+            if _is_hold(rule):
+                reason = "rule"
+            elif hit is not None:
                 reason = "breakpoint"
-            if reason is None:
+            elif pauses:
+                reason = "pause"
+            elif steps:
+                reason = "step"
+            elif first is not None:
+                reason = first
+            else:
                 return None
-            self._steps = None
-            stop = self._open_stop(reason, moment, about, allows, hit)
+            stop = self._open_stop(reason, moment, about, allows, hit, rule=rule)
             stop.call = call
-            if pause is not None:
-                self._acknowledge(pause, "pause")
-            if reason == "step" and self._step_command is not None:
-                self._acknowledge(self._step_command, "step")
-                self._step_command = None
+            for lane in pauses:
+                self._acknowledge(self.pauses[lane], "pause")
+                self.pauses[lane] = None
+            for step in steps if reason == "step" else ():
+                self._acknowledge(step.command_id, "step")
+                step.command_id = None
+            self.pauses.pop(moment.lane, None)
+            self.steps.pop(moment.lane, None)
+            if None in self.steps:
+                self.steps[None].has_held = True
             return stop
+
+    def _find_ended_steps(self, moment: Moment) -> list[Step]:
+        """The steps that end before this model call; it may be one that still belongs to them."""
+        ended = []
+        for lane in (moment.lane, None):
+            step = self.steps.get(lane)
+            if step is None:
+                continue
+            if step.left > 0:
+                step.left -= 1
+                step.stepped[moment.lane] = moment.iteration
+            else:
+                self._complete_step(step, moment.lane)
+                ended.append(step)
+        return ended
 
     def stop_at_tool(
         self,
@@ -144,28 +194,60 @@ class Control:
         about: HeldCall,
         tool_id: str,
         allows: tuple[str, ...] = agent_commands.AT_TOOL,
-    ) -> Stop | None:
-        return self._stop_at_breakpoint(moment, about, allows, tool_id)
+    ) -> Stop | HoldDecision | None:
+        """Where the tool waits, or what a rule has decided of it."""
+        with self.lock:
+            rule = self._find_rule(moment)
+            if (denial := self._deny(rule, moment)) is not None:
+                return denial
+            reason = self._take_first(rule)
+            hit = self._count_hits(moment, rule)
+            if hit is not None:
+                reason = "breakpoint"
+            if _is_hold(rule):
+                reason = "rule"
+            if reason is None:
+                return None
+            return self._open_stop(reason, moment, about, allows, hit, tool_id, rule)
 
     def stop_at_error(
         self, moment: Moment, about: HeldCall, allows: tuple[str, ...] = agent_commands.AT_ERROR
     ) -> Stop | None:
-        allows = tuple(action for action in agent_commands.AT_ERROR if action in allows)
-        return self._stop_at_breakpoint(moment, about, allows)
-
-    def _stop_at_breakpoint(
-        self, moment: Moment, about: HeldCall, allows: tuple[str, ...], tool_id: str | None = None
-    ) -> Stop | None:
         if not self.breakpoints and not self.is_executing:
             return None
+        allows = tuple(action for action in agent_commands.AT_ERROR if action in allows)
         with self.lock:
-            hit = self._count_hits(moment)
+            hit = self._count_hits(moment, self._find_rule(moment))
             if hit is None:
                 return None
-            return self._open_stop("breakpoint", moment, about, allows, hit, tool_id)
+            return self._open_stop("breakpoint", moment, about, allows, hit)
 
-    def _count_hits(self, moment: Moment) -> AgentBreakpoint | None:
-        """Every breakpoint counts its hit; the first one is named."""
+    def _find_rule(self, moment: Moment) -> AgentRule | None:
+        rule = find_rule(self.rules, moment) if self.rules else None
+        return rule if rule is not None and rule.action in moment.rule_actions else None
+
+    def _deny(self, rule: AgentRule | None, moment: Moment) -> HoldDecision | None:
+        """What becomes of a call that a rule does not let pass, if it is one."""
+        if rule is None:
+            return None
+        rule.hits += 1
+        if rule.action == DENY:
+            return _build_denial(rule, moment, "is denied by a rule of this project")
+        if rule.action == HOLD and not self.can_be_asked:
+            return _build_denial(rule, moment, "has to be decided, and nobody can be asked")
+        return None
+
+    def _take_first(self, rule: AgentRule | None) -> str | None:
+        """The reason of the hold that the session begins with; None once it was held."""
+        if not self.holds_first or _is_allowed(rule):
+            return None
+        self.holds_first = False
+        return "start"
+
+    def _count_hits(self, moment: Moment, rule: AgentRule | None) -> AgentBreakpoint | None:
+        """Every breakpoint counts its hit; the first one is named. What a rule allows is no hit."""
+        if _is_allowed(rule):
+            return None
         hits = [point for point in self.breakpoints.values() if point.is_hit(moment)]
         return hits[0] if hits else None
 
@@ -177,6 +259,7 @@ class Control:
         allows: tuple[str, ...],
         hit: AgentBreakpoint | None,
         tool_id: str | None = None,
+        rule: AgentRule | None = None,
     ) -> Stop:
         stop_id = f"stop-{next(self._numbers)}"
         event: Paused = {
@@ -189,6 +272,8 @@ class Control:
         }
         if moment.lane != MAIN:
             event["lane"] = moment.lane
+        if rule is not None and reason == "rule":
+            event["rule"] = rule.to_json()
         if hit is not None:
             event["breakpoint"] = hit.to_json()
             call = {"id": tool_id, "name": moment.name, "input": about.get("input")}
@@ -201,14 +286,37 @@ class Control:
                         "stop": stop_id,
                     }
                 ),
+                **({} if moment.lane == MAIN else {"lane": moment.lane}),
             )
         stop = Stop(stop_id, moment.at, allows, event, tool_id)
         self.stops[stop_id] = stop
         self.loop.emit(PAUSED(event))
+        if rule is not None and reason == "rule":
+            self._set_timer(stop, rule, moment)
         return stop
+
+    def _set_timer(self, stop: Stop, rule: AgentRule, moment: Moment) -> None:
+        """The rule decides what nobody has decided in time."""
+        if rule.timeout is None or rule.on_timeout == HOLD:
+            return
+        why = f"was not decided within {rule.timeout:g} s"
+        if rule.on_timeout == DENY:
+            decision = _build_denial(rule, moment, why)
+        else:
+            decision = HoldDecision("continue", rule.id, {"rule": rule.to_json(), "message": why})
+
+        def decide() -> None:
+            with self.lock:
+                self.release(stop, decision)
+
+        stop.timer = threading.Timer(rule.timeout, decide)
+        stop.timer.daemon = True
+        stop.timer.start()
 
     def leave(self, stop: Stop) -> None:
         """The loop goes on from it, decided or not."""
+        if stop.timer is not None:
+            stop.timer.cancel()
         with self.lock:
             if self.stops.pop(stop.id, None) is not None:
                 self.loop.emit(RESUMED({"stop": stop.id, "action": "withdrawn", "by": "agent"}))
@@ -225,44 +333,52 @@ class Control:
 
     def end_run(self) -> None:
         """No model call of this run ends the step: it is complete, and the next run is held."""
-        if self._steps is None:
+        if not self.steps:
             return
         with self.lock:
-            if self._steps is not None and self._stepped:
-                self._complete_step()
+            for step in self.steps.values():
+                for lane in list(step.stepped):
+                    self._complete_step(step, lane)
 
-    def _complete_step(self) -> None:
-        if self._stepped:
-            self.loop.emit(STEP_COMPLETE({"iteration": self._stepped}))
-        self._stepped = 0
+    def _complete_step(self, step: Step, lane: str) -> None:
+        iteration = step.stepped.pop(lane, 0)
+        if iteration:
+            event: StepComplete = {"iteration": iteration}
+            if lane != MAIN:
+                event["lane"] = lane
+            self.loop.emit(STEP_COMPLETE(event))
 
     def close(self) -> None:
         """Nobody listens any more: nothing is held, and what was held does not run."""
         with self.lock:
-            self.is_closed = True
+            self.is_closed, self.can_be_asked, self.holds_first = True, False, False
             self.breakpoints.clear()
-            self.pause_command, self._steps = None, None
+            self.pauses.clear()
+            self.steps.clear()
             message = "the session was closed while this was held"
             data = {"exception_type": "RuntimeError", "exception_message": message}
             for stop in list(self.stops.values()):
                 self.release(stop, HoldDecision("raise", "agent", data))
 
-    def take_injections(self) -> list[Injection]:
+    def take_injections(self, lane: str) -> list[Injection]:
         if not self.injections:
             return []
         with self.lock:
-            taken, self.injections = self.injections, []
+            taken = [injection for injection in self.injections if injection.lane == lane]
+            self.injections = [one for one in self.injections if one.lane != lane]
             return taken
 
-    def take_settings(self) -> list[Setting]:
+    def take_settings(self, lane: str) -> list[Setting]:
         if not self.settings:
             return []
         with self.lock:
-            taken, self.settings = self.settings, []
+            taken = [setting for setting in self.settings if setting.lane == lane]
+            self.settings = [setting for setting in self.settings if setting.lane != lane]
             return taken
 
-    def _acknowledge(self, command_id: str, kind: str) -> None:
-        self.loop.emit(COMMAND_APPLIED({"commandId": command_id, "type": kind}))
+    def _acknowledge(self, command_id: str | None, kind: str) -> None:
+        if command_id is not None:
+            self.loop.emit(COMMAND_APPLIED({"commandId": command_id, "type": kind}))
 
     # -- asked by commands -----------------------------------------------------------------------
 
@@ -270,7 +386,8 @@ class Control:
         if self.stops.pop(stop.id, None) is None:
             return
         if decision.action == "inject":
-            self.injections.append(Injection(decision.data["role"], decision.data["content"]))
+            role, content = decision.data["role"], decision.data["content"]
+            self.injections.append(Injection(role, content, lane=stop.lane))
             self.inject_into(stop)
         self.loop.emit(
             RESUMED({"stop": stop.id, "action": decision.action, "by": decision.by}),
@@ -283,14 +400,36 @@ class Control:
         if stop.call is not None:
             stop.call.inject()
 
-    def arm_step(self, held: list[Stop], command_id: str | None = None) -> None:
-        """One iteration, and then a stop before the next model call."""
-        self.pause_command = None
+    def end_waiting(self) -> None:
+        """Somebody lets the session go on: lanes that were not held yet are not held any more."""
+        if self.pauses.get(None, "") is None:
+            del self.pauses[None]
+        step = self.steps.get(None)
+        if step is not None and step.has_held:
+            del self.steps[None]
+
+    def arm_step(
+        self, held: list[Stop], lane: str | None = None, command_id: str | None = None
+    ) -> None:
+        """One iteration of a lane, or of every lane, and then a stop before the next."""
+        self.pauses.pop(lane, None)
         # Held before a model call, that call is the step; held at a tool, the rest of it is.
-        iterations = [int(stop.about.get("iteration") or 0) for stop in held]
-        self._stepped = max(iterations, default=0)
-        self._steps = 0 if held else 1
-        self._step_command = command_id
+        stepped = {stop.lane: int(stop.about.get("iteration") or 0) for stop in held}
+        self.steps[lane] = Step(0 if held else 1, stepped, command_id)
+
+
+def _is_allowed(rule: AgentRule | None) -> bool:
+    return rule is not None and rule.action == ALLOW
+
+
+def _is_hold(rule: AgentRule | None) -> bool:
+    return rule is not None and rule.action == HOLD
+
+
+def _build_denial(rule: AgentRule, moment: Moment, why: str) -> HoldDecision:
+    what = moment.name or f"the {moment.at}"
+    message = f"{what} {why} ({rule.id}: {rule.title})"
+    return HoldDecision("deny", rule.id, {"rule": rule.to_json(), "message": message})
 
 
 def encode_lazily(value: Any) -> Callable[[], Sequence[str]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from holdfast.bridge.agent_calls import ModelCall
-from holdfast.bridge.flow_driver import within
 from holdfast.bridge.hold_decision import HoldDecision
+from holdfast.bridge.lanes import Lane, Turn
 from holdfast.model.agent_events import (
     API_REQUEST,
     COMMAND_APPLIED,
@@ -26,18 +25,6 @@ if TYPE_CHECKING:
     from holdfast.bridge.agent_bridge import Bridge
 
 
-@dataclass
-class Lane:
-    """What is remembered of one agent from one model call to the next."""
-
-    texts: list[str] = field(default_factory=list)
-    shown: list[Any] = field(default_factory=list)
-    digests: list[str] = field(default_factory=list)
-    count: int = 0
-    known_texts: set[str] = field(default_factory=set)
-    """Messages of users that have an event already, and those that the debugger put in."""
-
-
 def _is_same(one: Any, other: Any) -> bool:
     try:
         return bool(one == other)
@@ -48,10 +35,10 @@ def _is_same(one: Any, other: Any) -> bool:
 class PendingCall:
     """A model call before it is made, while its messages can still be changed."""
 
-    def __init__(self, bridge: Bridge, call: ModelCall, iteration: int) -> None:
+    def __init__(self, bridge: Bridge, call: ModelCall, turn: Turn) -> None:
         self._bridge = bridge
         self._call = call
-        self._iteration = iteration
+        self._turn = turn
 
     @property
     def messages(self) -> list[Any]:
@@ -63,24 +50,26 @@ class PendingCall:
         tape = self._bridge.tape
         if tape is None:
             return
-        for data in tape.take_injected_messages(self._call.lane, self._iteration):
-            self._append(data.get("role", "user"), data.get("content"), None)
-        is_first_live = tape.fork_at is not None and self._iteration == tape.fork_at + 1
+        if self._turn.is_recorded:
+            for data in tape.take_injected_messages(self._call.lane):
+                self._append(data.get("role", "user"), data.get("content"), None)
+            return
+        is_first_live = tape.fork_lane == self._call.lane
         if is_first_live and tape.message is not None:
             message, tape.message = tape.message, None
             self._append(message.get("role", "user"), message.get("content"), None)
 
     def inject(self) -> None:
         """Add what was injected by command."""
-        for injection in self._bridge.control.take_injections():
+        for injection in self._bridge.control.take_injections(self._call.lane):
             self._append(injection.role, injection.content, injection.command_id)
 
     def _append(self, role: str, content: Any, command_id: str | None) -> None:
         bridge, call = self._bridge, self._call
         message = call.make({"role": role, "content": content})
         call.messages.append(message)
-        bridge.lane(call.lane).known_texts.add(bridge.values.encode(call.show(message)))
-        before = build_place(self._iteration, call.lane)
+        self._turn.scope.lane.known_texts.add(bridge.values.encode(call.show(message)))
+        before = build_place(self._turn.iteration, call.lane)
         event: MessageInjected = {"role": role, "content": content, "before": before}
         if command_id is not None:
             event["commandId"] = command_id
@@ -140,8 +129,8 @@ class Request:
             event["lane"] = call.lane
         if call.settings:
             event["settings"] = values.encode_body(call.settings)
-        if (outer := within.get()) is not None:
-            event["within"] = outer
+        if (outer := bridge.lanes.tool) is not None:
+            event["within"] = outer.id
         if decision is not None and decision.action != "continue":
             event["decision"] = values.encode_body(decision.fields)
         if is_replayed:

@@ -33,6 +33,8 @@ class Price:
 
     input: float
     output: float
+    cached: float | None = None
+    """Of input tokens that the provider had in its cache; as other input, if it is not given."""
 
 
 @dataclass(frozen=True)
@@ -94,14 +96,14 @@ def parse_prices(data: Any) -> dict[str, Price]:
 
 
 def _parse_price(model: str, value: Any) -> Price:
-    is_pair = isinstance(value, (list, tuple)) and len(value) == 2
-    if not is_pair or not all(map(_is_price, value)):
+    is_price = isinstance(value, (list, tuple)) and len(value) in (2, 3)
+    if not is_price or not all(map(_is_price, value)):
         raise InvalidInput(
-            f"a price is [input, output] per million tokens, such as [1.25, 10.0], not "
-            f"{value!r:.100}",
+            f"a price is [input, output] per million tokens, such as [1.25, 10.0], or [input, "
+            f"output, cached input], not {value!r:.100}",
             field=model,
         )
-    return Price(float(value[0]), float(value[1]))
+    return Price(*map(float, value))
 
 
 def _is_price(value: Any) -> bool:

@@ -1,14 +1,17 @@
 """A recording to play from: what models and tools gave, in the order in which they were called.
 
-Calls are matched by lane and order, and then their keys must agree. What may have run in parallel
-(the tools of one turn, or several agents that share a lane) may come in another order now; each
-finds its own by its key. What a tool called inside itself is not called again when the tool's own
-result is played.
+The model calls of a lane come in their order, and a tool belongs to its turn; then their keys must
+agree. The tools of one turn may have run in parallel, and so may several agents that share a lane:
+these may come in another order now, and each finds its own by its key. What a tool called inside
+itself is not called again when the tool's own result is played.
+
+A fork plays only what was recorded before it: N iterations of one lane with all that they asked
+for, and of the other lanes the turns that had begun by then (`docs/decisions/0020`).
 """
 
 from __future__ import annotations
 
-import json
+import re
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
@@ -18,8 +21,10 @@ from holdfast.bridge.bridge_errors import Diverged
 from holdfast.bridge.recorded_values import NotRestorable, Values
 from holdfast.bridge.redaction import Redaction
 from holdfast.model.agent_events import (
+    MAIN,
     MESSAGE_INJECTED,
     SESSION_END,
+    SESSION_START,
     VALUE_RECORDED,
     VARIABLE_SET,
     EventData,
@@ -35,10 +40,12 @@ from holdfast.recording.recording_state import (
     seq_of,
 )
 from holdfast.recording.tail import Tail
-from holdfast.wire import agent_lines
+from holdfast.wire.json_difference import describe_difference
 
 MODEL, FULL = "model", "full"
-NOT_DONE = ("skip", "raise", "cancel")
+_NUMBER = re.compile(r"-\d+$")
+"""What tells agents apart that have the same name."""
+NOT_DONE = ("skip", "raise", "cancel", "deny")
 """Decisions by which a tool did not run."""
 
 
@@ -61,13 +68,55 @@ class _Group:
         return call
 
 
+class _LaneTape:
+    """What is to come of one lane: its model calls in order, and the tools of each turn."""
+
+    def __init__(self, models: list[list[RecordedCall]], tools: list[RecordedCall]) -> None:
+        self.models = deque(map(_Group, models))
+        turns: dict[int, list[RecordedCall]] = defaultdict(list)
+        for call in tools:
+            turns[call.iteration].append(call)
+        self.tools = {iteration: _Group(calls) for iteration, calls in turns.items()}
+
+    def take_model(self, name: str, key: str, *, anywhere: bool = False) -> RecordedCall | None:
+        for group in list(self.models) if anywhere else list(self.models)[:1]:
+            call = group.take(MODEL, name, key)
+            if call is not None:
+                if not group.calls:
+                    self.models.remove(group)
+                return call
+        return None
+
+    def take_tool(self, iteration: int, name: str, key: str) -> RecordedCall | None:
+        group = self.tools.get(iteration)
+        call = None if group is None else group.take(TOOL, name, key)
+        if group is not None and not group.calls:
+            del self.tools[iteration]
+        return call
+
+    def list_next(self, iteration: int | None = None) -> list[RecordedCall]:
+        """The calls that are expected: the tools of the turn, or else the next model call."""
+        if iteration is not None and iteration in self.tools:
+            return list(self.tools[iteration].calls)
+        return list(self.models[0].calls) if self.models else []
+
+    def list_all(self) -> list[RecordedCall]:
+        groups = [*self.models, *self.tools.values()]
+        return [call for group in groups for call in group.calls]
+
+
 class ReplayTape:
     def __init__(
-        self, home: SessionDirectory, mode: str = FULL, fork_at: int | None = None
+        self,
+        home: SessionDirectory,
+        mode: str = FULL,
+        fork_at: int | None = None,
+        fork_lane: str = MAIN,
     ) -> None:
         self.home = home
         self.mode = mode
         self.fork_at = fork_at
+        self.fork_lane = fork_lane
         self.edits: dict[str, Any] = {}
         """Results to give instead of the recorded ones, by tool id."""
         self.message: Any = None
@@ -80,56 +129,103 @@ class ReplayTape:
         self.calls: list[RecordedCall] = []
         self._outer: dict[RecordedCall, RecordedCall] = {}
         """The tool inside which a call was made."""
-        self._models_inside: dict[RecordedCall, int] = defaultdict(int)
+        self._models_inside: dict[RecordedCall, dict[str, int]] = defaultdict(dict)
         self._values: dict[tuple[str, str], deque[EventData]] = defaultdict(deque)
-        self._read()
+        self._is_old = False
+        values = self._read()
+        self._find_outer()
+        self._limits = self._find_limits()
+        self._open = self._find_open()
         self._waiting = self._group_calls()
+        for lane, iteration, tool, data in values:
+            is_inside = self.mode == FULL and tool is not None and tool not in self._open
+            if not is_inside and self.covers(lane, iteration):
+                self._values[lane, str(data.get("name"))].append(data)
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def _read(self) -> None:
+    def _read(self) -> list[tuple[str, int, RecordedCall | None, EventData]]:
+        """Reads the calls; the values with lane, iteration and the tool that asked for them."""
         state = RecordingState(keeps_messages=False)
+        values = []
         for event in read_events(Tail(self.home.events)):
             data = event["data"]
             changed = state.take(event)
             if isinstance(changed, RecordedCall) and changed.began is event:
                 self.calls.append(changed)
-            elif event["type"] == VALUE_RECORDED and (self.mode != FULL or "within" not in data):
-                self._values[lane_of(data), str(data.get("name"))].append(data)
+            elif event["type"] == SESSION_START:
+                self._is_old = self._is_old or "version" not in data
+            elif event["type"] == VALUE_RECORDED:
+                tool, lane = state.tools.get(str(data.get("within"))), lane_of(data)
+                if self._is_old and tool is not None and tool.lane == lane:
+                    lane = tool.name if tool.name in state.lanes else lane
+                last = state.lanes.get(lane)
+                values.append((lane, 0 if last is None else last.iteration, tool, data))
         self.is_whole = state.last_type == SESSION_END
+        return values
 
-    def _group_calls(self) -> dict[str, deque[_Group]]:
-        """What will be called, lane by lane."""
+    def _find_outer(self) -> None:
         tools: dict[str, RecordedCall] = {}
-        lanes: dict[str, list[RecordedCall]] = defaultdict(list)
         for call in self.calls:
             outer = tools.get(call.within) if call.within is not None else None
             if outer is not None:
                 self._outer[call] = outer
             if call.tool_id is not None:
                 tools[call.tool_id] = call
-            if self.mode != FULL or outer is None:
-                lanes[call.lane].append(call)
-                continue
-            while outer in self._outer:
-                outer = self._outer[outer]
-            self._models_inside[outer] += call.kind == MODEL
-            outer.changes += call.changes
-        return {lane: deque(map(_Group, self._group(calls))) for lane, calls in lanes.items()}
 
-    def _group(self, calls: list[RecordedCall]) -> list[list[RecordedCall]]:
-        """The calls of a lane, in order; those that may come in any order are together."""
+    def _find_fork_point(self) -> RecordedCall | None:
+        """The first model call that is live again; None if all of the recording is played."""
+        later = (
+            call
+            for call in self.calls
+            if call.kind == MODEL
+            and call.lane == self.fork_lane
+            and call.iteration > (self.fork_at or 0)
+        )
+        return None if self.fork_at is None else next(later, None)
+
+    def _find_limits(self) -> dict[str, int] | None:
+        """The last iteration of each lane that had begun when the fork does."""
+        if self.fork_at is None:
+            return None
+        point = self._find_fork_point()
+        limits: dict[str, int] = {}
+        for call in self.calls:
+            if point is not None and seq_of(call.began) >= seq_of(point.began):
+                break
+            limits[call.lane] = max(limits.get(call.lane, 0), call.iteration)
+        limits[self.fork_lane] = self.fork_at
+        return limits
+
+    def _find_open(self) -> set[RecordedCall]:
+        """The tools inside which a fork begins: they run, up to there with recorded answers."""
+        point = self._find_fork_point()
+        return set() if point is None else set(self._find_ancestors(point))
+
+    def is_open(self, call: RecordedCall) -> bool:
+        return call in self._open
+
+    def _group_calls(self) -> dict[str, _LaneTape]:
+        """What will be called, lane by lane."""
+        lanes: dict[str, list[RecordedCall]] = defaultdict(list)
+        for call in self.calls:
+            played = [tool for tool in self._find_ancestors(call) if tool not in self._open]
+            if self.mode == FULL and played:
+                outermost = played[-1]
+                if call.kind == MODEL:
+                    inside = self._models_inside[outermost]
+                    inside[call.lane] = max(inside.get(call.lane, 0), call.iteration)
+                outermost.changes += call.changes
+            elif self.covers(call.lane, call.iteration):
+                lanes[call.lane].append(call)
+        return {lane: self._build_lane(calls) for lane, calls in lanes.items()}
+
+    def _build_lane(self, calls: list[RecordedCall]) -> _LaneTape:
+        models = [call for call in calls if call.kind == MODEL]
+        tools = [call for call in calls if call.kind == TOOL]
         if self._is_shared(calls):
-            return [calls]
-        groups: list[list[RecordedCall]] = []
-        for call in calls:
-            # The tools of one turn may run in threads, and a quick one is over before the next
-            # begins: nothing but the turn tells that their order is up to the scheduler.
-            if call.kind == TOOL and groups and groups[-1][0].kind == TOOL:
-                groups[-1].append(call)
-            else:
-                groups.append([call])
-        return groups
+            return _LaneTape([models], tools)
+        return _LaneTape([[call] for call in models], tools)
 
     def _is_shared(self, calls: list[RecordedCall]) -> bool:
         """Whether several loops run in one lane: a model is called while something else goes on."""
@@ -148,23 +244,42 @@ class ReplayTape:
             going_on.append(call)
 
     def _find_ancestors(self, call: RecordedCall) -> Iterator[RecordedCall]:
-        """The tools inside which it was called."""
+        """The tools inside which it was called, the innermost first."""
         while call in self._outer:
             call = self._outer[call]
             yield call
 
     @property
     def iterations(self) -> int:
-        return max((call.iteration for call in self.calls), default=0)
+        """Of the lane that is forked."""
+        return max(
+            (call.iteration for call in self.calls if call.lane == self.fork_lane), default=0
+        )
+
+    @property
+    def lanes(self) -> list[str]:
+        return list(dict.fromkeys([MAIN, *(call.lane for call in self.calls)]))
+
+    def is_played(self, call: RecordedCall) -> bool:
+        """Whether it belongs to the part that comes from the recording."""
+        return self.covers(call.lane, call.iteration) or any(
+            self.covers(tool.lane, tool.iteration) and tool not in self._open
+            for tool in self._find_ancestors(call)
+        )
 
     def side_effects(self) -> list[str]:
         """The tools of the recorded part of a fork that may have changed something outside."""
         ran = [
             call
             for call in self.calls
-            if call.kind == TOOL and self.covers(call.iteration) and not call.request.get("pure")
+            if call.kind == TOOL and self.is_played(call) and not call.request.get("pure")
         ]
         return sorted({call.name for call in ran if not self._was_prevented(call)})
+
+    @property
+    def open_tools(self) -> list[str]:
+        """The names of the tools inside which a fork begins, and which run again."""
+        return sorted({call.name for call in self._open})
 
     def _was_prevented(self, call: RecordedCall) -> bool:
         decision = self.read_decision(call.request)
@@ -172,18 +287,16 @@ class ReplayTape:
 
     # -- playing ---------------------------------------------------------------------------------
 
-    def covers(self, iteration: int) -> bool:
-        """Whether the calls of this iteration come from here."""
-        return self.fork_at is None or iteration <= self.fork_at
+    def covers(self, lane: str, iteration: int) -> bool:
+        """Whether that turn comes from here, with all that it asked for."""
+        return self._limits is None or iteration <= self._limits.get(lane, -1)
 
-    def take_injected_messages(self, lane: str, iteration: int) -> list[EventData]:
+    def take_injected_messages(self, lane: str) -> list[EventData]:
         """What the debugger had put in before the model call that comes now in this lane."""
-        if not self.covers(iteration):
-            return []
         with self._lock:
-            groups = self._waiting.get(lane)
-            coming = next(iter(groups[0].calls)) if groups else None
-            if coming is None or coming.kind != MODEL:
+            tape = self._waiting.get(lane)
+            coming = next(iter(tape.list_next()), None) if tape is not None else None
+            if coming is None:
                 return []
             taken = [event for event in coming.changes if event["type"] == MESSAGE_INJECTED]
             coming.changes = [event for event in coming.changes if event not in taken]
@@ -202,37 +315,63 @@ class ReplayTape:
         decision = self._read_body(data.get("decision"))
         return decision if isinstance(decision, dict) and "action" in decision else None
 
-    def count_models_inside(self, call: RecordedCall) -> int:
-        """The model calls that a tool made itself."""
-        return self._models_inside.get(call, 0)
+    def list_models_inside(self, call: RecordedCall) -> dict[str, int]:
+        """The last model call that a tool made itself, in each lane."""
+        return self._models_inside.get(call, {})
 
-    def take_call(
+    def take_model(
+        self, lane: str, name: str, key: str, request: Callable[[], Any], iteration: int
+    ) -> RecordedCall:
+        """The recorded call that this one is; `request` shows it, in case that it is not."""
+        with self._lock:
+            self._check_diverged()
+            tape = self._waiting.get(lane)
+            call = None if tape is None else tape.take_model(name, key)
+            for other in self._list_similar(lane) if call is None else ():
+                call = call or other.take_model(name, key, anywhere=self._is_old)
+            if call is None:
+                raise self._report(MODEL, lane, name, request, iteration, None)
+            return call
+
+    def take_tool(
         self,
-        kind: str,
         lane: str,
+        turn: tuple[str, int],
         name: str,
         key: str,
         request: Callable[[], Any],
         iteration: int,
     ) -> RecordedCall:
-        """The recorded call that this one is; `request` shows it, in case that it is not."""
+        """`turn` is the recorded one that asked for it: its lane and iteration."""
         with self._lock:
-            if self.diverged is not None:
-                # One thread has met it: the others do not go on, either.
-                raise Diverged(str(self.diverged), self.diverged.details)
-            groups = self._waiting.get(lane)
-            if not groups:
-                raise self._report_end(kind, lane, name, request, iteration)
-            call = groups[0].take(kind, name, key)
+            self._check_diverged()
+            tape = self._waiting.get(turn[0])
+            call = None if tape is None else tape.take_tool(turn[1], name, key)
+            for other in self._list_similar(lane) if call is None else ():
+                for each in list(other.tools) if self._is_old else [iteration]:
+                    call = call or other.take_tool(each, name, key)
             if call is None:
-                raise self._report_difference(kind, lane, name, request, iteration, groups[0])
-            if not groups[0].calls:
-                groups.popleft()
+                raise self._report(TOOL, lane, name, request, iteration, turn)
             return call
+
+    def _check_diverged(self) -> None:
+        if self.diverged is not None:
+            # One thread has met it: the others do not go on, either.
+            raise Diverged(str(self.diverged), self.diverged.details)
+
+    def _list_similar(self, lane: str) -> list[_LaneTape]:
+        """Where else it may be: agents that ran side by side may begin in another order now.
+
+        In a recording without numbers of their own, lanes may have other names.
+        """
+        if self._is_old:
+            return list(self._waiting.values())
+        base = _NUMBER.sub("", lane)
+        return [tape for name, tape in self._waiting.items() if _NUMBER.sub("", name) == base]
 
     def find_unplayed(self) -> RecordedCall | None:
         """The first call of the recording that the agent did not make."""
-        waiting = [next(iter(groups[0].calls)) for groups in self._waiting.values() if groups]
+        waiting = [call for tape in self._waiting.values() for call in tape.list_all()]
         return min(waiting, key=lambda call: seq_of(call.began), default=None)
 
     def replay_outcome(self, call: RecordedCall, load: Any = None) -> Any:
@@ -276,6 +415,33 @@ class ReplayTape:
 
     # -- divergence ------------------------------------------------------------------------------
 
+    def _report(
+        self,
+        kind: str,
+        lane: str,
+        name: str,
+        request: Callable[[], Any],
+        iteration: int,
+        turn: tuple[str, int] | None,
+    ) -> Diverged:
+        tape = self._waiting.get(lane if turn is None else turn[0])
+        calls = [] if tape is None else self._list_expected(tape, turn)
+        if not calls:
+            return self._report_end(kind, lane, name, request, iteration)
+        return self._report_difference(kind, lane, name, request, iteration, calls)
+
+    def _list_expected(self, tape: _LaneTape, turn: tuple[str, int] | None) -> list[RecordedCall]:
+        if turn is not None:
+            return tape.list_next(turn[1])
+        # A tool that was left out comes before the next model call.
+        model = min((seq_of(call.began) for call in tape.list_next()), default=None)
+        skipped = [
+            call
+            for call in tape.list_all()
+            if call.kind == TOOL and (model is None or seq_of(call.began) < model)
+        ]
+        return skipped or tape.list_next()
+
     def _report_stop(self, message: str, details: EventData) -> Diverged:
         """Nothing is different: there is no more to play."""
         self.diverged = Diverged(message, {**details, "recordingEnded": True})
@@ -301,13 +467,13 @@ class ReplayTape:
         name: str,
         request: Callable[[], Any],
         iteration: int,
-        group: _Group,
+        calls: list[RecordedCall],
     ) -> Diverged:
         now = request()
-        call = self._find_nearest(kind, name, now, list(group.calls))
+        call = self._find_nearest(kind, name, now, calls)
         was = self._read_request(call)
         if call.kind == kind and (call.name == name or kind == MODEL):
-            difference = _describe_difference(was, now)
+            difference = describe_difference(was, now)
             message = (
                 f"iteration {iteration}: {kind} {name} is asked for something else than in the "
                 f"recording: {difference}"
@@ -339,7 +505,7 @@ class ReplayTape:
             return self._read_body(call.request.get("requested", call.request.get("input")))
         messages: list[Any] = []
         for earlier in self.calls:
-            if earlier.kind == MODEL and earlier.lane == call.lane:
+            if earlier.kind == MODEL and lane_of(earlier.request) == lane_of(call.request):
                 new = self._read_body(earlier.request.get("messages"))
                 kept = int(earlier.request.get("messagesKept") or 0)
                 messages = messages[:kept] + (new if isinstance(new, list) else [])
@@ -362,29 +528,3 @@ def _count_equal(one: Any, other: dict[str, Any]) -> int:
     if not isinstance(one, dict):
         return 0
     return sum(1 for name, value in other.items() if name in one and one[name] == value)
-
-
-def _describe_difference(expected: Any, now: Any, where: str = "") -> str:
-    """The first place in which they differ, for people."""
-    if type(expected) is type(now):
-        if isinstance(expected, dict):
-            for name in [*expected, *(name for name in now if name not in expected)]:
-                inside = f"{where}.{name}" if where else str(name)
-                if name not in now:
-                    return f"{inside} is missing; it was {_shorten(expected[name])}"
-                if name not in expected:
-                    return f"{inside} is new: {_shorten(now[name])}"
-                if expected[name] != now[name] and not agent_lines.is_random(name, now[name]):
-                    return _describe_difference(expected[name], now[name], inside)
-        if isinstance(expected, list):
-            for at, (one, other) in enumerate(zip(expected, now)):  # noqa: B905 - lengths differ
-                if agent_lines.loose_key(one) != agent_lines.loose_key(other):
-                    return _describe_difference(one, other, f"{where}[{at}]")
-            if len(expected) != len(now):
-                return f"{where or 'it'} has {len(now)} items, not {len(expected)}"
-    return f"{where or 'it'} was {_shorten(expected)} and is {_shorten(now)}"
-
-
-def _shorten(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 120 else f"{text[:117]}…"

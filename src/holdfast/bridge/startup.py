@@ -8,12 +8,15 @@ import logging
 import os
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from holdfast.bridge import begin_held, process_parent, project_file
 from holdfast.bridge.agent_bridge import Bridge
+from holdfast.bridge.begin_held import Hold
 from holdfast.bridge.replay_tape import FULL, MODEL, ReplayTape
 from holdfast.client.discovery import data_dir
+from holdfast.model.agent_events import MAIN
 from holdfast.recording import liveness
 from holdfast.recording.directories import (
     AgentsDirectory,
@@ -36,13 +39,24 @@ def start(
     provider: str | None = None,
     model: str | None = None,
     redact: bool | Sequence[str] = True,
+    hold: Hold = False,
+    prices: Mapping[str, Sequence[float]] | None = None,
 ) -> Bridge:
     """Begin a session; with `session`, go on with one whose agent has ended.
+
+    With `hold`, its first call is held, or what a breakpoint such as `"tool:write_*"` says. The
+    rules of the project's `holdfast.toml` count from the first call on. A mistake in one of these
+    raises here.
+
+    `prices` says what a million tokens cost, input and output, by the name of a model or a glob:
+    `{"gpt-5*": [1.25, 10.0]}`. They come before those of `holdfast.toml`.
 
     What cannot be written does not stop an agent: without a directory the bridge is there, and
     records nothing.
     """
     global _latest
+    project, arming = project_file.read_nearest(), begin_held.read_arming(hold)
+    rules, known = project.rules, _join_prices(prices, project)
     tape = _tape(directory)
     home: SessionDirectory | None = None
     try:
@@ -61,14 +75,32 @@ def start(
             provider=provider,
             model=model,
             tape=tape,
-            parent=os.environ.get("HOLDFAST_AGENT_PARENT"),
+            started_by=process_parent.find(),
+            rules=rules,
+            arming=arming,
+            prices=known,
         )
     except OSError as problem:
         logger.warning("this agent is not recorded: %s", problem)
-        bridge = Bridge(name, None, redact=redact, provider=provider, model=model, tape=tape)
+        bridge = Bridge(
+            name, None, redact=redact, provider=provider, model=model, tape=tape, rules=rules
+        )
+    if bridge.home is None and arming:
+        logger.warning("it does not begin held: without its files, nobody could let it go on")
+    elif arming or os.environ.get(begin_held.ANNOUNCE_VARIABLE):
+        begin_held.announce(bridge.id, arming)
+    process_parent.enter(bridge.id)
     _bridges.add(bridge)
     _latest = weakref.ref(bridge)
     return bridge
+
+
+def _join_prices(
+    given: Mapping[str, Sequence[float]] | None, project: project_file.ProjectFile
+) -> dict[str, project_file.Price]:
+    """Those of the program first: the first name or glob that fits counts."""
+    own = {} if given is None else project_file.parse_prices(given)
+    return {**own, **{name: price for name, price in project.prices.items() if name not in own}}
 
 
 def active() -> Bridge:
@@ -116,7 +148,8 @@ def _tape(directory: str | os.PathLike[str] | None) -> ReplayTape | None:
     if mode not in (MODEL, FULL):
         raise ValueError(f"HOLDFAST_REPLAY_MODE is {MODEL} or {FULL}, not {mode!r}")
     fork_at = os.environ.get("HOLDFAST_FORK_AT")
-    tape = ReplayTape(home, mode, int(fork_at) if fork_at else None)
+    lane = os.environ.get("HOLDFAST_FORK_LANE") or MAIN
+    tape = ReplayTape(home, mode, int(fork_at) if fork_at else None, lane)
     edits = json.loads(os.environ.get("HOLDFAST_FORK_EDITS") or "{}")
     tape.message, tape.edits = edits.get("message"), edits.get("results") or {}
     return tape
@@ -130,6 +163,7 @@ def _close_all() -> None:
 
 
 def _detach_child() -> None:
+    process_parent.detach_child()
     for bridge in list(_bridges):
         bridge.detach_child()
 

@@ -13,10 +13,10 @@ import struct
 import types
 from typing import Any
 
-from holdfast.client import object_state
+from holdfast.client import object_state, storage_refusals
 from holdfast.client.call_sites import CallSite
 from holdfast.client.definitions import Stored
-from holdfast.client.exceptions import DebugError
+from holdfast.client.exceptions import DebugSerializationError
 from holdfast.client.invocation import Invocation, current_task_name
 from holdfast.client.object_state import ATOMS, is_same
 from holdfast.client.outbox import Contents, PackedCall, PlainCall, parent_number
@@ -24,6 +24,7 @@ from holdfast.client.outcome import Outcome, exception_message, exception_name
 from holdfast.client.proxy_base import interception_off, without_interception
 from holdfast.client.recorder import Recorder
 from holdfast.client.snapshots import Snapshot
+from holdfast.client.strict_call import name_refused
 from holdfast.client.value_pickler import PROTOCOL
 from holdfast.client.value_preview import build_preview, clean
 from holdfast.wire import batch_format
@@ -93,7 +94,11 @@ class CallEncoder:
             pending.snapshot = before
             return
         with without_interception():
-            snapshot = pending.snapshot = self._recorder.snapshots.take_current(before, target)
+            try:
+                snapshot = self._recorder.snapshots.take_current(before, target, invocation.lenient)
+            except DebugSerializationError as refused:
+                raise name_refused(refused, invocation, None) from refused.cause
+        pending.snapshot = snapshot
         snapshot.state = state
         is_function = type(target) is types.FunctionType
         if snapshot.fixed or (is_function and object_state.is_stable(target)):
@@ -134,7 +139,11 @@ class CallEncoder:
         else:
             token = interception_off.set(True)
             try:
-                snapshot = self._recorder.snapshots.take_argument(value)
+                lenient = pending.invocation.lenient
+                snapshot = self._recorder.snapshots.take(value, lenient=lenient)
+            except DebugSerializationError as refused:
+                place = int(name) if part == "args" else name
+                raise name_refused(refused, pending.invocation, place) from refused.cause
             finally:
                 interception_off.reset(token)
             if not snapshot.fixed:
@@ -172,7 +181,7 @@ class CallEncoder:
 
     def encode(
         self, pending: PendingCall, outcome: Outcome
-    ) -> tuple[PackedCall, DebugError | None]:
+    ) -> tuple[PackedCall, DebugSerializationError | None]:
         """The record, and the error if the result cannot be stored."""
         value, error = outcome.value, outcome.error
         more: dict[str, Any] = {}
@@ -190,9 +199,12 @@ class CallEncoder:
                 more["et"], more["em"] = exception_name(error), exception_message(error)
             token = interception_off.set(True)
             try:
-                snapshot, refused = self._recorder.snapshots.take_outcome(value, error)
+                lenient = pending.invocation.lenient
+                snapshot, refused = self._recorder.snapshots.take_outcome(value, error, lenient)
             finally:
                 interception_off.reset(token)
+            if refused is not None:
+                refused = storage_refusals.name_result(refused, pending.invocation.full_name)
             if snapshot.marker is not None:
                 more["m"] = snapshot.marker
             self._add_snapshot(pending, snapshot, value if error is None else error)

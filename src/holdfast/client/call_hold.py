@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 import types
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from holdfast.client.decision_effects import Plan
 from holdfast.client.exceptions import (
+    DebugError,
     DebugProtocolError,
     DebugServerError,
     DebugTimeoutError,
+    DecisionRefused,
 )
 from holdfast.client.http_client import Reply
 from holdfast.client.proxy_base import without_interception
@@ -29,8 +33,15 @@ class Hold:
     """The step that waits for a decision."""
 
     def __init__(
-        self, recorder: Recorder, call_id: str, answer: Answer, frame: types.FrameType | None
+        self,
+        recorder: Recorder,
+        call_id: str,
+        answer: Answer,
+        frame: types.FrameType | None,
+        plan: Callable[[Answer], Plan],
     ) -> None:
+        self._plan = plan
+        self._checked: tuple[Any, Plan] | None = None  # the last decision that was tried
         self._recorder = recorder
         self._call_id = call_id
         self._frame = frame
@@ -64,6 +75,12 @@ class Hold:
             if decision is not None:
                 return decision
             await asyncio.sleep(self._choose_pause(asked_at, deadline))
+
+    def carry_out(self, decision: Answer) -> Plan:
+        """What a decision comes to. One that was tried before is not tried again."""
+        if self._checked is not None and self._checked[0] == decision.get("request_id"):
+            return self._checked[1]
+        return self._plan(decision)
 
     def _choose_wait(self, deadline: float, now: float) -> float:
         if now >= deadline:
@@ -104,13 +121,16 @@ class Hold:
             case "evaluate":
                 self._evaluate(answer)
                 return None
+            case "check":
+                self._check(answer)
+                return None
             case "ready":
                 decision = answer.get("action")
                 if isinstance(decision, str):
                     decision = answer
                 if not isinstance(decision, dict) or "action" not in decision:
                     raise DebugProtocolError("the server is ready but names no action")
-                return decision
+                return {**decision, "request_id": answer.get("request_id")}
         raise DebugProtocolError(f"a held call was sent an unknown status: {answer!r:.200}")
 
     def _evaluate(self, question: Answer) -> None:
@@ -124,6 +144,40 @@ class Hold:
             answer["error"] = {"type": type(problem).__name__, "message": message}
         self._recorder.answer_question(self._call_id, answer)
         self._has_evaluated = True
+
+    def _check(self, question: Answer) -> None:
+        """Try a decision, and say whether it can be carried out. Nothing is done yet."""
+        request_id, decision = question.get("request_id"), question.get("action")
+        answer: dict[str, Any] = {"request_id": request_id}
+        if not isinstance(decision, dict):
+            raise DebugProtocolError("a held call was sent no decision to check")
+        try:
+            plan = run_limited(_parse_limit(question), lambda: self._plan(decision))
+        except DebugServerError:
+            raise  # nobody is there to be told
+        except Exception as problem:  # loading a value runs code of the application
+            answer["refusal"] = _describe_refusal(problem)
+        else:
+            self._checked = (request_id, plan)
+            answer["accepted"] = True
+            if plan.note is not None:
+                answer["note"] = plan.note
+        self._recorder.answer_question(self._call_id, answer)
+        self._has_evaluated = True
+
+
+def _describe_refusal(problem: Exception) -> dict[str, Any]:
+    if isinstance(problem, DecisionRefused):
+        return {
+            "message": clean(str(problem)),
+            "hint": clean(problem.hint),
+            "field": problem.field,
+            "choices": problem.choices,
+        }
+    message = clean(str(problem))
+    if not isinstance(problem, DebugError):
+        message = f"{type(problem).__name__}: {message}"
+    return {"message": message}
 
 
 def evaluate(expression: str, frame: types.FrameType | None) -> Any:

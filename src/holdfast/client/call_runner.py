@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from holdfast.client.call_hold import Hold
+from holdfast.client.hidden_frames import call_from, hide_module, is_compiled, strip
 from holdfast.client.invocation import Invocation, current_call
 from holdfast.client.outcome import Outcome
 from holdfast.client.proxy_base import interception_off
@@ -55,15 +56,18 @@ def run(steps: Steps, *, awaits: bool = False) -> Any:
                 current_call.set(step.call_id)
                 began = _now()
                 try:
-                    value = step.function(*step.args, **step.kwargs)
+                    if is_compiled(step.function) and step.frame is not None:
+                        value = call_from(step.frame, step.function, step.args, step.kwargs)
+                    else:
+                        value = step.function(*step.args, **step.kwargs)
                     reply = Outcome(value, None, _now() - began)
                 except BaseException as error:  # the outcome is whatever the application raises
                     value = None
                     reply = Outcome(None, error, _now() - began)
                 finally:
                     current_call.set(parent)
-                if awaits and inspect.iscoroutine(value):
-                    return run_async(steps, step.change(_return, (value,), {}))
+                if awaits and type(value) is types.CoroutineType:
+                    return _await_rest(steps, step.change(_return, (value,), {}))
             step = steps.send(reply)
     except StopIteration as end:
         outcome: Outcome = end.value
@@ -92,8 +96,11 @@ async def run_async(steps: Steps, step: Hold | Invocation | None = None) -> Any:
                 current_call.set(step.call_id)
                 began = _now()
                 try:
-                    value = step.function(*step.args, **step.kwargs)
-                    if inspect.isawaitable(value):
+                    if is_compiled(step.function) and step.frame is not None:
+                        value = call_from(step.frame, step.function, step.args, step.kwargs)
+                    else:
+                        value = step.function(*step.args, **step.kwargs)
+                    if is_awaitable(value):
                         value = await value
                     reply = Outcome(value, None, _now() - began)
                 except BaseException as error:  # the outcome is whatever the application raises
@@ -107,6 +114,25 @@ async def run_async(steps: Steps, step: Hold | Invocation | None = None) -> Any:
     return outcome.deliver()
 
 
+def is_awaitable(value: Any) -> bool:
+    """As `inspect.isawaitable`, by the real type: a lazy value is not asked for its class."""
+    cls = type(value)
+    if cls is types.CoroutineType or hasattr(cls, "__await__"):
+        return True
+    return cls is types.GeneratorType and bool(
+        value.gi_code.co_flags & inspect.CO_ITERABLE_COROUTINE
+    )
+
+
+async def _await_rest(steps: Steps, step: Invocation) -> Any:
+    """The coroutine of a call that has begun."""
+    try:
+        return await run_async(steps, step)
+    except BaseException as error:
+        strip(error)
+        raise
+
+
 def _return(value: Any) -> Any:
     """The function of a step whose coroutine exists already, and has only to be awaited."""
     return value
@@ -117,35 +143,47 @@ def _return(value: Any) -> Any:
 
 async def await_call(invocation: Invocation) -> Any:
     """The coroutine that an intercepted call gives."""
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        return await invocation.call()
-    if invocation.frame is None:
-        invocation.frame = sys._getframe(1)
-    return await run_async(intercept(recorder, invocation))
+    try:
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            return invocation.deliver(await invocation.call())
+        if invocation.frame is None:
+            invocation.frame = sys._getframe(1)
+        return await run_async(intercept(recorder, invocation))
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 async def iterate_call(invocation: Invocation) -> AsyncGenerator[Any, Any]:
     """The asynchronous generator that an intercepted call gives."""
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        source = invocation.call()
-    else:
-        if invocation.frame is None:
-            invocation.frame = sys._getframe(1)
-        source = await run_async(intercept(recorder, invocation))
-    inner = source if isinstance(source, types.AsyncGeneratorType) else _iterate(source)
     try:
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            source = invocation.deliver(invocation.call())
+        else:
+            if invocation.frame is None:
+                invocation.frame = sys._getframe(1)
+            source = await run_async(intercept(recorder, invocation))
+        inner = source if isinstance(source, types.AsyncGeneratorType) else _iterate(source)
+        problem: BaseException | None = None
         value = await inner.__anext__()
         while True:
             try:
                 sent = yield value
-            except BaseException as problem:  # thrown in by the reader; closing is one of these
-                value = await inner.athrow(problem)
-            else:
+            except BaseException as thrown:  # by the reader; closing is one of these
+                strip(thrown)
+                problem = thrown
+            # Not in the handler, which would be the context of what the generator raises next.
+            if problem is None:
                 value = await inner.asend(sent)
+            else:
+                value, problem = await inner.athrow(problem), None
     except StopAsyncIteration:
         return
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 async def _iterate(source: Any) -> AsyncGenerator[Any, Any]:
@@ -156,3 +194,6 @@ async def _iterate(source: Any) -> AsyncGenerator[Any, Any]:
     elif source is not None:
         for value in source:
             yield value
+
+
+hide_module(__name__)

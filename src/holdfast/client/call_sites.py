@@ -110,12 +110,14 @@ class CallSites:
         recorder = self._recorder
         has_locals = recorder.settings.capture_locals
         with without_interception():
+            described = recorder.functions.describe(function, type(target), name)
             description = {
                 "name": clean(name),
                 "alias": None if alias is None else clean(alias),
                 "qualname": qualname,
                 "call_type": kind,
-                "signature": recorder.functions.signature(function, type(target), name),
+                "signature": described.signature,
+                "parameters": described.parameters,
                 "thread": self.thread.description,
             }
             if stack is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.client.http_client import require_loopback
 from holdfast.client.snapshots import MAX_BYTES
+from holdfast.client.storage_refusals import ON_UNPICKLABLE_VARIABLE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,8 +25,6 @@ class Settings:
 
 # What cannot change while debugging is on, and what to do instead.
 _FIXED_WHILE_ON = ("server_url", "mode")
-
-ON_UNPICKLABLE_VARIABLE = "HOLDFAST_ON_UNPICKLABLE"
 
 _CHOICES = {
     "eq": ("strict", "transparent"),

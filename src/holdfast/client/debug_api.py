@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import inspect
 import os
 import sys
 import threading
@@ -11,9 +10,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.client import discovery
-from holdfast.client.call_runner import await_call, intercept, iterate_call, run, run_async
+from holdfast.client import discovery, storage_refusals
+from holdfast.client.call_runner import intercept, is_awaitable, run, run_async
 from holdfast.client.client_settings import change_settings
+from holdfast.client.exceptions import DebugSerializationError
+from holdfast.client.hidden_frames import hide_module, strip
 from holdfast.client.http_client import require_loopback
 from holdfast.client.invocation import Invocation
 from holdfast.client.leased_call import LeasedCalls
@@ -27,7 +28,7 @@ from holdfast.client.proxy_base import (
     without_interception,
 )
 from holdfast.client.proxy_class import wrap
-from holdfast.client.proxy_methods import capture_stack
+from holdfast.client.proxy_methods import capture_stack, start_later
 from holdfast.client.proxy_options import NO_OPTIONS, build_options
 from holdfast.client.recorder import Recorder
 from holdfast.client.switch import switch
@@ -36,6 +37,7 @@ from holdfast.client.type_members import (
     is_coroutine_function,
     qualname_of,
 )
+from holdfast.client.value_reductions import mark_lazy
 
 _lock = threading.RLock()
 
@@ -101,7 +103,7 @@ def with_debug(
         return _switch(what)
     alias, target = what if name is None and _is_named(what) else (_check_name(name), what)
     base = read_options(target) if is_proxy(target) else NO_OPTIONS
-    options = build_options(follow, on_unpicklable, base)
+    options = build_options(follow, on_unpicklable, base, wrap)
     recorder = switch.recorder
     if recorder is None:
         return target
@@ -110,11 +112,16 @@ def with_debug(
             return target
         alias, target = alias or read_alias(target), target_of(target)
     with without_interception():
-        lenient = options.on_unpicklable == "placeholder"
-        snapshot = recorder.snapshots.take(target, lenient=lenient)
+        try:
+            snapshot = recorder.snapshots.take(target, lenient=options.lenient)
+        except DebugSerializationError as refused:
+            raise storage_refusals.name_wrapped(refused) from refused.cause
         if callable(target):
             recorder.register(alias or name_of(target), target, alias, snapshot.cid)
-    return wrap(target, alias, snapshot, options)
+    proxy = wrap(target, alias, snapshot, options)
+    if options.following is not None:
+        options.following.add(proxy)
+    return proxy
 
 
 def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -123,30 +130,38 @@ def debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     An asynchronous function gives its awaitable, and the call ends when that does. An asynchronous
     generator is called when its first item is awaited.
     """
-    alias, function, args = _parse_arguments(name_or_function, args)
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        return function(*args, **kwargs)
-    frame = sys._getframe(1)
-    invocation = _build_invocation(recorder, alias, function, args, kwargs, frame)
-    if is_coroutine_function(invocation.function):
-        invocation.stack = capture_stack(recorder, frame)
-        return await_call(invocation)
-    if is_async_generator_function(invocation.function):
-        invocation.stack = capture_stack(recorder, frame)
-        return iterate_call(invocation)
-    return run(intercept(recorder, invocation), awaits=True)
+    try:
+        alias, function, args = _parse_arguments(name_or_function, args)
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            return function(*args, **kwargs)
+        frame = sys._getframe(1)
+        invocation = _build_invocation(recorder, alias, function, args, kwargs, frame)
+        if is_coroutine_function(invocation.function):
+            invocation.stack = capture_stack(recorder, frame)
+            return start_later("coroutine", invocation)
+        if is_async_generator_function(invocation.function):
+            invocation.stack = capture_stack(recorder, frame)
+            return start_later("asyncgen", invocation)
+        return run(intercept(recorder, invocation), awaits=True)
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 async def async_debug_call(name_or_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """As `debug_call`, awaited. While it is held, everything else in its event loop goes on."""
-    alias, function, args = _parse_arguments(name_or_function, args)
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        result = function(*args, **kwargs)
-        return await result if inspect.isawaitable(result) else result
-    invocation = _build_invocation(recorder, alias, function, args, kwargs, sys._getframe(1))
-    return await run_async(intercept(recorder, invocation))
+    try:
+        alias, function, args = _parse_arguments(name_or_function, args)
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            result = function(*args, **kwargs)
+            return await result if is_awaitable(result) else result
+        invocation = _build_invocation(recorder, alias, function, args, kwargs, sys._getframe(1))
+        return await run_async(intercept(recorder, invocation))
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 def name_of(function: Any) -> str:
@@ -168,7 +183,7 @@ def _is_named(what: Any) -> bool:
 def _parse_arguments(
     first: Any, args: tuple[Any, ...]
 ) -> tuple[str | None, Callable[..., Any], tuple[Any, ...]]:
-    if isinstance(first, str) and not is_proxy(first):
+    if issubclass(type(first), str) and not is_proxy(first):
         if not args or not callable(args[0]):
             raise TypeError("debug_call with alias requires a callable as second argument")
         return first, args[0], args[1:]
@@ -237,6 +252,7 @@ def _turn_off() -> DebugInfo:
 
 
 atexit.register(_turn_off)
+hide_module(__name__)
 
 __all__ = [
     "DebugInfo",
@@ -244,5 +260,6 @@ __all__ = [
     "async_debug_call",
     "configure_debug",
     "debug_call",
+    "mark_lazy",
     "with_debug",
 ]

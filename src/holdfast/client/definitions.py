@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import time
 import types
 import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from holdfast.client import value_pickler
+from holdfast.client import value_pickler, value_reductions
 
 HEAP_TYPE = 1 << 9  # a class made by a class statement, or by C code that imitates one
 _MAX_CLOSURE = 1 << 20  # bytes
+_RETRY_SECONDS = 5.0  # until a definition that could not be stored is tried again
 
 
 class Stored:
@@ -49,6 +51,19 @@ class Stored:
                     waiting.extend(stored.needs)
             self._all_needs = tuple(needs.values())
         return self._all_needs
+
+
+class Unstored(Stored):
+    """A description of something that could not be stored. It is tried again after a while."""
+
+    __slots__ = ("retry_at",)
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.retry_at = time.monotonic() + _RETRY_SECONDS
+
+    def is_due(self) -> bool:
+        return time.monotonic() >= self.retry_at
 
 
 def is_importable(thing: Any) -> bool:
@@ -112,7 +127,12 @@ class Definitions:
         entry = self._known.get(id(thing))
         if entry is None or entry[0]() is not thing:
             return None
-        return entry[2] if checked or entry[1] == _closure_state(thing) else None
+        stored = entry[2]
+        if checked:
+            return stored
+        if isinstance(stored, Unstored) and stored.is_due():
+            return None
+        return stored if entry[1] == _closure_state(thing) else None
 
     def remember(self, thing: Any, stored: Stored) -> None:
         known, key = self._known, id(thing)
@@ -126,7 +146,8 @@ class Definitions:
         self._living[stored.cid] = thing
 
     def encode(self, value: Any, refer: value_pickler.Refer) -> bytes:
-        return value_pickler.dump_definitions(value, self.max_bytes, refer, is_private)
+        with value_reductions.note_omissions():
+            return value_pickler.dump_definitions(value, self.max_bytes, refer, is_private)
 
 
 def _closure_state(thing: Any) -> bytes | None:
@@ -135,10 +156,13 @@ def _closure_state(thing: Any) -> bytes | None:
         return None
     try:
         contents = [cell.cell_contents for cell in thing.__closure__]
-        data = value_pickler.dump_plain(contents, _MAX_CLOSURE, 0)
+        with value_reductions.note_omissions():
+            data = value_pickler.dump_plain(contents, _MAX_CLOSURE, 0)
         return data or b"?" + repr([id(content) for content in contents]).encode()
     except (ValueError, value_pickler.TooLarge):  # an empty cell; more than is worth comparing
         return b""
+    except value_pickler.Changing:
+        return b"?" + repr([id(content) for content in contents]).encode()
 
 
 class _DefinitionWriter:
@@ -178,6 +202,8 @@ class _DefinitionWriter:
 
         try:
             self._definitions.encode(thing, refer)
+        except value_pickler.Changing:
+            raise
         except Exception:  # pickling runs the application's code; `_encode` reports the failure
             return []
         return references
@@ -206,11 +232,14 @@ class _DefinitionWriter:
 
         try:
             return Stored(self._definitions.encode(value, refer), tuple(used.values()))
+        except value_pickler.Changing:
+            raise
         except Exception as problem:  # a definition that cannot be stored must not stop the call
             names = ", ".join(_full_name(member) for member in circle)
-            why = f"{type(problem).__name__}: {problem}"[:200]
+            cause = problem.cause if isinstance(problem, value_pickler.NotPicklable) else problem
+            why = f"{type(cause).__name__}: {cause}"[:200]
             digest = problem.digest if isinstance(problem, value_pickler.TooLarge) else ""
-            return Stored(value_pickler.dump_omission(names, why, digest=digest))
+            return Unstored(value_pickler.dump_omission(names, why, digest=digest))
 
 
 def _full_name(thing: Any) -> str:

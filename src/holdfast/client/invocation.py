@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+from holdfast.client.following import deliver, unwrap_arguments
 from holdfast.client.proxy_base import (
     read_alias,
     read_options,
@@ -60,12 +61,19 @@ class Invocation:
             self.on_unpicklable: str | None = None  # None: as the settings say
         else:
             self.kind, self.target, self.alias = "proxy", read_target(proxy), read_alias(proxy)
-            self.on_unpicklable = read_options(proxy).on_unpicklable
+            options = read_options(proxy)
+            self.on_unpicklable = options.on_unpicklable
+            if options.following is not None:
+                self.args, self.kwargs = unwrap_arguments(options.following, args, kwargs)
         self.snapshot = snapshot  # of the target, where no proxy has one
         self.stack = stack  # where a coroutine was made, as JSON; it may be awaited elsewhere
 
     def call(self) -> Any:
         return self.function(*self.args, **self.kwargs)
+
+    def deliver(self, value: Any) -> Any:
+        """What the caller gets when the call returned `value`."""
+        return value if self.proxy is None else deliver(self.proxy, self.name, value)
 
     def change(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -74,6 +82,16 @@ class Invocation:
         changed = copy.copy(self)
         changed.function, changed.args, changed.kwargs = function, args, kwargs
         return changed
+
+    @property
+    def lenient(self) -> bool | None:
+        """Whether the call goes on with a value that cannot be stored; None: as configured."""
+        choice = self.on_unpicklable
+        return None if choice is None else choice == "placeholder"
+
+    @property
+    def full_name(self) -> str:
+        return self.qualname or self.name
 
     def last_snapshot(self) -> Snapshot | None:
         """The target when it was last looked at."""

@@ -20,6 +20,8 @@ from holdfast.client.call_encoder import CallEncoder, PendingCall
 from holdfast.client.call_runner import run
 from holdfast.client.call_sites import CallSite, CallSites
 from holdfast.client.exceptions import DebugServerError
+from holdfast.client.following import deliver
+from holdfast.client.hidden_frames import call_from, hide_module, is_compiled
 from holdfast.client.invocation import Invocation, current_call
 from holdfast.client.lease import Lease
 from holdfast.client.object_state import same_fields
@@ -136,9 +138,13 @@ class LeasedCalls:
                         number = (now + self._clock_offset) // 1000 * 1000 + next(lease.numbers)
                         parent = current_call.get()
                         current_call.set(number)
+                        late: Steps | None = None
                         began = _now()
                         try:
-                            value = function(*args)
+                            if code is None and is_compiled(function):
+                                value = call_from(frame, function, args, {})
+                            else:
+                                value = function(*args)
                         except BaseException as error:
                             outcome = Outcome(None, error, _now() - began)
                             current_call.set(parent)
@@ -146,10 +152,12 @@ class LeasedCalls:
                                 Invocation(proxy, name, qualname, function, args, {}, frame),
                                 *(site, epoch, number, parent, snapshot, outcome),
                             )
+                            del outcome  # it holds the exception, whose traceback holds this frame
                             if late is None:
                                 raise
-                            return run(late)
                         duration = _now() - began
+                        if late is not None:  # outside of the handler, which would be a context
+                            return run(late)
                         current_call.set(parent)
                         if (
                             (
@@ -169,18 +177,12 @@ class LeasedCalls:
                             if len(plain_calls) >= outbox.max_waiting:
                                 outbox.flush_in_caller()
                             return value
+                        outcome = Outcome(value, None, duration)
                         late = self._finish_unusual(
                             Invocation(proxy, name, qualname, function, args, {}, frame),
-                            *(
-                                site,
-                                epoch,
-                                number,
-                                parent,
-                                snapshot,
-                                Outcome(value, None, duration),
-                            ),
+                            *(site, epoch, number, parent, snapshot, outcome),
                         )
-                        return value if late is None else run(late)
+                        return deliver(proxy, name, value) if late is None else run(late)
         invocation = Invocation(proxy, name, qualname, function, args, kwargs, frame)
         return run(self.steps(invocation, site))
 
@@ -206,9 +208,13 @@ class LeasedCalls:
         if pending is None:
             return (yield from StrictCall(self._recorder, invocation).steps())
         invocation.call_id = pending.number
-        outcome = yield invocation
+        outcome: Outcome = yield invocation
         late = self._finish(pending, outcome)
-        return outcome if late is None else (yield from late)
+        if late is not None:
+            return (yield from late)
+        if outcome.error is None:
+            outcome.value = invocation.deliver(outcome.value)
+        return outcome
 
     def _begin(self, invocation: Invocation, site: CallSite | None) -> PendingCall | None:
         """The call before it runs; None if the server has to be asked."""
@@ -238,7 +244,7 @@ class LeasedCalls:
         packed, refused = self._encoder.encode(pending, outcome)
         self.outbox.put(packed)
         if refused is not None:
-            raise refused
+            raise refused from refused.cause
         return None
 
     # -- a rule that came while the call ran ----------------------------------------------------
@@ -253,10 +259,11 @@ class LeasedCalls:
     def _ask_late(self, pending: PendingCall, outcome: Outcome) -> Steps:
         """Report the call in strict mode: that it began, and then how it ended."""
         invocation, take = pending.invocation, self._recorder.snapshots.take
+        # The values were taken once, so that what cannot be stored has been found already.
         values = (*invocation.args, *invocation.kwargs.values())
         with without_interception():
             snapshots = [
-                snapshot or take(value)
+                snapshot or take(value, lenient=True)
                 for snapshot, value in zip(pending.snapshots, values, strict=True)
             ]
         count = len(invocation.args)
@@ -276,3 +283,5 @@ def _reset_after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_after_fork)
+
+hide_module(__name__)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.client.hidden_frames import call_from_caller, hide_module
 from holdfast.client.proxy_base import ProxyBase, is_proxy, target_of
 
 _MAX_DEPTH = 10
@@ -31,7 +32,7 @@ def unwrap(value: Any, depth: int = 0) -> Any:
 
 def call_ufunc(function: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """`__array_ufunc__` without the operand that it is a method of."""
-    return getattr(function, method)(*inputs, **options)
+    return call_from_caller(getattr(function, method), *inputs, **options)
 
 
 def call_function(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -41,3 +42,6 @@ def call_function(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
 
 def real_types(types: Any, target: Any) -> Any:
     return tuple(type(target) if issubclass(cls, ProxyBase) else cls for cls in types)
+
+
+hide_module(__name__)

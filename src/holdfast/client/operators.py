@@ -10,7 +10,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-Binary = Callable[[Any, Any], Any]
+from holdfast.client.hidden_frames import call_from_caller, hide_module
+
+Binary = Callable[..., Any]
 
 _ARITHMETIC: dict[str, Binary] = {
     "add": operator.add,
@@ -51,12 +53,15 @@ _COMPARISONS: dict[str, Binary] = {
 
 
 def _swap_operands(function: Binary) -> Binary:
-    return lambda mine, other: function(other, mine)
+    return lambda mine, other, *more: call_from_caller(function, other, mine, *more)
 
 
 BINARY: dict[str, Binary] = {
     **{f"__{name}__": function for name, function in {**_ARITHMETIC, **_COMPARISONS}.items()},
     **{f"__r{name}__": _swap_operands(function) for name, function in _ARITHMETIC.items()},
-    "__rpow__": _swap_operands(operator.pow),
+    "__pow__": pow,  # it takes a third operand
+    "__rpow__": _swap_operands(pow),
 }
 INPLACE: dict[str, Binary] = {f"__i{name}__": function for name, function in _INPLACE.items()}
+
+hide_module(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.client.hidden_frames import hide_module
 from holdfast.client.value_preview import clean
 
 _MAX_MESSAGE = 10_000  # characters
@@ -19,17 +20,24 @@ class Outcome:
     ) -> None:
         self.value = value
         self.error = error
-        self.nanoseconds = nanoseconds
+        self.nanoseconds = nanoseconds  # None: the call was not made, somebody decided
 
     def deliver(self) -> Any:
         """Return the value, or raise the exception."""
         if self.error is None:
             return self.value
         error, self.error = self.error, None
+        context = error.__context__
         try:
             raise error
+        except BaseException:
+            # `raise` has made what the caller is handling the context. That is right for an
+            # exception that was decided; one that the function raised has its own.
+            if self.nanoseconds is not None:
+                error.__context__ = context
+            raise
         finally:
-            del error  # its traceback holds this frame
+            del error, context  # the traceback holds this frame
 
 
 def exception_name(error: BaseException) -> str:
@@ -44,3 +52,6 @@ def exception_message(error: BaseException) -> str:
         return clean(str(error))[:_MAX_MESSAGE]
     except Exception:  # the exception's own __str__ fails
         return ""
+
+
+hide_module(__name__)

@@ -3,7 +3,8 @@
 There is one class of proxies for each type of target (`proxy_class`). It has the methods and
 special methods that the type has, and no others, so that `callable`, `iter`, `len`, `await` and the
 rest find on a proxy what they would find on the target. All other attributes are those of the
-target. Calls return what the target's return, never proxies.
+target. Calls return what the target's return; only the target itself comes back as the proxy, and
+with `follow=True` other objects as proxies of their own (`following`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import copy
 import operator
 from typing import Any
 
+from holdfast.client.following import deliver_attribute
+from holdfast.client.hidden_frames import hide_module, strip, stripped
 from holdfast.client.proxy_base import (
     ProxyBase,
     interception_off,
@@ -19,6 +22,8 @@ from holdfast.client.proxy_base import (
     read_snapshot,
     read_target,
     target_of,
+    without_interception,
+    write_snapshot,
 )
 from holdfast.client.proxy_methods import intercept_attribute
 from holdfast.client.switch import switch
@@ -32,43 +37,44 @@ class DebugProxy(ProxyBase):
 
     def __getattr__(self, name: str) -> Any:
         target = read_target(self)
-        value = getattr(target, name)
-        if (
-            switch.recorder is None
-            or interception_off.get()
-            or is_proxy(value)
-            or not is_method(type(target), name, value)
-        ):
+        try:
+            value = getattr(target, name)
+        except BaseException as error:
+            strip(error)
+            raise
+        if interception_off.get() or is_proxy(value):
             return value
-        return intercept_attribute(self, name, value)
+        if switch.recorder is not None and is_method(target, name, value):
+            return intercept_attribute(self, name, value)
+        return deliver_attribute(self, name, value)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(read_target(self), name, value)
-
-    def __delattr__(self, name: str) -> None:
-        delattr(read_target(self), name)
-
+    @stripped
     def __dir__(self) -> list[str]:
         return dir(read_target(self))
 
+    @stripped
     def __eq__(self, other: object) -> Any:
         if is_proxy(other) or switch.settings.eq == "transparent":
             return read_target(self) == target_of(other)
         return False
 
+    @stripped
     def __ne__(self, other: object) -> Any:
         if is_proxy(other) or switch.settings.eq == "transparent":
             return read_target(self) != target_of(other)
         return True
 
+    @stripped
     def __hash__(self) -> int:
         return hash(read_target(self))
 
     # A copy or a pickle is the target's: what leaves the application has no proxies in it.
 
+    @stripped
     def __copy__(self) -> Any:
         return copy.copy(read_target(self))
 
+    @stripped
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return copy.deepcopy(read_target(self), memo)
 
@@ -87,10 +93,19 @@ class DebugProxy(ProxyBase):
     @property
     def _cid(self) -> Any:
         """The content id of the target when it was last looked at."""
-        return getattr(read_target(self), "_cid", None) or read_snapshot(self).cid
+        target, snapshot = read_target(self), read_snapshot(self)
+        cid = getattr(target, "_cid", None)
+        if cid is None and snapshot is None and switch.recorder is not None:
+            with without_interception():  # it was followed, and not called yet
+                snapshot = switch.recorder.snapshots.take(target, lenient=True)
+            write_snapshot(self, snapshot)
+        return cid if cid is not None or snapshot is None else snapshot.cid
 
 
 class AsyncDebugProxy(DebugProxy):
     """A stand-in for something with asynchronous methods."""
 
     __slots__ = ()
+
+
+hide_module(__name__)

@@ -11,12 +11,20 @@ from typing import Any
 
 from holdfast.client import numpy_protocol, operators
 from holdfast.client.call_runner import await_call, iterate_call, run
+from holdfast.client.following import call_unrecorded
+from holdfast.client.hidden_frames import hide_module, strip, stripped
 from holdfast.client.invocation import Invocation
 from holdfast.client.proxy_base import interception_off, read_alias, read_target, target_of
 from holdfast.client.recorder import Recorder
 from holdfast.client.strict_call import StrictCall
 from holdfast.client.switch import switch
-from holdfast.client.type_members import bind_special, qualname_of, result_kind
+from holdfast.client.type_members import (
+    bind_special,
+    is_plain_function,
+    is_special,
+    qualname_of,
+    result_kind,
+)
 
 # How calls are made that begin when their result is awaited, by what they give.
 DEFERRED: dict[str, Callable[[Invocation], Any]] = {
@@ -32,13 +40,12 @@ def _intercept(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    depth: int = 2,
 ) -> Any:
-    """Make a call for the frame `depth` above."""
+    """Make a call for the frame three above: a method and what strips its errors are between."""
     recorder = switch.recorder
     if recorder is None or interception_off.get():
-        return function(*args, **kwargs)
-    frame, leased = sys._getframe(depth), recorder.leased_calls
+        return call_unrecorded(proxy, name, function, args, kwargs)
+    frame, leased = sys._getframe(3), recorder.leased_calls
     if leased is not None:
         target = read_target(proxy)
         return leased.run(proxy, target, name, qualname, function, args, kwargs, frame)
@@ -58,10 +65,18 @@ def _defer(
     """Prepare a call for the frame three above; it begins when its result is awaited."""
     recorder = switch.recorder
     if recorder is None or interception_off.get():
-        return function(*args, **kwargs)
+        return call_unrecorded(proxy, name, function, args, kwargs)
     stack = capture_stack(recorder, sys._getframe(3))
     invocation = Invocation(proxy, name, qualname, function, args, kwargs, None, stack=stack)
-    return DEFERRED[kind](invocation)
+    return start_later(kind, invocation)
+
+
+def start_later(kind: str, invocation: Invocation) -> Any:
+    """A coroutine or an asynchronous generator, which has the name of what it stands for."""
+    deferred = DEFERRED[kind](invocation)
+    deferred.__name__ = invocation.name
+    deferred.__qualname__ = invocation.qualname or invocation.name
+    return deferred
 
 
 def capture_stack(recorder: Recorder, frame: types.FrameType) -> str | None:
@@ -90,21 +105,42 @@ _EXAMPLES: dict[str, Any] = {
 class _Function:
     """A plain function that `inspect` takes for one that gives, say, a coroutine.
 
-    It has to be a plain function, because only that sees the frame of its caller.
+    It has to be a plain function, because only that sees the frame of its caller. All other
+    attributes are those of `original`, if that is given.
     """
 
-    def __init__(self, function: Callable[..., Any], kind: str) -> None:
-        self._function = function
-        self.__name__ = self.__qualname__ = function.__name__
-        self.__code__ = _EXAMPLES[kind].__code__
-        self.__defaults__ = self.__kwdefaults__ = None
-        self.__annotations__: dict[str, Any] = {}
+    def __init__(self, function: Callable[..., Any], kind: str, original: Any = None) -> None:
+        fields = self.__dict__
+        fields["_function"], fields["_original"] = function, original
+        if original is None:
+            fields["__name__"] = fields["__qualname__"] = function.__name__
+        if kind in _EXAMPLES:
+            fields["__code__"] = _EXAMPLES[kind].__code__
+            fields["__defaults__"] = fields["__kwdefaults__"] = None
+            fields["__annotations__"] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        original = self.__dict__["_original"]
+        if original is None:
+            raise AttributeError(f"'function' object has no attribute '{name}'")
+        return getattr(original, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        original = self.__dict__["_original"]
+        if original is None or is_special(name):
+            self.__dict__[name] = value
+        else:
+            setattr(original, name, value)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
+        try:
+            return self._function(*args, **kwargs)
+        except BaseException as error:
+            strip(error)
+            raise
 
 
 # -- ordinary methods ------------------------------------------------------------------------------
@@ -123,28 +159,32 @@ def build_method(name: str, qualname: str, kind: str) -> Any:
 
         def generate(self: Any, /, *args: Any, **kwargs: Any) -> Any:
             function = getattr(read_target(self), name)
-            return _intercept(self, name, qualname, function, args, kwargs, 3)
+            return _intercept(self, name, qualname, function, args, kwargs)
 
         return _Function(generate, kind)
 
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         # As `_intercept`, without its frame: methods that call each other need the stack.
-        target = read_target(self)
-        function = getattr(target, name)
-        recorder = switch.recorder
-        if recorder is None or interception_off.get():
-            return function(*args, **kwargs)
-        frame, leased = sys._getframe(1), recorder.leased_calls
-        if leased is not None:
-            return leased.run(self, target, name, qualname, function, args, kwargs, frame)
-        invocation = Invocation(self, name, qualname, function, args, kwargs, frame)
-        return run(StrictCall(recorder, invocation).steps())
+        try:
+            target = read_target(self)
+            function = getattr(target, name)
+            recorder = switch.recorder
+            if recorder is None or interception_off.get():
+                return call_unrecorded(self, name, function, args, kwargs)
+            frame, leased = sys._getframe(1), recorder.leased_calls
+            if leased is not None:
+                return leased.run(self, target, name, qualname, function, args, kwargs, frame)
+            invocation = Invocation(self, name, qualname, function, args, kwargs, frame)
+            return run(StrictCall(recorder, invocation).steps())
+        except BaseException as error:
+            strip(error)
+            raise
 
     return method
 
 
 def intercept_attribute(proxy: Any, name: str, function: Any) -> Any:
-    """A callable that the instance or its module has, rather than its type."""
+    """A method that the instance or its module has, or one that its type has not as a function."""
     qualname, kind = qualname_of(function), result_kind(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -153,8 +193,12 @@ def intercept_attribute(proxy: Any, name: str, function: Any) -> Any:
     def defer(*args: Any, **kwargs: Any) -> Any:
         return _defer(proxy, kind, name, qualname, function, args, kwargs)
 
-    method: Any = _Function(defer, kind) if kind in DEFERRED else call
-    return functools.wraps(function)(method)
+    if kind not in DEFERRED and is_plain_function(getattr(function, "__func__", function)):
+        return functools.wraps(function)(stripped(call))
+    method: Any = _Function(defer if kind in DEFERRED else call, kind, function)
+    if getattr(function, "__self__", None) is read_target(proxy):
+        method.__self__ = proxy
+    return functools.update_wrapper(method, function, updated=())
 
 
 # -- calling the target itself ---------------------------------------------------------------------
@@ -175,20 +219,24 @@ def build_call(kind: str) -> Any:
 
 def _call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     # As `_intercept`, without its frame: a function may call itself through its proxy.
-    target = read_target(self)
-    recorder = switch.recorder
-    if recorder is None or interception_off.get():
-        return target(*args, **kwargs)
-    frame, leased = sys._getframe(1), recorder.leased_calls
-    if type(target) is types.FunctionType:
-        alias, qualname = read_alias(self), target.__qualname__
-        name = target.__name__ if alias is None else alias
-    else:
-        name, qualname = _call_name(self, target), qualname_of(target)  # type: ignore[assignment]
-    if leased is not None:
-        return leased.run(self, target, name, qualname, target, args, kwargs, frame)
-    invocation = Invocation(self, name, qualname, target, args, kwargs, frame)
-    return run(StrictCall(recorder, invocation).steps())
+    try:
+        target = read_target(self)
+        recorder = switch.recorder
+        if recorder is None or interception_off.get():
+            return call_unrecorded(self, "__call__", target, args, kwargs)
+        frame, leased = sys._getframe(1), recorder.leased_calls
+        if type(target) is types.FunctionType:
+            alias, qualname = read_alias(self), target.__qualname__
+            name = target.__name__ if alias is None else alias
+        else:
+            name, qualname = _call_name(self, target), qualname_of(target)  # type: ignore[assignment]
+        if leased is not None:
+            return leased.run(self, target, name, qualname, target, args, kwargs, frame)
+        invocation = Invocation(self, name, qualname, target, args, kwargs, frame)
+        return run(StrictCall(recorder, invocation).steps())
+    except BaseException as error:
+        strip(error)
+        raise
 
 
 def _call_name(proxy: Any, target: Any) -> str:
@@ -214,6 +262,7 @@ def await_target(self: Any, /) -> Any:
 def build_special(name: str, qualname: str, unwraps: bool = False) -> Any:
     """A special method. `unwraps`: its arguments may be proxies, and the target's need targets."""
 
+    @stripped
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         target = read_target(self)
         if unwraps:
@@ -232,14 +281,16 @@ def build_async_special(name: str, qualname: str) -> Any:
 
 
 def build_operator(name: str, qualname: str, operate: operators.Binary) -> Any:
-    def method(self: Any, other: Any, /) -> Any:
+    @stripped
+    def method(self: Any, /, *others: Any) -> Any:
         function = functools.partial(operate, read_target(self))
-        return _intercept(self, name, qualname, function, (target_of(other),), {})
+        return _intercept(self, name, qualname, function, tuple(map(target_of, others)), {})
 
     return method
 
 
 def build_inplace(name: str, qualname: str, operate: operators.Binary) -> Any:
+    @stripped
     def method(self: Any, other: Any, /) -> Any:
         target = read_target(self)
         function = functools.partial(operate, target)
@@ -250,6 +301,7 @@ def build_inplace(name: str, qualname: str, operate: operators.Binary) -> Any:
 
 
 def build_bytes(qualname: str) -> Any:
+    @stripped
     def method(self: Any, /) -> bytes:
         function = functools.partial(bytes, read_target(self))
         result: bytes = _intercept(self, "__bytes__", qualname, function, (), {})
@@ -259,6 +311,7 @@ def build_bytes(qualname: str) -> Any:
 
 
 def _build_array_ufunc(name: str, qualname: str) -> Any:
+    @stripped
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         args, kwargs = numpy_protocol.unwrap(args), numpy_protocol.unwrap(kwargs)
         return _intercept(self, name, qualname, numpy_protocol.call_ufunc, args, kwargs)
@@ -267,6 +320,7 @@ def _build_array_ufunc(name: str, qualname: str) -> Any:
 
 
 def _build_array_function(name: str, qualname: str) -> Any:
+    @stripped
     def method(self: Any, function: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
         kinds = numpy_protocol.real_types(kinds, read_target(self))
         unwrapped = (numpy_protocol.unwrap(args), numpy_protocol.unwrap(kwargs))
@@ -280,3 +334,5 @@ ARRAY_BUILDERS = {
     "__array_ufunc__": _build_array_ufunc,
     "__array_function__": _build_array_function,
 }
+
+hide_module(__name__)

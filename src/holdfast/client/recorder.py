@@ -28,8 +28,8 @@ from holdfast.client.exceptions import (
 from holdfast.client.function_registry import (
     FunctionRegistry,
     clean_text,
+    describe_function,
     describe_origin,
-    signature_of,
 )
 from holdfast.client.http_client import HttpClient, Reply
 from holdfast.client.snapshots import Snapshots, cid_of
@@ -102,6 +102,7 @@ class Recorder:
             "python": sys.executable,
             "version": holdfast.__version__,
             "mode": self.settings.mode,
+            "checks": True,
             **_describe_program(),
         }
         reply = self._ask("POST", "/api/call/session", json.dumps(application).encode())
@@ -146,12 +147,18 @@ class Recorder:
         """Tell the server of a callable, once; it may then replace others."""
         if self.functions.has(name, function):
             return
-        signature = signature_of(function)
-        fields = {"name": name, "signature": signature, "alias": alias, "target_cid": cid}
+        described = describe_function(function)
+        fields = {
+            "name": name,
+            "signature": described.signature,
+            "parameters": described.parameters,
+            "alias": alias,
+            "target_cid": cid,
+        }
         reply = self._post("/api/call/register", {**fields, **describe_origin(function)})
         if reply.status not in _UNSUPPORTED:
             self.parse_answer(reply)
-        self.functions.add(name, function, signature)
+        self.functions.add(name, function, described.signature)
 
     # -- requests ---------------------------------------------------------------------------
 

@@ -12,17 +12,18 @@ from __future__ import annotations
 import hashlib
 import pickle
 import sys
+import time
 import types
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.client import definitions, value_pickler
+from holdfast.client import definitions, storage_refusals, value_pickler, value_reductions
 from holdfast.client.definitions import Definitions, Stored
 from holdfast.client.exceptions import DebugSerializationError
 from holdfast.client.identities import identify
 from holdfast.client.proxy_base import target_of
-from holdfast.client.value_pickler import ONE_SHOT
 from holdfast.client.value_preview import preview_text
+from holdfast.probe.lazy_values import ONE_SHOT
 
 MAX_BYTES = 16 << 20
 
@@ -40,14 +41,14 @@ _FIXED_BY_NAME = {
 _SMALL_TYPES = frozenset((int, str, bool, type(None), bytes))
 _MAX_SMALL = 10_000
 _MAX_PARTS = 16  # of a tuple; looking at more costs as much as pickling it
-_RUNNING = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
-_RUNNING_MARKERS = frozenset(ONE_SHOT[cls] for cls in _RUNNING)
+_PAUSES = (0.0, 0.001, 0.01)  # seconds, before a value that others change is tried again
+_RETRY_SHARE = 50  # what could not be stored is tried again after so many times what it took
 
 
 class Snapshot(Stored):
     """One value at one moment."""
 
-    __slots__ = ("fixed", "limit", "marker", "packed", "state", "why")
+    __slots__ = (*("fixed", "is_partial", "limit", "marker", "packed", "retry_at", "state", "why"),)
 
     def __init__(
         self,
@@ -62,7 +63,13 @@ class Snapshot(Stored):
         self.packed: tuple[int, bytes] | None = None  # length and bytes in a batch, if it is small
         self.state: tuple[Any, ...] | None = None  # the fields of an ordinary object, if plain
         self.why = ""  # the marker's reason, in words
+        self.is_partial = False  # the bytes restore the value without what the marker names
+        self.retry_at: float | None = None  # when it is to be tried again, if it was not stored
         self.limit = 0  # of bytes, if the value is too large for it
+
+    def is_due(self) -> bool:
+        """Whether it is time to try again to store the value."""
+        return self.retry_at is not None and time.monotonic() >= self.retry_at
 
 
 class Snapshots:
@@ -79,53 +86,63 @@ class Snapshots:
             self._max_bytes = self.definitions.max_bytes = max_bytes
             self._small.clear()
 
-    def take(self, value: Any, *, lenient: bool = False) -> Snapshot:
-        """The value now. Unless `lenient`, one that cannot be stored is an error."""
+    def take(self, value: Any, *, lenient: bool | None = None) -> Snapshot:
+        """The value now. Unless `lenient`, one that cannot be stored is an error.
+
+        None: as configured. What another thread changes meanwhile is tried again.
+        """
         value = target_of(value)
         if type(value) in _SMALL_TYPES:
             return self._take_small(value)
         if type(value) in ONE_SHOT:
-            return _build_marked(value, ONE_SHOT[type(value)], "it is used up by reading it")
+            kind = ONE_SHOT[type(value)]
+            return _build_marked(value, kind, value_reductions.describe_reason(kind))
+        began = time.monotonic()
         try:
-            data, needs = self._encode(value)
+            return self._take_steady(value)
         except value_pickler.TooLarge as problem:
             return self._build_too_large(value, problem.size, problem.digest)
-        except value_pickler.NotCopyable as problem:
-            return _build_marked(value, problem.kind, str(problem))
+        except value_pickler.Changing:
+            return _build_marked(value, "changing", "other threads change it all the time", began)
         except Exception as problem:  # pickling runs code of the application's classes
             if isinstance(problem, RecursionError) and _is_stack_full():
                 raise  # the application's own error: it is not the value that is too deep
-            if lenient or self._placeholders:
-                return _build_marked(value, "unpicklable", describe_error(problem))
-            raise DebugSerializationError(
-                f"a {type(value).__name__} cannot be stored: {describe_error(problem)}"
-            ) from problem
-        return Snapshot(data, needs, is_fixed(value))
+            used_up = _one_shot_kind(value)
+            if used_up is not None:
+                why = value_reductions.describe_reason(used_up)
+                return _build_marked(value, used_up, why, began)
+            refused = storage_refusals.build_error(value, problem)
+            if self._placeholders if lenient is None else lenient:
+                return _build_marked(value, "unpicklable", refused.reason, began)
+            raise refused from refused.cause
 
-    def take_argument(self, value: Any) -> Snapshot:
-        """A traceback passes, because `__exit__` is given one; a running generator does not."""
-        if type(value) in _RUNNING and not self._placeholders:
-            raise DebugSerializationError(f"a {type(value).__name__} cannot be stored")
-        snapshot = self.take(value)
-        if snapshot.marker in _RUNNING_MARKERS and not self._placeholders:
-            raise DebugSerializationError(
-                f"a {type(value).__name__} cannot be stored: {snapshot.why}"
-            )
+    def _take_steady(self, value: Any) -> Snapshot:
+        for seconds in _PAUSES:
+            try:
+                return self._take_once(value)
+            except value_pickler.Changing:
+                time.sleep(seconds)
+        return self._take_once(value)
+
+    def _take_once(self, value: Any) -> Snapshot:
+        with value_reductions.note_omissions() as kinds:
+            data, needs = self._encode(value)
+        if not kinds:
+            return Snapshot(data, needs, is_fixed(value))
+        snapshot = Snapshot(data, needs, False, kinds[0])
+        snapshot.is_partial = True
         return snapshot
 
     def take_outcome(
-        self, value: Any, error: BaseException | None
+        self, value: Any, error: BaseException | None, lenient: bool | None = None
     ) -> tuple[Snapshot, DebugSerializationError | None]:
         """What a call returned or raised, and the error if it cannot be stored."""
         if error is not None:  # it must reach its handler, whatever it carries
             return self.take(error, lenient=True), None
         try:
-            return self.take(value), None
+            return self.take(value, lenient=lenient), None
         except DebugSerializationError as refused:
-            kind = _one_shot_kind(value)
-            return _build_marked(
-                value, kind or "unpicklable", str(refused)
-            ), None if kind else refused
+            return _build_marked(value, "unpicklable", refused.reason), refused
 
     def _take_small(self, value: Any) -> Snapshot:
         """Numbers and words occur often; each is pickled and hashed once."""
@@ -156,35 +173,35 @@ class Snapshots:
         if before.fixed:
             return None
         value = target_of(value)
-        if before.marker is not None:
+        if before.marker is not None and not before.is_partial:
             return self._retake_marked(before, value)
         if not before.needs and value_pickler.is_same(value, before.data):
             return None
-        try:
-            data, needs = self._encode(value)
-        except Exception:  # `take` knows what to make of each error
-            return self.take(value, lenient=True)
-        if data == before.data:
-            return None
-        return Snapshot(data, needs)
+        after = self.take(value, lenient=True)
+        return None if after.data == before.data else after
 
     def _retake_marked(self, before: Snapshot, value: Any) -> Snapshot | None:
         if before.why:
             after = _build_marked(value, str(before.marker), before.why)
+            after.retry_at = before.retry_at
         else:
             after = self.take(value, lenient=True)
         return None if after.data == before.data else after
 
-    def take_current(self, before: Snapshot | None, value: Any) -> Snapshot:
+    def take_current(
+        self, before: Snapshot | None, value: Any, lenient: bool | None = None
+    ) -> Snapshot:
         """The snapshot of `value`, which is `before` if nothing has changed."""
         if before is None or (before.marker == "too_large" and not before.fixed):
-            return self.take(value)
-        if not self.fits_limit(before):
-            return self.take(value)
+            return self.take(value, lenient=lenient)
+        if not self.fits_limit(before) or before.is_due():
+            return self.take(value, lenient=lenient)
         after = self.retake(before, value)
         if after is None:
             return before
-        return after if before.marker is None else self.take(value)
+        if before.is_partial or before.marker is None:
+            return after
+        return self.take(value, lenient=lenient)
 
     def fits_limit(self, snapshot: Snapshot) -> bool:
         """Whether it would be the same with the limit that there is now."""
@@ -252,8 +269,11 @@ def _one_shot_kind(value: Any) -> str | None:
     return "iterator" if hasattr(cls, "__next__") else None
 
 
-def _build_marked(value: Any, marker: str, why: str) -> Snapshot:
-    """Identifies a value that is not stored, and its state as far as its preview shows it."""
+def _build_marked(value: Any, marker: str, why: str, began: float | None = None) -> Snapshot:
+    """Identifies a value that is not stored, and its state as far as its preview shows it.
+
+    `began`: when the attempt to store it did. The longer it took, the later is the next.
+    """
     digest = identify(value)
     fixed = type(value) in ONE_SHOT
     if not fixed:
@@ -262,6 +282,9 @@ def _build_marked(value: Any, marker: str, why: str) -> Snapshot:
     data = value_pickler.dump_omission(type(value).__name__, why, None, digest)
     snapshot = Snapshot(data, (), fixed, marker)
     snapshot.why = why
+    if began is not None:
+        now = time.monotonic()
+        snapshot.retry_at = now + _RETRY_SHARE * (now - began)
     return snapshot
 
 
@@ -270,12 +293,3 @@ def _is_stack_full() -> bool:
     while frame.f_back is not None:
         frame, depth = frame.f_back, depth + 1
     return depth > sys.getrecursionlimit() // 2
-
-
-def describe_error(problem: BaseException) -> str:
-    try:
-        text = str(problem)
-    except Exception:  # the exception's own __str__ fails
-        text = ""
-    name = type(problem).__name__
-    return f"{name}: {text[:300]}" if text else name

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
-from holdfast.client import decision_effects, stacks
+from holdfast.client import decision_effects, stacks, storage_refusals
 from holdfast.client.call_hold import Hold
-from holdfast.client.exceptions import DebugError, DebugProtocolError, DebugServerError
+from holdfast.client.decision_effects import Plan
+from holdfast.client.exceptions import (
+    DebugError,
+    DebugProtocolError,
+    DebugSerializationError,
+    DebugServerError,
+)
+from holdfast.client.function_registry import Description
 from holdfast.client.invocation import Invocation, current_call_id, current_task_name
 from holdfast.client.outcome import Outcome, exception_message, exception_name
 from holdfast.client.proxy_base import without_interception
@@ -40,13 +47,14 @@ class CallValues:
 
 
 class StrictCall:
-    __slots__ = ("_call_id", "_invocation", "_recorder", "_values")
+    __slots__ = ("_call_id", "_described", "_invocation", "_recorder", "_values")
 
     def __init__(self, recorder: Recorder, invocation: Invocation) -> None:
         self._recorder = recorder
         self._invocation = invocation
         self._call_id = ""
         self._values: CallValues
+        self._described: Description
 
     def steps(self) -> Steps:
         """Everything from the question to the report."""
@@ -55,21 +63,25 @@ class StrictCall:
             decision = self._ask()
         invocation = self._invocation
         action = ""
+        carry_out = self._plan_before
+        step: Invocation | Outcome = invocation
         try:
             while decision.get("action") == "poll":
-                decision = yield Hold(self._recorder, self._call_id, decision, invocation.frame)
+                hold = self._hold(decision, self._plan_before)
+                decision, carry_out = (yield hold), hold.carry_out
             action = str(decision.get("action"))
-            with without_interception():
-                plan = decision_effects.decide_before(self._recorder, decision, invocation)
+            if action != "continue":
+                with without_interception():
+                    step = carry_out(decision).step
         except DebugServerError:
             raise  # nobody is there to be told
         except BaseException as problem:  # the call is not made; the server is told why
             self._report(Outcome(error=problem), None, action)
             raise
-        if isinstance(plan, Outcome):
-            outcome, executed = plan, None
+        if isinstance(step, Outcome):
+            outcome, executed = step, None
         else:
-            outcome, executed = (yield plan), plan
+            outcome, executed = (yield step), step
         return (yield from self._end(outcome, executed, action))
 
     def steps_after(self, values: CallValues, call_id: str, outcome: Outcome) -> Steps:
@@ -81,45 +93,78 @@ class StrictCall:
         return (yield from self._end(outcome, self._invocation, ""))
 
     def _end(self, outcome: Outcome, executed: Invocation | None, action: str) -> Steps:
-        recorder, invocation = self._recorder, self._invocation
         answer = self._report(outcome, executed, action)
+        if answer.get("action") is not None:
+            outcome = yield from self._decide_end(answer, outcome)
+        if outcome.error is None:
+            outcome.value = self._invocation.deliver(outcome.value)
+        return outcome
+
+    def _decide_end(self, answer: Answer, outcome: Outcome) -> Steps:
+        """How the call ends by a decision, made at a hold or by a breakpoint beforehand."""
+        recorder, invocation = self._recorder, self._invocation
+
+        def carry_out(decision: Answer) -> Plan:
+            return decision_effects.plan_after(recorder, decision, outcome, invocation)
+
+        plan = carry_out
         try:
             while answer.get("action") == "poll":
-                answer = yield Hold(recorder, self._call_id, answer, invocation.frame)
+                hold = self._hold(answer, carry_out)
+                answer, plan = (yield hold), hold.carry_out
         except DebugServerError:
             raise  # nobody is there to be told
         except BaseException:  # whatever ended the wait, the hold must not stay open
             with without_interception():
                 recorder.abandon_hold(self._call_id)
             raise
-        if answer.get("action") is not None:  # decided at a hold, or by a breakpoint beforehand
-            with without_interception():
-                outcome = decision_effects.decide_after(recorder, answer, outcome, invocation)
-        return outcome
+        with without_interception():
+            step = plan(answer).step
+        return step if isinstance(step, Outcome) else outcome
+
+    def _hold(self, answer: Answer, plan: Callable[[Answer], Plan]) -> Hold:
+        return Hold(self._recorder, self._call_id, answer, self._invocation.frame, plan)
+
+    def _plan_before(self, decision: Answer) -> Plan:
+        return decision_effects.plan_before(self._recorder, decision, self._invocation)
 
     # -- the question ---------------------------------------------------------------------------
 
     def _take_values(self) -> None:
         invocation, snapshots = self._invocation, self._recorder.snapshots
-        self._values = CallValues(
-            snapshots.take_current(invocation.last_snapshot(), invocation.target),
-            [snapshots.take_argument(value) for value in invocation.args],
-            {name: snapshots.take_argument(value) for name, value in invocation.kwargs.items()},
-        )
+        lenient, take = invocation.lenient, snapshots.take
+        target: Snapshot | None = None
+        args: list[Snapshot] = []
+        kwargs: dict[str, Snapshot] = {}
+        try:
+            target = snapshots.take_current(invocation.last_snapshot(), invocation.target, lenient)
+            for value in invocation.args:
+                args.append(take(value, lenient=lenient))
+            for name, value in invocation.kwargs.items():
+                kwargs[name] = take(value, lenient=lenient)
+        except DebugSerializationError as refused:
+            place: int | str | None = None  # of the value that refused
+            if target is not None and len(args) < len(invocation.args):
+                place = len(args)
+            elif target is not None:
+                place = list(invocation.kwargs)[len(kwargs)]
+            raise name_refused(refused, invocation, place) from refused.cause
+        self._values = CallValues(target, args, kwargs)
 
     def _ask(self, began: str | None = None) -> Answer:
         """Tell the server of the call, and return what it decides. `began`: its id if it ran."""
         invocation, recorder, values = self._invocation, self._recorder, self._values
         thread = threading.current_thread()
+        described = self._described = recorder.functions.describe(
+            invocation.function, type(invocation.target), invocation.name
+        )
         fields = {
             "method_name": clean(invocation.name),
             "target_cid": values.target.cid,
             "call_type": invocation.kind,
             "alias": None if invocation.alias is None else clean(invocation.alias),
             "qualname": invocation.qualname,
-            "signature": recorder.functions.signature(
-                invocation.function, type(invocation.target), invocation.name
-            ),
+            "signature": described.signature,
             "thread": {"id": thread.ident, "name": clean(thread.name)},
             "task": current_task_name(),
             "parent_call_id": current_call_id(),
@@ -140,6 +185,7 @@ class StrictCall:
         for field in ("call_id", "action"):
             if not isinstance(answer.get(field), str) or not answer[field]:
                 raise DebugProtocolError(f"the server's answer to a call has no {field}")
+        described.sent_to = recorder.session_id
         self._call_id = invocation.call_id = answer["call_id"]
         invocation.remember(values.target)
         return answer
@@ -156,6 +202,9 @@ class StrictCall:
                 for name, snapshot in values.kwargs.items()
             },
         }
+        session_id = self._recorder.session_id
+        if session_id is not None and self._described.sent_to != session_id:
+            fields["parameters"] = self._described.parameters
         target = parcel.item(values.target, invocation.target)
         if len(target) > 1:
             fields["target"] = target
@@ -170,7 +219,8 @@ class StrictCall:
         """Tell the server how the call ended. If that fails, the result is still delivered."""
         recorder, error = self._recorder, outcome.error
         with without_interception():
-            result, refused = recorder.snapshots.take_outcome(outcome.value, error)
+            lenient = self._invocation.lenient
+            result, refused = recorder.snapshots.take_outcome(outcome.value, error, lenient)
             changes = self._find_changes(executed)
             fields: dict[str, Any] = {
                 "call_id": self._call_id,
@@ -194,7 +244,8 @@ class StrictCall:
                 logger.exception("the end of call %s could not be reported", self._call_id)
                 answer = {}
         if refused is not None:
-            raise refused
+            name = self._invocation.full_name
+            raise storage_refusals.name_result(refused, name) from refused.cause
         return answer
 
     def _find_changes(self, executed: Invocation | None) -> Changes:
@@ -221,6 +272,16 @@ class StrictCall:
         if changes and changes[-1][0] == "target":
             invocation.remember(changes[-1][2])
         return changes
+
+
+def name_refused(
+    refused: DebugSerializationError, invocation: Invocation, place: int | str | None
+) -> DebugSerializationError:
+    """The error, with the name of the value: that of an argument, or the target if None."""
+    name = invocation.full_name
+    if place is None:
+        return storage_refusals.name_target(refused, name)
+    return storage_refusals.name_argument(refused, invocation.function, name, place)
 
 
 def _pack_outcome(

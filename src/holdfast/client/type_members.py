@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.client.hidden_frames import hide_module
 from holdfast.client.proxy_base import without_interception
 
 # Past any metaclass, which may answer otherwise.
@@ -15,6 +17,11 @@ _read_mro: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _read_dict: Callable[[type], Any] = type.__dict__["__dict__"].__get__
 
 PROPERTIES = (property, functools.cached_property)
+_ROUTINES = (
+    *(types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType),
+    *(types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType),
+)
+_KNOWN_ATTRIBUTES = frozenset(("__wrapped__", "__isabstractmethod__"))
 FIELDS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
@@ -51,11 +58,58 @@ def is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def is_method(cls: type, name: str, value: Any) -> bool:
-    """Whether the attribute `value`, of an instance of `cls`, is something to call."""
-    if is_special(name) or isinstance(value, type) or not callable(value):
+def is_routine(cls: type) -> bool:
+    """Whether objects of this type are functions or methods, whatever they are written in."""
+    if issubclass(cls, _ROUTINES):
+        return True
+    if issubclass(cls, functools.partial) or not hasattr(cls, "__get__"):
         return False
-    return not isinstance(find_member(cls, name)[1], PROPERTIES)
+    # Others bind as functions do: those of Cython or numba, and what `lru_cache` makes.
+    call = find_member(cls, "__call__")[1]
+    return type(call) is types.WrapperDescriptorType and not hasattr(cls, "__set__")
+
+
+def own_fields(target: Any) -> Any:
+    """The attributes of the object itself, past any `__getattribute__`; it may have none."""
+    try:
+        return object.__getattribute__(target, "__dict__")
+    except AttributeError:
+        return {}
+
+
+def is_method(target: Any, name: str, value: Any) -> bool:
+    """Whether the attribute `value` of the target is one of its methods.
+
+    A callable object that the attribute holds is none: it stays that object.
+    """
+    if is_special(name) or not callable(value) or issubclass(type(value), type):
+        return False
+    is_there, member = find_member(type(target), name)
+    if is_there and isinstance(member, PROPERTIES):
+        return False
+    if is_routine(type(value)):
+        return True
+    return is_there and _makes_methods(member) and name not in own_fields(target)
+
+
+def _makes_methods(member: Any) -> bool:
+    """Whether a class has it in place of a function: something to call that binds to instances."""
+    cls = type(member)
+    if issubclass(cls, (functools.partialmethod, functools.singledispatchmethod)):
+        return True
+    if issubclass(cls, functools.partial) and sys.version_info < (3, 14):
+        return False  # it has `__get__` in 3.13, but only to warn
+    if issubclass(cls, (type, *FIELDS)) or hasattr(cls, "__set__"):
+        return False
+    return hasattr(cls, "__get__") and callable(unwrap_method(member))
+
+
+def is_plain_function(member: Any) -> bool:
+    """Whether it is a function without attributes of its own, which a method can stand for."""
+    function = unwrap_method(member)
+    if type(function) is types.FunctionType:
+        return not (function.__dict__.keys() - _KNOWN_ATTRIBUTES)
+    return issubclass(type(function), _ROUTINES)
 
 
 def qualname_of(function: Any) -> str | None:
@@ -91,3 +145,6 @@ def _passes(function: Any, test: Callable[[Any], bool]) -> bool:
     """Whether the function, or the `__call__` of its type, passes the test."""
     with without_interception():
         return test(function) or test(find_member(type(function), "__call__")[1])
+
+
+hide_module(__name__)

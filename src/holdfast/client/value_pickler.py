@@ -17,22 +17,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.client import rebuilding
+from holdfast.client import rebuilding, value_reductions
 from holdfast.client.references import Look, Omitted, Reference, resolve_with, stored
 
 PROTOCOL = 5
 
 # In the names that no other process finds: `__main__`, `__mp_main__`.
 _PRIVATE_MODULE = b"_main__"
-
-# Values that are used up by reading them, or belong to one process. A record names them only.
-ONE_SHOT: dict[type, str] = {
-    types.GeneratorType: "generator",
-    types.CoroutineType: "coroutine",
-    types.AsyncGeneratorType: "async_generator",
-    types.TracebackType: "traceback",
-    types.FrameType: "frame",
-}
 
 Refer = Callable[[Any], "str | None"]
 
@@ -50,12 +41,17 @@ class TooLarge(Exception):
         self.digest = digest
 
 
-class NotCopyable(Exception):
-    """The value contains something that is used up by reading it, or belongs to one process."""
+class NotPicklable(Exception):
+    """Not even dill could: why, and the objects from the value down to the one that refused."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(f"there is a {kind.replace('_', ' ')} in it")
-        self.kind = kind
+    def __init__(self, cause: BaseException, objects: list[Any]) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+        self.objects = objects
+
+
+class Changing(Exception):
+    """Another thread changed the value while it was pickled. It may be still the next time."""
 
 
 class _Sink:
@@ -106,10 +102,13 @@ def dump_plain(value: Any, limit: int, max_excess: int = _MAX_EXCESS) -> bytes |
     """C pickle's bytes; None if another process could not load them."""
     sink = _Sink(limit, max_excess)
     try:
-        pickle.Pickler(sink, PROTOCOL).dump(value)
+        value_reductions.table.refresh()
+        _PlainPickler(sink, PROTOCOL).dump(value)
     except TooLarge:
         raise
-    except Exception:  # pickling runs the value's own code; dill may still manage
+    except Exception as problem:  # pickling runs the value's own code; dill may still manage
+        if _is_changing(problem):
+            raise Changing from problem
         return None
     data = sink.bytes()
     return None if _PRIVATE_MODULE in data else data
@@ -140,7 +139,7 @@ def is_same(value: Any, data: bytes) -> bool:
     """Whether C pickle writes exactly these bytes. False is no proof that the value has changed."""
     sink = _Comparison(data)
     try:
-        pickle.Pickler(sink, PROTOCOL).dump(value)
+        _PlainPickler(sink, PROTOCOL).dump(value)
     except Exception:  # it has changed, or the value's own code fails
         return False
     return sink.at == len(data)
@@ -156,7 +155,9 @@ def dump_referring(
         return sink.bytes()
     except TooLarge:
         raise
-    except Exception:  # C pickle cannot do it, for any reason: dill may
+    except Exception as problem:  # C pickle cannot do it, for any reason: dill may
+        if _is_changing(problem):
+            raise Changing from problem
         if sink.is_over:  # dill would take minutes, to no use
             raise sink.too_large() from None
         return dump_definitions(value, limit, refer, is_private)
@@ -167,11 +168,32 @@ def dump_definitions(
 ) -> bytes:
     """dill's bytes, in which private functions and classes are written out."""
     sink = _Sink(limit)
-    _dill_pickler()(sink, refer, is_private).dump(value)
+    pickler = _dill_pickler()(sink, refer, is_private)
+    try:
+        pickler.dump(value)
+    except (TooLarge, RecursionError):
+        raise
+    except Exception as problem:  # pickling runs the value's own code
+        if _is_changing(problem):
+            raise Changing from problem
+        failure = pickler.failure
+        is_known = failure is not None and failure[0] is problem
+        raise NotPicklable(problem, failure[1] if is_known else [value]) from problem
     return sink.bytes()
 
 
-class _ReferringPickler(pickle.Pickler):
+def _is_changing(problem: BaseException) -> bool:
+    """`dictionary changed size during iteration` and its like, for sets, lists and deques."""
+    if isinstance(problem, Changing):
+        return True
+    return isinstance(problem, RuntimeError) and "during iteration" in str(problem)
+
+
+class _PlainPickler(pickle.Pickler):
+    dispatch_table = value_reductions.table
+
+
+class _ReferringPickler(_PlainPickler):
     def __init__(self, sink: _Sink, refer: Refer) -> None:
         super().__init__(sink, PROTOCOL)
         self._refer = refer
@@ -195,6 +217,19 @@ def _dill_pickler() -> Any:
             self._refer_to = refer
             self._is_private = is_private
             self._reductions = rebuilding.Reductions()
+            self._path: list[Any] = []
+            self.failure: tuple[BaseException, list[Any]] | None = None
+
+        def save(self, obj: Any, save_persistent_id: bool = True) -> None:
+            self._path.append(obj)
+            try:
+                super().save(obj, save_persistent_id)
+            except Exception as problem:
+                if self.failure is None or self.failure[0] is not problem:
+                    self.failure = problem, list(self._path)
+                raise
+            finally:
+                self._path.pop()
 
         def reducer_override(self, obj: Any) -> Any:
             cls = type(obj)
@@ -205,8 +240,8 @@ def _dill_pickler() -> Any:
                 if cid is not None:
                     return stored, (cid,)
                 return self._reductions.reduce(obj) if self._is_private(obj) else NotImplemented
-            if cls in ONE_SHOT:
-                raise NotCopyable(ONE_SHOT[cls])
+            if value_reductions.is_special(cls):
+                return value_reductions.table[cls](obj)
             if cls.__module__ == "dataclasses":
                 return rebuilding.sentinel_name(obj) or NotImplemented
             return NotImplemented
@@ -217,6 +252,11 @@ def _dill_pickler() -> Any:
 def dump_omission(type_name: str, why: str, size: int | None = None, digest: str = "") -> bytes:
     """Bytes that load as an `Omitted`, which describes what is not stored."""
     return pickle.dumps(Omitted(type_name, why, size, digest), PROTOCOL)
+
+
+def has_omissions(data: bytes) -> bool:
+    """Whether what these bytes load as has an `Omitted` in it."""
+    return Omitted.__module__.encode() in data and Omitted.__name__.encode() in data
 
 
 class _Part:

@@ -39,40 +39,56 @@ def preview_text(value: Any) -> str:
 
 def _describe(value: Any, limits: previews.Limits) -> Preview:
     try:
-        text = previews.Preview(limits).text(value)
+        text = previews.Preview(limits, evaluates=False).text(value)
         length = introspection.length(value)
     except Exception as problem:  # the value's own code may raise anything; the reader gets a text
         text, length = f"<cannot be shown: {type(problem).__name__}>", None
     preview: Preview = {"text": text, "type": introspection.type_name(type(value))}
     if length is not None:
         preview["length"] = length
-    if _is_plain(value, [_MAX_ITEMS]):
-        preview["json"] = value
+    try:
+        preview["json"] = _copy_plain(value, [_MAX_ITEMS])
+    except (_NotPlain, RuntimeError):  # another thread may change it; it goes without
+        pass
     return preview
 
 
-def _is_plain(value: Any, room: list[int]) -> bool:
-    """Whether JSON can hold exactly this value. `room` is how many more parts may come."""
+class _NotPlain(Exception):
+    """JSON cannot hold the value, or not exactly."""
+
+
+def _copy_plain(value: Any, room: list[int]) -> Any:
+    """The value, if JSON can hold exactly this. `room` is how many more parts may come.
+
+    A list or dict is copied, because another thread may change it before it is encoded.
+    """
     room[0] -= 1
     if room[0] < 0:
-        return False
+        raise _NotPlain
     cls = type(value)
     if value is None or cls is bool:
-        return True
+        return value
     if cls is int:
-        return bool(-_INT_END <= value < _INT_END)
-    if cls is float:
-        return math.isfinite(value)
-    if cls is str:
-        return len(value) <= _MAX_TEXT and _is_encodable(value)
-    if cls is list:
-        return len(value) <= _MAX_ITEMS and all(_is_plain(item, room) for item in value)
-    if cls is dict:
-        return len(value) <= _MAX_ITEMS and all(
-            type(key) is str and _is_plain(key, room) and _is_plain(item, room)
-            for key, item in value.items()
-        )
-    return False
+        is_plain = -_INT_END <= value < _INT_END
+    elif cls is float:
+        is_plain = math.isfinite(value)
+    elif cls is str:
+        is_plain = len(value) <= _MAX_TEXT and _is_encodable(value)
+    elif cls is list and len(value) <= _MAX_ITEMS:
+        return [_copy_plain(item, room) for item in value]
+    elif cls is dict and len(value) <= _MAX_ITEMS:
+        return {_copy_key(key, room): _copy_plain(item, room) for key, item in value.items()}
+    else:
+        is_plain = False
+    if not is_plain:
+        raise _NotPlain
+    return value
+
+
+def _copy_key(key: Any, room: list[int]) -> Any:
+    if type(key) is not str:
+        raise _NotPlain
+    return _copy_plain(key, room)
 
 
 def _is_encodable(text: str) -> bool:

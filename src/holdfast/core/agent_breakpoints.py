@@ -7,7 +7,9 @@ failed. A breakpoint belongs to some of them, may have a condition, and counts i
     {"on": "pattern", "regex": "rm -rf"}    {"on": "error"}    {"on": "tokens", "count": 50000}
     {"on": "condition", "condition": "tool == 'shell' and 'sudo' in input['command']"}
 
-A condition is a filter (`core.filters`) over the names in `NAMES`.
+Each may name the `lane` that it is for. `iteration` counts the model calls of one lane: without a
+name, the first lane to get there is held. A condition is a filter (`core.filters`) over the names
+in `CONDITION_NAMES`.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ CONDITION_NAMES = ("at", "tool", "model", "input", "iteration", "tokens", "error
 _MAX_REGEX = 1000
 _FEW = 16  # repetitions that are as good as none
 # What the other shape calls `condition`, under the name that this one has for it.
-_MAIN_FIELD = {
+MAIN_FIELD = {
     "tool": "name",
     "model": "name",
     "error": "name",
@@ -52,6 +54,8 @@ class Moment:
     texts: Callable[[], Sequence[str]]
     error: dict[str, str] | None = None
     lane: str = "main"
+    rule_actions: tuple[str, ...] = ("hold", "deny", "allow")
+    """The actions of rules that count here: a replay does not ask again."""
 
     @property
     def is_about_tool(self) -> bool:
@@ -82,12 +86,14 @@ class AgentBreakpoint:
     regex: re.Pattern[str] | None = None
     condition: filters.Filter | None = None
     hit_condition: hit_conditions.HitCondition | None = None
+    lane: str | None = None
+    """Which agent of the process; any, if None."""
     hits: int = 0
     spent: bool = field(default=False, compare=False)
 
     def is_hit(self, moment: Moment) -> bool:
         """Whether the loop is to stop here; counts it if it came this far."""
-        if self.spent or not self._is_met(moment):
+        if self.spent or self.lane not in (None, moment.lane) or not self._is_met(moment):
             return False
         if self.condition is not None and not self.condition.matches(moment.values()):
             return False
@@ -126,7 +132,7 @@ class AgentBreakpoint:
             main = self.regex.pattern
         elif self.on == "condition" and self.condition is not None:
             main = self.condition.text
-        fields = {"id": self.id, "on": self.on, "type": self.on, _MAIN_FIELD[self.on]: main}
+        fields = {"id": self.id, "on": self.on, "type": self.on, MAIN_FIELD[self.on]: main}
         fields["hits"] = self.hits
         if self.condition is not None and self.on != "condition":
             fields["if"] = self.condition.text
@@ -134,6 +140,8 @@ class AgentBreakpoint:
             fields["condition"] = main
         if self.hit_condition is not None:
             fields["hitCondition"] = str(self.hit_condition)
+        if self.lane is not None:
+            fields["lane"] = self.lane
         return fields
 
 
@@ -142,7 +150,7 @@ def parse_breakpoint(data: Mapping[str, Any], breakpoint_id: str) -> AgentBreakp
     on = data.get("on", data.get("type"))
     if on not in KINDS:
         raise _invalid(f"on is one of {', '.join(KINDS)}, not {on!r:.100}", "on")
-    main = _MAIN_FIELD[on]
+    main = MAIN_FIELD[on]
     given = data.get(main)
     condition = data.get("if")
     if "on" not in data and main != "condition" and given is None:
@@ -170,6 +178,8 @@ def parse_breakpoint(data: Mapping[str, Any], breakpoint_id: str) -> AgentBreakp
     wanted = data.get("hitCondition", data.get("hit_condition"))
     if wanted is not None:
         point.hit_condition = hit_conditions.parse(wanted)
+    if data.get("lane") is not None:
+        point.lane = _text(data["lane"], "lane")
     return point
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from holdfast.core.hit_conditions import HitCondition
 from holdfast.model.call import CallBreakpoint, CallRecord, Function, When
 
 _PATTERN = re.compile(r"[*?\[]")
+_MAX_ERRORS = 20
 
 
 def is_pattern(text: str) -> bool:
@@ -51,6 +53,8 @@ class ArmedBreakpoint:
     """How often the condition could not be decided."""
     message: str | None = None
     """Why the condition could not be decided, or the action not carried out, the last time."""
+    condition_errors: Counter[str] = field(default_factory=Counter)
+    """How often the condition could not be decided, by the reason."""
     condition: Filter | None = field(init=False)
     hit_condition: HitCondition | None = field(init=False)
 
@@ -62,6 +66,14 @@ class ArmedBreakpoint:
     def note_undecided(self, why: str) -> None:
         self.undecided += 1
         self.message = why
+
+    def concerns(self, function: Function) -> bool:
+        """Whether it names this function, whatever else it asks for."""
+        point = self.point
+        if point.alias is not None and not matches(point.alias, function.alias or ""):
+            return False
+        wanted = point.function
+        return wanted is None or any(matches(wanted, name) for name in list_names(function))
 
     def fits(self, call: CallRecord, when: When, names: list[str]) -> bool:
         """Whether everything but the condition fits. This is cheap."""
@@ -83,6 +95,8 @@ class ArmedBreakpoint:
         """
         if why is not None:
             self.note_undecided(f"the condition could not be decided: {why}")
+            if why in self.condition_errors or len(self.condition_errors) < _MAX_ERRORS:
+                self.condition_errors[why] += 1
         if not is_hit:
             return False
         self.hits += 1

@@ -1,11 +1,12 @@
 """The filter language: one expression over a call, for breakpoints and for lists of calls.
 
-    args[0] > 10        kwargs.get('c') == 5        function == 'add' and len(args) == 2
-    'timeout' in exception['message']        duration >= 0.5        status == 'exception'
+    item == 'tea'       order.total > 10            function == 'add' and len(args) == 2
+    args[0] > 10        kwargs.get('c') == 5        status == 'exception'
+    duration >= 0.5     'timeout' in exception['message']
 
 It looks like Python but is not run as Python. It is parsed, checked, and compiled to closures. It
 has literals (tuples, lists, sets and dicts too), comparisons, `and`/`or`/`not`, arithmetic on
-numbers, subscripts, `in`, `len(…)`, `kwargs.get(…)` and the values `Decimal('1.5')`,
+numbers, subscripts, attributes, `in`, `len(…)`, `kwargs.get(…)` and the values `Decimal('1.5')`,
 `Fraction(1, 3)`, `date(2026, 1, 2)`, `datetime(…)`, `time(…)` and `timedelta(…)`. A comparison with
 a missing value, or of types that cannot be compared, is false. Nothing raises. An expression that
 depends on a value that is not plain data is *undecided*: it does not match, and says why. Names:
@@ -14,6 +15,10 @@ depends on a value that is not plain data is *undecided*: it does not match, and
     function  alias  call_type   text            status   running, success, exception, lost
     exception                    None, or a dict with 'type' and 'message'
     duration                     seconds         thread, task   their names
+    params                       the parameters of the function by name, defaults included
+
+Any other name is a parameter of the function that is called. A parameter with one of the names
+above is `params['status']`.
 
 The breakpoints of agents have other names, and `input.get(…)`: see `core.agent_breakpoints`.
 """
@@ -35,8 +40,10 @@ from holdfast.errors import InvalidFilter
 
 NAMES = (
     *("args", "kwargs", "function", "alias", "call_type", "status", "result", "exception"),
-    *("duration", "thread", "task"),
+    *("duration", "thread", "task", "params"),
 )
+_WITH_ATTRIBUTES = ("result", "exception")
+"""Those of NAMES that may have attributes. Parameters may, too."""
 MAX_CHARACTERS = 2000
 MAX_PARTS = 250
 _MAX_NUMBER = 2**256
@@ -48,7 +55,9 @@ class _Undecided(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Unknown:
-    """A value that is not plain data, and the reason `why`. Its length may be known.
+    """A value that is not plain data, and the reason `why`.
+
+    Its length may be known, and the attributes that were stored of it.
 
     Without a reason the value is missing: an argument that was not given, or the result of a call
     that still runs.
@@ -56,6 +65,7 @@ class Unknown:
 
     length: int | None = None
     why: str | None = None
+    attributes: Callable[[], Mapping[str, Any]] | None = None
 
     def __bool__(self) -> bool:
         return False
@@ -100,6 +110,34 @@ class Arguments:
         return _Positional(map(_resolve, self.parts))
 
 
+class ParameterValues(Arguments):
+    """The values of a call by parameter. They are bound when the expression needs one of them.
+
+    `describe_missing` gives the value of a name that is no parameter.
+    """
+
+    def __init__(
+        self, bind: Callable[[], dict[str, Any]], describe_missing: Callable[[str], Any]
+    ) -> None:
+        self._bind = bind
+        self._bound: dict[str, Any] | None = None
+        self._describe_missing = describe_missing
+
+    @property
+    def parts(self) -> dict[str, Any]:  # type: ignore[override]
+        if self._bound is None:
+            self._bound = self._bind()
+        return self._bound
+
+    def get_named(self, name: str) -> Any:
+        parts = self.parts
+        return parts[name] if name in parts else self._describe_missing(name)
+
+
+class Facts(dict[str, Any]):
+    """A dict whose keys are attributes, too: `exception['type']`, `exception.type`."""
+
+
 class _Positional(tuple[Any, ...]):
     """Equal to a tuple and to a list: `args == (1, 2)`, `args == [1, 2]`."""
 
@@ -121,6 +159,10 @@ Part = Callable[[Call], Any]
 class Filter:
     text: str
     _evaluate: Part
+    parameters: tuple[str, ...] = ()
+    """The names in it that are parameters of the function."""
+    own_names: tuple[str, ...] = ()
+    """The names in it that the language has."""
 
     def matches(self, call: Call) -> bool:
         return self.decide(call)[0]
@@ -133,7 +175,10 @@ class Filter:
 
 @lru_cache(256)
 def parse(text: str, names: tuple[str, ...] = NAMES) -> Filter:
-    """Compile an expression over `names`. Raises InvalidFilter, which says where it is wrong."""
+    """Compile an expression over `names`. Raises InvalidFilter, which says where it is wrong.
+
+    If `params` is one of them, any other name is that of a parameter.
+    """
     if len(text) > MAX_CHARACTERS:
         raise _invalid(text, f"it is longer than {MAX_CHARACTERS} characters", None)
     try:
@@ -145,7 +190,9 @@ def parse(text: str, names: tuple[str, ...] = NAMES) -> Filter:
         raise _invalid(text, str(problem) or "it is nested too deeply", None) from None
     if sum(1 for _ in ast.walk(tree)) > MAX_PARTS:
         raise _invalid(text, f"it has more than {MAX_PARTS} parts", None)
-    return Filter(text, _Compiler(text, names).compile(tree.body))
+    compiler = _Compiler(text, names)
+    evaluate = compiler.compile(tree.body)
+    return Filter(text, evaluate, tuple(compiler.parameters), tuple(compiler.own_names))
 
 
 def _invalid(text: str, why: str, offset: int | None) -> InvalidFilter:
@@ -239,6 +286,35 @@ def _get_item(value: Any, key: Any) -> Any:
         return NOTHING
 
 
+def _get_attribute(value: Any, name: str) -> Any:
+    value = _resolve(value)
+    if isinstance(value, Unknown):
+        if value.why is None:
+            return value
+        attributes = value.attributes() if value.attributes is not None else {}
+        if name in attributes:
+            return attributes[name]
+        return Unknown(why=f"{value.why}; its attribute {name!r} was not stored")
+    if isinstance(value, Facts):
+        return value.get(name, NOTHING)
+    if isinstance(value, tuple):  # what a named tuple is read as
+        return Unknown(why=f"the names of a tuple's items are not stored: {name!r}")
+    for kind, names in _ATTRIBUTES.items():
+        if isinstance(value, kind) and name in names:
+            return getattr(value, name)
+    return NOTHING
+
+
+_ATTRIBUTES: Mapping[type, tuple[str, ...]] = {
+    datetime.date: ("year", "month", "day"),
+    datetime.datetime: ("hour", "minute", "second", "microsecond"),
+    datetime.time: ("hour", "minute", "second", "microsecond"),
+    datetime.timedelta: ("days", "seconds", "microseconds"),
+    Fraction: ("numerator", "denominator"),
+    complex: ("real", "imag"),
+}
+
+
 def _get_length(value: Any) -> Any:
     if isinstance(value, Arguments):
         return len(value.parts)
@@ -298,13 +374,19 @@ class _Compiler:
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self._text = text
         self._names = names
+        self.parameters: dict[str, None] = {}
+        self.own_names: dict[str, None] = {}
 
     def compile(self, node: ast.expr) -> Part:
         match node:
             case ast.Constant(value=value) if _is_plain(value):
                 return lambda _call: value
             case ast.Name(id=name) if name in self._names:
+                self.own_names[name] = None
                 return lambda call: call[name]
+            case ast.Name(id=name) if "params" in self._names:
+                self.parameters[name] = None
+                return lambda call: call["params"].get_named(name)
             case ast.BoolOp(op=op, values=values):
                 return self._compile_and_or(isinstance(op, ast.And), values)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -326,6 +408,9 @@ class _Compiler:
             case ast.Subscript(value=value, slice=key):
                 whole, index = self.compile(value), self.compile(key)
                 return lambda call: _get_item(whole(call), index(call))
+            case ast.Attribute(value=value, attr=name) if self._may_have_attribute(value, name):
+                owner = self.compile(value)
+                return lambda call: _get_attribute(owner(call), name)
             case ast.List(elts=parts):
                 return self._compile_display(list, parts)
             case ast.Tuple(elts=parts):
@@ -342,6 +427,13 @@ class _Compiler:
                 return self._compile_call(node)
             case _:
                 raise self._refuse(node)
+
+    def _may_have_attribute(self, value: ast.expr, name: str) -> bool:
+        if "params" not in self._names or (name.startswith("__") and name.endswith("__")):
+            return False
+        if isinstance(value, ast.Name) and value.id in self._names:
+            return value.id in _WITH_ATTRIBUTES
+        return not isinstance(value, ast.Constant)
 
     def _compile_and_or(self, every: bool, values: list[ast.expr]) -> Part:
         parts = [self.compile(value) for value in values]
@@ -388,10 +480,13 @@ class _Compiler:
                 inner = self.compile(value)
                 return lambda call: _get_length(inner(call))
             case ast.Call(
-                func=ast.Attribute(value=ast.Name(id="kwargs" | "input" as owner), attr="get"),
+                func=ast.Attribute(
+                    value=ast.Name(id="kwargs" | "params" | "input" as owner), attr="get"
+                ),
                 args=[name, *default],
                 keywords=[],
             ) if len(default) <= 1 and owner in self._names:
+                self.own_names[owner] = None
                 key = self.compile(name)
                 other = self.compile(default[0]) if default else lambda _call: None
                 return lambda call: _get_by_name(call[owner], key(call), lambda: other(call))

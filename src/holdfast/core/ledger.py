@@ -49,6 +49,10 @@ class Ledger:
         self._settle(hold, decision)
         return hold
 
+    def record(self, hold_id: str, decision: Decision) -> None:
+        """Settle a hold as its target has decided it already, by whatever action."""
+        self._settle(self.get_open(hold_id), decision)
+
     def withdraw(self, hold_id: str, why: str) -> Hold | None:
         """End a hold whose target is gone. None if it was not open."""
         hold = self._open.get(hold_id)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypedDict, TypeVar
 if TYPE_CHECKING:
     from typing_extensions import NotRequired  # in `typing` from Python 3.11 on
 
+VERSION = 2
+"""Of what the bridge records: from 2 on, iterations are counted per lane."""
 MAIN = "main"
 """The lane of an agent that is alone in its process."""
 
@@ -23,6 +25,7 @@ Body = object
 _LANE = "Which agent of the process; left out for the main one."
 _WITHIN = "The id of the tool that asked for it, if the loop itself did not."
 _REPLAYED = "The recording has this call, and gives its outcome."
+_USAGE = "The tokens: `inputTokens`, of which `cachedTokens` came from a cache, and `outputTokens`."
 _HELD = "How long it was held, in milliseconds."
 
 EventData = Mapping[str, Any]
@@ -70,7 +73,7 @@ class ErrorText(TypedDict):
 class Place(TypedDict):
     """The call that a change was made before."""
 
-    iteration: Annotated[int, "The model calls so far, with that one."]
+    iteration: Annotated[int, "The model calls of the lane so far, with that one."]
     lane: NotRequired[Annotated[str, _LANE]]
 
 
@@ -86,17 +89,47 @@ class SessionStart(TypedDict):
     cwd: Annotated[str, "The directory that the agent runs in."]
     provider: Annotated[str | None, "The provider of its models, if it is known yet."]
     model: Annotated[str | None, "Its model, if it is known yet."]
-    parent: NotRequired[Annotated[str, "The session that it was forked from or belongs to."]]
+    parent: NotRequired[
+        Annotated[str, "The session that it was forked from, else the one in `startedBy`."]
+    ]
     replayOf: NotRequired[Annotated[str, "Of a replay: the session that it repeats."]]
     mode: NotRequired[Annotated[str, "Of a replay: what comes from the recording."]]
     forkAt: NotRequired[Annotated[int, "Of a fork: how many iterations come from the recording."]]
+    forkLane: NotRequired[Annotated[str, "Of a fork: the lane whose iterations were counted."]]
+    edited: NotRequired[Annotated[bool, "Of a fork: something was changed where it begins."]]
+    startedBy: NotRequired[Annotated[str, "The session whose process started this one's process."]]
+    hold: NotRequired[Annotated[bool, "It begins held: its first call waits for a decision."]]
+    breakpoints: NotRequired[Annotated[list[object], "The breakpoints that it begins with."]]
+    rules: NotRequired[Annotated[list[object], "The rules of its project, first come first."]]
     reopened: NotRequired[Annotated[bool, "It goes on with a recording that had begun before."]]
+    version: NotRequired[
+        Annotated[int, "2: iterations are counted per lane. Without it, for the whole process."]
+    ]
 
 
 class SessionEnd(TypedDict):
     """The recording ended."""
 
     reason: Annotated[str, "`exit`, `error` or `closed`."]
+
+
+class LaneStart(TypedDict):
+    """Another agent of the process begins, or begins again inside another tool."""
+
+    lane: Annotated[str, "Its lane."]
+    parent: NotRequired[Annotated[str, "The lane that called it."]]
+    within: NotRequired[Annotated[str, "The id of the tool inside which it begins."]]
+
+
+class LaneSummary(TypedDict):
+    """An agent of the process, as `inspect` shows it."""
+
+    lane: Annotated[str, "Its lane."]
+    iteration: Annotated[int, "Its model calls so far."]
+    messages: Annotated[int, "How many messages its last model call had."]
+    status: Annotated[str, "`held`, `running`, or `idle` when it does nothing now."]
+    parent: NotRequired[Annotated[str, "The lane that called it."]]
+    within: NotRequired[Annotated[str, "The id of the tool inside which it began."]]
 
 
 class RunStart(TypedDict):
@@ -109,7 +142,7 @@ class RunEnd(TypedDict):
     """A run of the loop ended."""
 
     isError: Annotated[bool, "Whether an exception ended it."]
-    iterations: Annotated[int, "The model calls so far."]
+    iterations: Annotated[int, "The model calls of its lane so far."]
     lane: NotRequired[Annotated[str, _LANE]]
     error: NotRequired[Annotated[ErrorText, "The exception that ended it."]]
 
@@ -124,7 +157,7 @@ class UserInput(TypedDict):
 class ApiRequest(TypedDict):
     """A model is called."""
 
-    iteration: Annotated[int, "The model calls so far, with this one."]
+    iteration: Annotated[int, "The model calls of the lane so far, with this one."]
     messageCount: Annotated[int, "How many messages the request has."]
     messagesKept: Annotated[int, "How many messages of the lane's last request it begins with."]
     messages: Annotated[Body, "The messages that come after those."]
@@ -141,14 +174,15 @@ class ApiRequest(TypedDict):
 class ApiResponse(TypedDict):
     """A model answered, or its call failed."""
 
-    iteration: Annotated[int, "The number of the model call."]
+    iteration: Annotated[int, "The number of the model call in its lane."]
     durationMs: Annotated[float, "How long the call took, in milliseconds."]
     isError: Annotated[bool, "Whether the call failed."]
     lane: NotRequired[Annotated[str, _LANE]]
     model: NotRequired[Annotated[str, "The name of the model."]]
     heldMs: NotRequired[Annotated[float, _HELD]]
     stopReason: NotRequired[Annotated[Body, "Why the model stopped."]]
-    usage: NotRequired[Annotated[Body, "The tokens: `inputTokens` and `outputTokens`."]]
+    usage: NotRequired[Annotated[Body, _USAGE]]
+    cost: NotRequired[Annotated[float, "What the call cost, if its model has a price."]]
     content: NotRequired[Annotated[Body, "The content of the answer."]]
     toolCalls: NotRequired[Annotated[Body, "The tools that the model asks for."]]
     undescribed: NotRequired[Annotated[Body, "Why nothing is known of the answer."]]
@@ -169,7 +203,7 @@ class ToolCallStart(TypedDict):
     toolId: Annotated[str, "The id of the call."]
     name: Annotated[str, "The name of the tool."]
     input: Annotated[Body, "The arguments that it runs with."]
-    iteration: Annotated[int, "The model calls so far."]
+    iteration: Annotated[int, "That of the model call that asked for it."]
     hash: Annotated[str, "A key of the name and the arguments, by which a replay finds it."]
     requested: NotRequired[
         Annotated[Body, "The arguments of the agent, if a decision changed them."]
@@ -205,6 +239,7 @@ class ToolCallEnd(TypedDict):
     heldMs: NotRequired[Annotated[float, _HELD]]
     cancelled: NotRequired[Annotated[bool, "It was cancelled, and has stopped."]]
     abandoned: NotRequired[Annotated[bool, "It was cancelled, and may still run."]]
+    denied: NotRequired[Annotated[bool, "A rule denied it, and it did not run."]]
     decision: NotRequired[Annotated[Body, "What was decided about the failure."]]
 
 
@@ -225,15 +260,16 @@ class HeldCall(TypedDict, total=False):
     messageCount: Annotated[int, "Of a model: how many messages the request has."]
     error: Annotated[ErrorText, "Of a failure: the exception."]
     breakpoint: Annotated[object, "The breakpoint that it stopped at."]
+    rule: Annotated[object, "The rule that holds it, with its timeout if it has one."]
 
 
 class Paused(HeldCall):
     """The loop is held: something waits for a decision."""
 
     stop: Annotated[str, "The agent's own name of the hold: `stop-3`."]
-    reason: Annotated[str, "`pause`, `step` or `breakpoint`."]
+    reason: Annotated[str, "`start`, `pause`, `step`, `breakpoint`, `rule` or `fork`."]
     at: Annotated[str, "What waits: `model` and `tool` have not run, `error` has failed."]
-    iteration: Annotated[int, "The model calls so far, with this one."]
+    iteration: Annotated[int, "That of the model call, or of the one that asked for the tool."]
     allows: Annotated[list[str], "The actions that decide the hold."]
 
 
@@ -241,20 +277,23 @@ class Resumed(TypedDict):
     """A hold was decided or withdrawn. The fields of the action come with it."""
 
     stop: Annotated[str, "The agent's own name of the hold."]
-    action: Annotated[str, "The action that was decided, or `withdrawn`."]
-    by: Annotated[str, "Who decided it."]
+    action: Annotated[str, "The action that was decided, `deny` (by a rule) or `withdrawn`."]
+    by: Annotated[str, "Who decided it; `rule-1` if nobody did, and the rule had a timeout."]
     input: NotRequired[Annotated[Body, "Of `modify`: the arguments that were changed."]]
     result: NotRequired[Annotated[Body, "Of `skip`: the result that was given."]]
     exception_type: NotRequired[Annotated[str, "Of `raise`: the class of the exception."]]
     exception_message: NotRequired[Annotated[str, "Of `raise`: the message of the exception."]]
     role: NotRequired[Annotated[str, "Of `inject`: the role of the message."]]
     content: NotRequired[Annotated[Body, "Of `inject`: the content of the message."]]
+    rule: NotRequired[Annotated[object, "The rule that decided it after its timeout."]]
+    message: NotRequired[Annotated[str, "What the rule says about it."]]
 
 
 class StepComplete(TypedDict):
     """A step ended: the loop did one iteration."""
 
     iteration: Annotated[int, "The iteration that it did."]
+    lane: NotRequired[Annotated[str, _LANE]]
 
 
 class BreakpointHit(TypedDict):
@@ -262,8 +301,9 @@ class BreakpointHit(TypedDict):
 
     breakpoint: Annotated[object, "The breakpoint."]
     toolCall: Annotated[object, "Of a tool: `id`, `name` and `input`; null otherwise."]
-    iteration: Annotated[int, "The model calls so far, with this one."]
+    iteration: Annotated[int, "That of the model call, or of the one that asked for the tool."]
     stop: Annotated[str, "The agent's own name of the hold that begins."]
+    lane: NotRequired[Annotated[str, _LANE]]
 
 
 class StateSnapshot(TypedDict):
@@ -271,7 +311,7 @@ class StateSnapshot(TypedDict):
 
     paused: Annotated[bool, "Always true."]
     waiting: Annotated[str, "What it waits for: always `resume`."]
-    iteration: Annotated[int, "The model calls so far."]
+    iteration: Annotated[int, "That of the lane that is held, or of the first of them."]
     stops: Annotated[list[str], "The agent's own names of the holds."]
 
 
@@ -310,6 +350,14 @@ class MessageInjected(TypedDict):
     commandId: NotRequired[Annotated[str, "The id of the command that added it."]]
 
 
+class ConversationEdited(TypedDict):
+    """A fork changed the conversation before its first live model call."""
+
+    before: Annotated[Place, "The call that it was changed before."]
+    messages: NotRequired[Annotated[Body, "All messages, as they were wanted."]]
+    system: NotRequired[Annotated[str, "The new system prompt."]]
+
+
 class VariableSet(TypedDict):
     """A variable of the loop was set."""
 
@@ -337,7 +385,9 @@ class ReplayDiverged(TypedDict):
     kind: NotRequired[Annotated[str, "What the agent asked for: `model`, `tool` or `value`."]]
     lane: NotRequired[Annotated[str, "Which agent of the process."]]
     name: NotRequired[Annotated[str, "The name of the tool, model or value."]]
-    iteration: NotRequired[Annotated[int, "The model calls so far, with this one."]]
+    iteration: NotRequired[
+        Annotated[int, "That of the model call, or of the one that asked for the tool."]
+    ]
     expected: NotRequired[Annotated[object, "What the recording has; null if it has no more."]]
     found: NotRequired[Annotated[object, "What the agent asked for instead."]]
     difference: NotRequired[Annotated[object, "Where the two differ."]]
@@ -367,6 +417,7 @@ class Error(TypedDict):
 
 SESSION_START = EventType("session_start", SessionStart)
 SESSION_END = EventType("session_end", SessionEnd)
+LANE_START = EventType("lane_start", LaneStart)
 RUN_START = EventType("run_start", RunStart)
 RUN_END = EventType("run_end", RunEnd)
 USER_INPUT = EventType("user_input", UserInput)
@@ -385,6 +436,7 @@ COMMAND_EXECUTED = EventType("command_executed", CommandExecuted)
 COMMAND_APPLIED = EventType("command_applied", CommandApplied)
 COMMAND_RESPONSE = EventType("command_response", CommandResponse)
 MESSAGE_INJECTED = EventType("message_injected", MessageInjected)
+CONVERSATION_EDITED = EventType("conversation_edited", ConversationEdited)
 VARIABLE_SET = EventType("variable_set", VariableSet)
 VALUE_RECORDED = EventType("value_recorded", ValueRecorded)
 REPLAY_DIVERGED = EventType("replay_diverged", ReplayDiverged)
@@ -392,10 +444,18 @@ EVENTS_LOST = EventType("events_lost", EventsLost)
 ERROR = EventType("error", Error)
 
 EVENTS = (
-    *(SESSION_START, SESSION_END, RUN_START, RUN_END, USER_INPUT),
+    *(SESSION_START, SESSION_END, LANE_START, RUN_START, RUN_END, USER_INPUT),
     *(API_REQUEST, API_RESPONSE, TOOL_CALL_START, TOOL_RESULT, TOOL_CALL_END),
     *(CONTEXT_COMPACTION, PAUSED, RESUMED, STEP_COMPLETE, BREAKPOINT_HIT),
     *(STATE_SNAPSHOT, COMMAND_EXECUTED, COMMAND_APPLIED, COMMAND_RESPONSE),
-    *(MESSAGE_INJECTED, VARIABLE_SET, VALUE_RECORDED, REPLAY_DIVERGED, EVENTS_LOST, ERROR),
+    *(
+        MESSAGE_INJECTED,
+        CONVERSATION_EDITED,
+        VARIABLE_SET,
+        VALUE_RECORDED,
+        REPLAY_DIVERGED,
+        EVENTS_LOST,
+        ERROR,
+    ),
 )
 """Every type of event."""

@@ -53,6 +53,29 @@ class Item:
     preview: Preview | None = None
 
 
+PARAMETER_KINDS = (
+    *("positional_only", "positional_or_keyword", "var_positional", "keyword_only"),
+    "var_keyword",
+)
+"""In the order in which a signature has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function. `kind` is one of PARAMETER_KINDS.
+
+    `default` is the preview of the default value, None if there is none. Its key `literal` has the
+    value as a Python literal, if it can be written so and has no `json`.
+    """
+
+    name: str
+    kind: str = "positional_or_keyword"
+    default: Preview | None = field(default=None, hash=False)
+
+
+Parameters = tuple[Parameter, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function that is called. The id is that of the store."""
@@ -66,6 +89,8 @@ class Function:
     file: str | None = None
     line: int | None = None
     target_cid: str | None = None
+    parameters: Parameters | None = None
+    """Those of `signature`; None if they are not known."""
 
     @property
     def key(self) -> tuple[str, str | None, str | None]:
@@ -85,12 +110,19 @@ class Function:
         file: str | None,
         line: int | None,
         target_cid: str | None,
+        parameters: Parameters | None = None,
     ) -> Function:
         """The function with these facts, where they are known. Itself if nothing changes."""
-        before = (self.module, self.signature, self.file, self.line, self.target_cid)
+        before = (
+            *(self.module, self.signature, self.file, self.line, self.target_cid),
+            self.parameters,
+        )
+        if parameters is None and signature in (None, self.signature):
+            parameters = self.parameters
         facts = (
             *(module or self.module, signature or self.signature),
             *(file or self.file, line or self.line, target_cid or self.target_cid),
+            parameters,
         )
         if facts == before:
             return self
@@ -113,6 +145,8 @@ class Application:
     module: str | None = None
     path: tuple[str, ...] | None = None
     mode: str | None = None
+    checks: bool = False
+    """Whether it tries a decision about a held call before that is taken."""
     process_started: float | None = None
 
 

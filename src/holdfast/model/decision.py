@@ -105,6 +105,16 @@ _RAISE_IN_CALL = Action(
     (
         Field("exception_type", Shape.NAME, "A builtin exception's name, or a dotted path."),
         Field("exception_message", Shape.TEXT, "The message of the exception.", ""),
+        Field(
+            "exception_args",
+            Shape.LIST,
+            "The positional arguments of its constructor as values, instead of the message.",
+        ),
+        Field(
+            "exception_kwargs",
+            Shape.OBJECT,
+            "The keyword arguments of its constructor as values, by name.",
+        ),
         Field("exception", Shape.VALUE, "The exception itself, instead of its type."),
         Field("exception_cid", Shape.TEXT, "The content id of the exception."),
         Field("exception_data", Shape.TEXT, "The pickled exception, in base64."),
@@ -120,13 +130,17 @@ _MODIFY_CALL = Action(
             Shape.LIST,
             "The positional arguments as values; null, or a place left out, keeps the argument.",
         ),
-        Field("modified_kwargs", Shape.OBJECT, "Keyword arguments as values, by name."),
+        Field(
+            "modified_kwargs",
+            Shape.OBJECT,
+            "Arguments as values, by parameter name, however they were passed.",
+        ),
     ),
     needs=("modified_args", "modified_kwargs"),
 )
 _REPLACE_CALL = Action(
     "replace",
-    "Call another registered function instead.",
+    "Call another registered function instead, which takes the same arguments.",
     (Field("function_name", Shape.NAME, "The name under which it was registered."),),
     needs=("function_name",),
 )

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-_mro_of: Callable[[type], Tuple[type, ...]] = type.__dict__["__mro__"].__get__
+mro_of: Callable[[type], Tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _dict_of: Callable[[type], Dict[str, Any]] = type.__dict__["__dict__"].__get__
 _qualname_of: Callable[[type], str] = type.__dict__["__qualname__"].__get__
 
@@ -51,7 +51,7 @@ def type_name(cls: type) -> str:
 
 def find_in_mro(cls: type, name: str) -> Tuple[Optional[type], Any]:
     """The class in the MRO that defines `name`, and the raw attribute there."""
-    for base in _mro_of(cls):
+    for base in mro_of(cls):
         members = _dict_of(base)
         if name in members:
             return base, members[name]
@@ -133,7 +133,7 @@ def slice_items(value: Any, start: int, stop: int) -> List[Tuple[Any, Any]]:
 
 
 def instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
-    for base in _mro_of(type(value)):
+    for base in mro_of(type(value)):
         descriptor = own_attribute(base, "__dict__")
         # `in` would compare with ==, which a metaclass may answer.
         if any(type(descriptor) is raw for raw in _RAW_DESCRIPTORS):
@@ -160,7 +160,7 @@ def _slot_names(cls: type) -> List[str]:
     """The names in every `__slots__`, the base classes' first."""
     return [
         name
-        for base in reversed(_mro_of(cls))
+        for base in reversed(mro_of(cls))
         if "__slots__" in _dict_of(base)
         for name, member in list(_dict_of(base).items())
         if type(member) is types.MemberDescriptorType

@@ -13,7 +13,7 @@ import collections
 import itertools
 import types
 
-from . import bounded_calls, generated_reprs, introspection, numpy_pandas
+from . import bounded_calls, generated_reprs, introspection, lazy_values, numpy_pandas
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,17 +84,24 @@ class Preview:
     """One text being built: how much room remains, and whether something was left out."""
 
     def __init__(
-        self, limits: Limits = DEFAULT_LIMITS, budget: Optional[bounded_calls.Budget] = None
+        self,
+        limits: Limits = DEFAULT_LIMITS,
+        budget: Optional[bounded_calls.Budget] = None,
+        evaluates: bool = True,
     ) -> None:
         self.limits = limits
         self.budget = bounded_calls.Budget() if budget is None else budget
+        self.evaluates = evaluates  # whether a repr may evaluate a lazy value, or load a part
         self.is_truncated = False
         self.error: Optional[str] = None
         self.remaining = limits.max_preview
         self._open: Set[int] = set()
 
     def text(self, value: Any, depth: int = 0) -> str:
-        text = _find_renderer(type(value))(self, value, depth)
+        if not self.evaluates and lazy_values.find_laziness(type(value)) is not None:
+            text = _render_lazy(self, value, depth)
+        else:
+            text = _find_renderer(type(value))(self, value, depth)
         return introspection.escape_surrogates(text) if depth == 0 else text
 
     def leaf(self, text: str, depth: int) -> str:
@@ -160,8 +167,12 @@ class Preview:
         name = introspection.type_name(cls)
         if bounded_calls.is_slow(cls):
             return self.placeholder("<%s object: repr took too long>" % name)
+        show = repr if self.evaluates else lazy_values.show_unevaluated
         try:
-            return self.leaf(self.budget.call(lambda: repr(value), cls), depth)
+            text = self.budget.call(lambda: show(value), cls)
+            if text is None:
+                return _render_plain_object(self, value, depth)
+            return self.leaf(text, depth)
         except bounded_calls.CallTimedOut as late:
             bounded_calls.note_late(cls, late.seconds)
             return self.placeholder("<%s object: repr took too long>" % name)
@@ -367,6 +378,25 @@ def _render_record(preview: Preview, value: Any, depth: int) -> str:
     is_namespace = type(value) is types.SimpleNamespace
     name = "namespace" if is_namespace else introspection.type_name(type(value))
     return preview.fields(value, name, fields, depth)
+
+
+def _render_lazy(preview: Preview, value: Any, depth: int) -> str:
+    """`<QuerySet not evaluated: model=<class 'shop.Book'>>`, or what it has been evaluated to."""
+    cls = type(value)
+    kind = lazy_values.lazy_kind(value)
+    if kind not in ("lazy", "proxy", None):  # the repr of an iterator reads none of its items
+        return _find_renderer(cls)(preview, value, depth)
+    name = introspection.type_name(cls)
+    if kind is None:
+        is_set, contents = lazy_values.read_contents(value)
+        brackets = "%s(" % name, ")"
+        if is_set:
+            return preview.nest(value, depth, brackets, lambda: preview.text(contents, depth + 1))
+        return preview.own_repr(value, depth)
+    fields = lazy_values.shown_fields(value)
+    brackets = "<%s not evaluated%s" % (name, ": " if fields else ""), ">"
+    texts = (_lazy_field(preview, (field, True, item), depth + 1) for field, item in fields)
+    return preview.nest(value, depth, brackets, lambda: preview.join(len(fields), texts))
 
 
 def _render_own_repr(preview: Preview, value: Any, depth: int) -> str:

@@ -43,6 +43,14 @@ class SessionMetadata(TypedDict, total=False):
     """Of a replay: the id by which whoever started it finds its session."""
     mode: str
     forkAt: int
+    forkLane: str
+    """Of a fork: the lane whose iterations were counted; the main one, if left out."""
+    edited: bool
+    """Of a fork: something was changed where it begins."""
+    startedBy: str
+    """The session whose process started this one's process."""
+    rules: list[dict[str, object]]
+    """Those of its project's `holdfast.toml`."""
 
 
 def agents_dir(data_dir: Path) -> Path:

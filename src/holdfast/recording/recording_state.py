@@ -48,6 +48,7 @@ class RecordedCall:
         request = self.request
         self.lane = lane_of(request)
         self.iteration = _whole_number(request.get("iteration"))
+        """Of a model call, its number in its lane; of a tool, that of the one that asked for it."""
         self.name = str(request.get("model" if self.kind == MODEL else "name") or "")
         self.tool_id: str | None = request.get("toolId")
 
@@ -109,6 +110,12 @@ class LaneState:
 
     iteration: int = 0
     """That of its last model call."""
+    count: int = 0
+    """How many messages that had."""
+    parent: str | None = None
+    """The lane that called it."""
+    within: str | None = None
+    """The id of the tool inside which it began."""
     sent: list[Any] = field(default_factory=list)
     """The messages of its last model call."""
     received: list[Any] = field(default_factory=list)
@@ -121,11 +128,17 @@ class LaneState:
 
 @dataclass
 class EventCounts:
-    """How many events of which type there are, and the tokens that models used."""
+    """How many events of which type there are, the tokens that models used, and their cost."""
 
     types: Counter[str] = field(default_factory=Counter)
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    """Of the input tokens, those that the provider had in its cache."""
+    cost: float | None = None
+    """None as long as no call had a price."""
+    unpriced: frozenset[str] = frozenset()
+    """The models that used tokens and have no price."""
 
     @property
     def tokens(self) -> int:
@@ -135,15 +148,27 @@ class EventCounts:
         """Count an event. Of a type whose content does not matter, the type is enough."""
         self.types[kind if kind in _KNOWN_TYPES else "other"] += 1
         usage = event["data"].get("usage") if event is not None else None
-        if isinstance(usage, dict):
+        if event is not None and isinstance(usage, dict):
             self.input_tokens += _whole_number(usage.get("inputTokens"))
             self.output_tokens += _whole_number(usage.get("outputTokens"))
+            self.cached_tokens += _whole_number(usage.get("cachedTokens"))
+            self._add_cost(event["data"])
+
+    def _add_cost(self, data: EventData) -> None:
+        cost = data.get("cost")
+        if isinstance(cost, (int, float)) and not isinstance(cost, bool):
+            self.cost = (self.cost or 0.0) + cost
+        else:
+            self.unpriced |= {str(data.get("model") or "")}
 
     def __add__(self, other: EventCounts) -> EventCounts:
         return EventCounts(
             self.types + other.types,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            other.cost if self.cost is None else self.cost + (other.cost or 0.0),
+            self.unpriced | other.unpriced,
         )
 
 
@@ -175,11 +200,15 @@ class RecordingState:
         self.models: dict[tuple[str, int], RecordedCall] = {}
         """The model calls under way, by lane and iteration."""
         self.breakpoints: dict[str, EventData] = {}
+        self.rules: list[EventData] = []
+        """Those of the agent's project."""
         self.lanes: dict[str, LaneState] = {MAIN: LaneState()}
         self.lane = MAIN
         """The one that called a model or was held last."""
+        self._is_old = False
+        """Whether iterations are counted for the whole process, as they once were."""
         self._injected: dict[str, list[RecordedEvent]] = {}
-        self._variables: list[RecordedEvent] = []
+        self._variables: dict[str, list[RecordedEvent]] = {}
 
     @property
     def last_iteration(self) -> int:
@@ -190,6 +219,14 @@ class RecordingState:
     def messages(self) -> list[Any]:
         """Of the lane that called a model or was held last."""
         return self._lane(self.lane).messages
+
+    def status_of(self, lane: str) -> str:
+        """`held`, `running`, or `idle` when it does nothing now."""
+        if any(stop.lane == lane for stop in self.stops.values()):
+            return "held"
+        lanes = [run.lane for run in self.runs]
+        lanes += [call.lane for call in (*self.models.values(), *self.tools.values())]
+        return "running" if lane in lanes else "idle"
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -212,7 +249,12 @@ class RecordingState:
             case "session_end":
                 self.is_over, self.end_reason = True, str(data.get("reason") or "exit")
                 self._drop_open()
+            case "lane_start":
+                state, parent, inside = self._lane(lane), data.get("parent"), data.get("within")
+                state.parent = parent if isinstance(parent, str) else None
+                state.within = inside if isinstance(inside, str) else None
             case "run_start":
+                self._lane(lane)
                 self.runs.append(RecordedRun(lane, event))
                 return self.runs[-1]
             case "run_end":
@@ -222,8 +264,10 @@ class RecordingState:
             case "api_response":
                 return self._end_model(lane, event)
             case "tool_call_start":
-                call = RecordedCall(TOOL, event, self._variables)
-                self._variables = []
+                call = RecordedCall(TOOL, event)
+                if self._is_old:
+                    self._translate_tool(call)
+                call.changes = self._take_variables(call.lane)
                 self.tools[str(call.tool_id)] = call
                 return call
             case "tool_result":
@@ -244,8 +288,11 @@ class RecordingState:
                 place = lane_of(_object(data.get("before")))
                 self._injected.setdefault(place, []).append(event)
                 self._receive(place, {"role": data.get("role"), "content": data.get("content")})
+            case "conversation_edited":
+                self._injected.setdefault(lane_of(_object(data.get("before"))), []).append(event)
             case "variable_set":
-                self._variables.append(event)
+                place = lane_of(_object(data.get("before")))
+                self._variables.setdefault(place, []).append(event)
             case "command_response" if data.get("type") == "breakpoint":
                 self._change_breakpoints(_object(data.get("data")))
         return None
@@ -256,6 +303,9 @@ class RecordingState:
         self.model = str(data.get("model") or self.model)
         self.is_over, self.end_reason = False, None
         self.breakpoints = {}
+        self._is_old = "version" not in data
+        self._change_breakpoints(data)
+        self.rules = [rule for rule in _list(data.get("rules")) if isinstance(rule, dict)]
         self._drop_open()
 
     def _drop_open(self) -> None:
@@ -269,17 +319,44 @@ class RecordingState:
         return run
 
     def _begin_model(self, lane: str, event: RecordedEvent) -> RecordedCall:
-        changes = [*self._variables, *self._injected.pop(lane, [])]
-        self._variables = []
+        changes = [*self._take_variables(lane), *self._injected.pop(lane, [])]
         call = RecordedCall(MODEL, event, changes)
         self.models[lane, call.iteration] = call
-        self.lane = lane
         self.model = str(call.request.get("model") or self.model)
         state = self._lane(lane)
-        state.iteration = call.iteration or state.iteration
         if self._keeps_messages:
             state.sent, state.received = self.complete_messages(lane, call.request), []
+        if self._is_old:
+            self._translate_model(call)
+        self.lane = call.lane
+        state = self._lane(call.lane)
+        state.iteration = call.iteration or state.iteration
+        state.count = _whole_number(call.request.get("messageCount"))
         return call
+
+    def _take_variables(self, lane: str) -> list[RecordedEvent]:
+        if not self._is_old:
+            return self._variables.pop(lane, [])
+        taken = [event for events in self._variables.values() for event in events]
+        self._variables = {}
+        return taken
+
+    def _translate_model(self, call: RecordedCall) -> None:
+        """What a tool calls inside itself once had the tool's lane; and lanes shared a count."""
+        outer = self.tools.get(str(call.within))
+        if outer is not None and outer.lane == call.lane:
+            call.lane = outer.name
+            self._lane(call.lane).parent = outer.lane
+            self._lane(call.lane).within = outer.tool_id
+        call.iteration = self._lane(call.lane).iteration + 1
+
+    def _translate_tool(self, call: RecordedCall) -> None:
+        outer = self.tools.get(str(call.within))
+        if outer is not None and outer.lane == call.lane and outer.name in self.lanes:
+            inner = self._lane(outer.name)
+            if inner.within == outer.tool_id:
+                call.lane = outer.name
+        call.iteration = self._lane(call.lane).iteration
 
     def _end_model(self, lane: str, event: RecordedEvent) -> RecordedCall | None:
         data = event["data"]

@@ -27,6 +27,8 @@ class RunOptions:
     wait: Wait = None
     include: Sequence[str] | str | None = None
     thread_id: int | None = None
+    lane: str | None = None
+    """Of an agent: the lane that is meant; None means all."""
     output_since: str | int | None = None
     output_bytes: int | None = None
 

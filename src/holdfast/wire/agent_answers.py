@@ -13,6 +13,21 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.wire.session_answers import Location, SessionStatus
 
 
+class AgentLane(msgspec.Struct, kw_only=True):
+    """One of the agents of a process."""
+
+    lane: Annotated[str, Meta(description="Its name; `main` for one that is alone.")]
+    iteration: Annotated[int, Meta(description="How many model calls it has made.")]
+    messages: Annotated[int, Meta(description="How many messages its last model call had.")]
+    status: Annotated[
+        str, Meta(description="`held`, `running`, or `idle` when it does nothing now.")
+    ]
+    parent: Annotated[str | UnsetType, Meta(description="The lane that called it.")] = UNSET
+    within: Annotated[
+        str | UnsetType, Meta(description="The id of the tool inside which it began.")
+    ] = UNSET
+
+
 class AgentStop(msgspec.Struct, kw_only=True):
     """A point where an agent waits for a decision."""
 
@@ -27,13 +42,21 @@ class AgentStop(msgspec.Struct, kw_only=True):
         str | UnsetType, msgspec.Meta(description="Of a tool: the id of its call.")
     ] = msgspec.field(default=UNSET, name="toolId")
     iteration: Annotated[
-        int | UnsetType, Meta(description="The model calls so far, with this one.")
+        int | UnsetType,
+        Meta(description="That of the model call, or of the one that asked for the tool."),
     ] = UNSET
     lane: Annotated[
         str | UnsetType, Meta(description="Which agent of the process; left out for the main one.")
     ] = UNSET
     breakpoint: Annotated[
         dict[str, object] | UnsetType, Meta(description="The breakpoint that it stopped at.")
+    ] = UNSET
+    rule: Annotated[
+        dict[str, object] | UnsetType,
+        Meta(
+            description="The rule of the project that holds it. After its `timeout`, in seconds, "
+            "it decides by itself what `onTimeout` says."
+        ),
     ] = UNSET
 
 
@@ -42,7 +65,9 @@ class AgentHold(AgentStop, kw_only=True, tag_field="kind", tag="agent"):
 
     id: Annotated[str, Meta(description="The same id as `hold_id`.")]
     session_id: Annotated[str, Meta(description="The session whose agent waits.")]
-    reason: Annotated[str, Meta(description="Why it waits: pause, step or breakpoint.")]
+    reason: Annotated[
+        str, Meta(description="Why it waits: start, pause, step, breakpoint, rule or fork.")
+    ]
     opened_at: Annotated[str, Meta(description="Since when, as an ISO 8601 time in UTC.")]
     thread_id: Annotated[int | None, Meta(description="Always null.")]
     location: Annotated[Location | None, Meta(description="Always null.")]
@@ -63,14 +88,20 @@ class AgentHold(AgentStop, kw_only=True, tag_field="kind", tag="agent"):
 class AgentStatus(SessionStatus, kw_only=True, tag_field="kind", tag="agent"):
     """Where an agent's loop is: running, held, or over."""
 
-    iteration: Annotated[int, Meta(description="How many model calls it has made.")]
+    iteration: Annotated[
+        int, Meta(description="The iteration of the lane that was the last to do something.")
+    ]
+    lanes: Annotated[
+        list[AgentLane] | UnsetType,
+        Meta(description="Its lanes; left out if not all of its recording was read yet."),
+    ] = UNSET
     holds: Annotated[list[str], Meta(description="The ids of the holds that wait for a decision.")]
     hold_id: Annotated[str | UnsetType, Meta(description="While paused: the newest hold.")] = UNSET
     reason: Annotated[
         str | UnsetType | None,
         Meta(
-            description="Why it is paused (pause, step or breakpoint), or how it ended (exit, "
-            "error, closed or crashed)."
+            description="Why it is paused (start, pause, step, breakpoint or rule), or how it "
+            "ended (exit, error, closed or crashed)."
         ),
     ] = UNSET
     held: Annotated[list[AgentStop] | UnsetType, Meta(description="While paused: what waits.")] = (
@@ -99,6 +130,20 @@ class AgentCounters(msgspec.Struct, kw_only=True):
     errors: Annotated[int, Meta(description="Errors that the loop or the bridge reported.")]
     input_tokens: Annotated[int, Meta(description="Tokens that were sent to models.")]
     output_tokens: Annotated[int, Meta(description="Tokens that models answered with.")]
+    cached_tokens: Annotated[
+        int, Meta(description="Of the input tokens, those that came from a provider's cache.")
+    ]
+    cost: Annotated[
+        float | None,
+        Meta(
+            description="What its model calls cost, in the unit of the prices that its process was "
+            "given; null if it was given none."
+        ),
+    ]
+    unpriced_models: Annotated[
+        list[str],
+        Meta(description="The models whose calls are not in `cost`, for want of a price."),
+    ]
     unreadable_lines: Annotated[int, Meta(description="Lines of the recording without an event.")]
 
 
@@ -114,9 +159,21 @@ class AgentSummary(AgentStatus, kw_only=True):
     cwd: Annotated[str | UnsetType, Meta(description="The agent's working directory.")] = UNSET
     provider: Annotated[str | UnsetType, Meta(description="Whose models it calls.")] = UNSET
     model: Annotated[str | UnsetType, Meta(description="The model that it calls.")] = UNSET
-    parent: Annotated[str | UnsetType, Meta(description="The session that it was forked from.")] = (
-        UNSET
-    )
+    parent: Annotated[
+        str | UnsetType,
+        Meta(description="The session that it was forked from, else the one in `startedBy`."),
+    ] = UNSET
+    started_by: Annotated[
+        str | UnsetType,
+        Meta(description="The session whose process started this one's process."),
+    ] = msgspec.field(default=UNSET, name="startedBy")
+    rules: Annotated[
+        list[dict[str, object]] | UnsetType,
+        Meta(
+            description="The rules of its project's `holdfast.toml`; the first one that fits "
+            "a call counts. `source` is the file and the line."
+        ),
+    ] = UNSET
     replay_of: Annotated[
         str | UnsetType, Meta(description="Of a replay: the session that it replays.")
     ] = msgspec.field(default=UNSET, name="replayOf")
@@ -124,9 +181,17 @@ class AgentSummary(AgentStatus, kw_only=True):
         str | UnsetType,
         Meta(description="Of a replay: `model` or `full`, what comes from the recording."),
     ] = UNSET
-    fork_at: Annotated[
-        int | UnsetType, Meta(description="Of a fork: the iterations that are recorded.")
-    ] = msgspec.field(default=UNSET, name="forkAt")
+    fork_at: Annotated[int | UnsetType, Meta(description="Of a fork: the recorded iterations.")] = (
+        msgspec.field(default=UNSET, name="forkAt")
+    )
+    fork_lane: Annotated[
+        str | UnsetType,
+        Meta(description="Of a fork: the lane that was counted, if not the main one."),
+    ] = msgspec.field(default=UNSET, name="forkLane")
+    edited: Annotated[
+        bool | UnsetType,
+        Meta(description="Of a fork: whether something was changed where it begins."),
+    ] = UNSET
     counters: Annotated[
         AgentCounters | UnsetType,
         Meta(description="What its recording holds; in a list, once it was counted."),
@@ -155,7 +220,7 @@ class AgentInspection(AgentStatus, kw_only=True):
     state: Annotated[
         object,
         Meta(
-            description="Its `messages`, `context`, `tools`, `variables` and `stops`, as far as "
-            "they were asked for."
+            description="Its `lanes`, and of one `lane` the `messages`, `context`, `tools`, "
+            "`variables` and `stops`, as far as they were asked for."
         ),
     ]

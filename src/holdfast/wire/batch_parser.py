@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from holdfast.errors import InvalidInput
-from holdfast.model.call import CALL_TYPES
+from holdfast.model.call import CALL_TYPES, Parameters
 from holdfast.model.call_batch import (
     NO_PLAIN_CALLS,
     PLAIN_TYPES,
@@ -42,6 +42,7 @@ from holdfast.wire.batch_format import (
     SITE,
     build_lengths,
 )
+from holdfast.wire.call_items import parse_parameters
 from holdfast.wire.call_requests import MAX_FRAMES
 
 _FLAGS = RAISED | HAS_TARGET | HAS_OUTCOME | HAS_MORE
@@ -300,6 +301,7 @@ class SiteDescription:
     alias: str | None
     qualname: str | None
     signature: str | None
+    parameters: Parameters | None
     thread: dict[str, Any] | None
     frames: list[Any]
 
@@ -332,6 +334,7 @@ def parse_site(text: bytes) -> SiteDescription:
         alias=site.get("alias"),
         qualname=site.get("qualname"),
         signature=site.get("signature"),
+        parameters=parse_parameters(site.get("parameters")),
         thread=site.get("thread"),
         frames=site["frames"][:MAX_FRAMES],
     )

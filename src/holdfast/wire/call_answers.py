@@ -55,12 +55,20 @@ class CallInstruction(Struct, kw_only=True):
     exception_data: Annotated[
         str | UnsetType, _about("`raise`: the pickled exception, in base64.")
     ] = UNSET
+    exception_args: Annotated[
+        list[SentValue] | UnsetType,
+        _about("`raise`: the positional arguments of the exception's constructor."),
+    ] = UNSET
+    exception_kwargs: Annotated[
+        dict[str, SentValue] | UnsetType,
+        _about("`raise`: the keyword arguments of the exception's constructor."),
+    ] = UNSET
     modified_args: Annotated[
         list[SentValue | None] | UnsetType,
         _about("`modify`: the positional arguments; null keeps one."),
     ] = UNSET
     modified_kwargs: Annotated[
-        dict[str, SentValue] | UnsetType, _about("`modify`: keyword arguments by name.")
+        dict[str, SentValue] | UnsetType, _about("`modify`: arguments by parameter name.")
     ] = UNSET
     function_name: Annotated[
         str | UnsetType, _about("`replace`: the registered function to call instead.")
@@ -94,16 +102,20 @@ class PollAnswer(Struct, kw_only=True):
         str,
         _about(
             "`waiting`: nobody has decided yet. `ready`: `action` says what to do. `evaluate`: "
-            "evaluate `expression` and POST the answer."
+            "evaluate `expression` and POST the answer. `check`: try `action` without doing it, "
+            "and POST whether it can be done; only applications that say `checks` get this."
         ),
     ]
-    action: Annotated[CallInstruction | UnsetType, _about("`ready`: the decision.")] = UNSET
+    action: Annotated[CallInstruction | UnsetType, _about("`ready`, `check`: the decision.")] = (
+        UNSET
+    )
     request_id: Annotated[
-        str | UnsetType, _about("`evaluate`: names the evaluation in its answer.")
+        str | UnsetType,
+        _about("`evaluate`, `check`: names the question in its answer. `ready`: of the check."),
     ] = UNSET
     expression: Annotated[str | UnsetType, _about("`evaluate`: the expression.")] = UNSET
     timeout: Annotated[
-        float | UnsetType, _about("`evaluate`: for how many seconds somebody waits.")
+        float | UnsetType, _about("`evaluate`, `check`: for how many seconds somebody waits.")
     ] = UNSET
     max_chars: Annotated[
         int | UnsetType, _about("`evaluate`: how many characters of the value are wanted.")
@@ -114,7 +126,7 @@ class Receipt(Struct):
     """A report was taken."""
 
     status: Annotated[
-        str, _about("`ok`; `late` for the answer to an evaluation that nobody waits for any more.")
+        str, _about("`ok`; `late` for the answer to a question that nobody waits for any more.")
     ] = "ok"
 
 
@@ -306,6 +318,13 @@ class CallDetail(CallSummary, kw_only=True):
     exception: Annotated[Value | UnsetType, _about("The exception that it raised.")] = UNSET
 
 
+class UndecidedCondition(Struct, kw_only=True):
+    """A reason why a condition or a filter had no answer for some calls; these did not match."""
+
+    error: Annotated[str, _about("What it could not tell, and why.")]
+    count: Annotated[int, _about("For how many calls.")]
+
+
 class CallPage(Struct, kw_only=True):
     """Calls, newest first."""
 
@@ -315,6 +334,10 @@ class CallPage(Struct, kw_only=True):
     has_more: Annotated[bool, _about("Whether there is a next page.")]
     looked_at: Annotated[int, _about("How many calls were read to find these.")]
     undecided: Annotated[int, _about("For how many of them the filter had no answer.")]
+    condition_errors: Annotated[
+        list[UndecidedCondition] | UnsetType,
+        _about("Why the filter had no answer, the most frequent reason first."),
+    ] = UNSET
 
 
 class CallNode(CallSummary, kw_only=True):
@@ -405,6 +428,12 @@ class CallDecisionAnswer(Struct, kw_only=True):
     call_id: Annotated[str, _about("The call.")]
     session_id: Annotated[str, _about("The session of the call.")]
     status: Annotated[str, _about("The state of that session now.")]
+    checked: Annotated[
+        bool, _about("Whether the application has tried the decision before it was taken.")
+    ] = False
+    note: Annotated[
+        str | UnsetType, _about("What the application says about how it carries it out.")
+    ] = UNSET
 
 
 # -- breakpoints and sessions --------------------------------------------------------------------
@@ -427,6 +456,20 @@ class CallBreakpointAnswer(Struct, kw_only=True):
     session_id: Annotated[str | UnsetType, _about("The one session that it counts in.")] = UNSET
     action: Annotated[Json | UnsetType, _about("What is done at once, without a hold.")] = UNSET
     message: Annotated[str | UnsetType, _about("Why it had no answer last.")] = UNSET
+    matches: Annotated[
+        int, _about("How many functions that were registered or called it names, so far.")
+    ] = 0
+    suggestions: Annotated[
+        list[str] | UnsetType, _about("If it names none: the functions that are probably meant.")
+    ] = UNSET
+    warnings: Annotated[
+        list[str] | UnsetType,
+        _about("What is probably a mistake in it, in sentences. It is in force all the same."),
+    ] = UNSET
+    condition_errors: Annotated[
+        list[UndecidedCondition] | UnsetType,
+        _about("Why its condition had no answer, the most frequent reason first."),
+    ] = UNSET
 
 
 class CallBreakpointList(Struct, kw_only=True):

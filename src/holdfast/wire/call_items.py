@@ -16,11 +16,12 @@ from typing import Any
 import orjson
 
 from holdfast.errors import BodyTooLarge, CidMismatch, InvalidDecision, InvalidInput
-from holdfast.model.call import Item, Preview
+from holdfast.model.call import PARAMETER_KINDS, Item, Parameter, Parameters, Preview
 from holdfast.wire import pickle_viewer
 
 MAX_ITEMS = 10_000
 MAX_NAME = 1000
+MAX_PARAMETERS = 500
 MAX_PREVIEW = 16 * 1024
 _CID = re.compile(r"[0-9a-f]{64}")
 _MAX_LITERAL = 100_000
@@ -121,6 +122,29 @@ def parse_preview(given: Any, data: bytes) -> Preview:
     if isinstance(marker, str):
         preview["marker"] = shorten(marker)[:MAX_NAME]
     return preview
+
+
+def parse_parameters(given: Any) -> Parameters | None:
+    """The parameters of a function. None if they are left out, or are not as expected."""
+    if given is None:
+        return None
+    if not isinstance(given, list) or len(given) > MAX_PARAMETERS:
+        raise invalid("parameters", f"a list of at most {MAX_PARAMETERS} parameters")
+    return tuple(_parse_parameter(one, f"parameters.{at}") for at, one in enumerate(given))
+
+
+def _parse_parameter(given: Any, where: str) -> Parameter:
+    if not isinstance(given, dict) or not isinstance(given.get("name"), str):
+        raise invalid(f"{where}.name", "a name")
+    if given.get("kind") not in PARAMETER_KINDS:
+        raise invalid(f"{where}.kind", f"one of {', '.join(PARAMETER_KINDS)}")
+    default = None
+    if isinstance(given.get("default"), dict):
+        default = parse_preview(given["default"], b"")
+        literal = given["default"].get("literal")
+        if isinstance(literal, str) and len(literal) <= MAX_NAME:
+            default["literal"] = literal
+    return Parameter(shorten(given["name"], MAX_NAME), given["kind"], default)
 
 
 # -- values that somebody decided on -------------------------------------------------------------

@@ -17,6 +17,7 @@ from holdfast.model.call import (
     IMPLICIT_SESSION,
     Application,
     Item,
+    Parameters,
     Preview,
     call_number,
 )
@@ -30,6 +31,7 @@ from holdfast.wire.call_items import (
     parse_item,
     parse_items,
     parse_named_items,
+    parse_parameters,
     parse_preview,
     shorten,
 )
@@ -62,6 +64,8 @@ class StartRequest:
     task: str | None = None
     parent: int | None = None
     evaluates: bool = False
+    parameters: Parameters | None = None
+    """Those of the function, when it is called for the first time."""
     began: int | None = None
     """The number of a call that is under way already: it is too late to hold it before."""
 
@@ -109,6 +113,7 @@ class Registration:
     file: str | None
     line: int | None
     target_cid: str | None
+    parameters: Parameters | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,18 @@ class EvaluationAnswer:
     request_id: str
     result: Preview | None
     error: Json | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """Whether an application can carry out a decision. `refusal` says why it cannot."""
+
+    request_id: str
+    refusal: Json | None = None
+    note: str | None = None
+
+
+QuestionAnswer = EvaluationAnswer | CheckAnswer
 
 
 # -- the JSON of these requests, for the documents -----------------------------------------------
@@ -165,6 +182,26 @@ class SentThread(TypedDict, total=False):
     name: Annotated[str, about("The thread's name.")]
 
 
+class SentDefault(SentPreview, total=False):
+    """What people see of a default value."""
+
+    literal: Annotated[str, about("The value as a Python literal, if it has no `json`.")]
+
+
+class SentParameter(TypedDict, total=False):
+    """A parameter of a function. `name` and `kind` are needed."""
+
+    name: Annotated[str, about("The name.")]
+    kind: Annotated[
+        str,
+        about(
+            "`positional_only`, `positional_or_keyword`, `var_positional`, `keyword_only` or "
+            "`var_keyword`."
+        ),
+    ]
+    default: Annotated[SentDefault, about("The default value, if there is one.")]
+
+
 class SentChanges(TypedDict, total=False):
     """The values that a call left different from how it found them."""
 
@@ -192,6 +229,10 @@ class StartFields(TypedDict, total=False):
     thread: Annotated[SentThread, about("The thread that makes it.")]
     task: Annotated[str, about("The name of the asyncio task.")]
     parent_call_id: Annotated[str, about("The call within which it is made.")]
+    parameters: Annotated[
+        list[SentParameter],
+        about("The function's parameters, without `self`. Once for each function is enough."),
+    ]
     evaluates: Annotated[bool, about("Whether expressions can be evaluated in its caller.")]
     began: Annotated[str, about("The id of a call that is under way already.")]
 
@@ -224,12 +265,24 @@ class EvaluationError(TypedDict, total=False):
     message: Annotated[str, about("The exception's message.")]
 
 
-class EvaluationFields(TypedDict, total=False):
-    """What an expression came to: `result` or `error`."""
+class RefusalFields(TypedDict, total=False):
+    """Why an application cannot carry out a decision."""
+
+    message: Annotated[str, about("What is wrong with it.")]
+    hint: Annotated[str, about("What to do instead.")]
+    field: Annotated[str, about("The field of the decision that is wrong.")]
+    choices: Annotated[list[str], about("What would work, such as the functions that fit.")]
+
+
+class AnswerFields(TypedDict, total=False):
+    """What an expression came to: `result` or `error`. Of a check: `accepted` or `refusal`."""
 
     request_id: Annotated[str, about("The `request_id` that the poll gave.")]
     result: Annotated[SentPreview, about("The value.")]
     error: Annotated[EvaluationError, about("What it raised.")]
+    accepted: Annotated[bool, about("The decision can be carried out.")]
+    note: Annotated[str, about("With `accepted`: what the decider should know about it.")]
+    refusal: Annotated[RefusalFields, about("The decision cannot be carried out.")]
 
 
 class ApplicationFields(TypedDict, total=False):
@@ -244,6 +297,9 @@ class ApplicationFields(TypedDict, total=False):
     module: Annotated[str, about("The module that it runs.")]
     path: Annotated[list[str], about("Its import path.")]
     mode: Annotated[str, about("`strict`, or `leased` for one that reports in batches.")]
+    checks: Annotated[
+        bool, about("Whether it tries decisions before they are taken: it understands `check`.")
+    ]
 
 
 class EndFields(TypedDict):
@@ -264,6 +320,7 @@ class RegistrationFields(TypedDict, total=False):
     file: Annotated[str, about("The file that defines it.")]
     line: Annotated[int, about("The line of its definition.")]
     target_cid: Annotated[str, about("Its content id.")]
+    parameters: Annotated[list[SentParameter], about("Its parameters, without `self`.")]
 
 
 # -- what clients ask about calls ----------------------------------------------------------------
@@ -399,6 +456,7 @@ def parse_start(body: Json, limit: int) -> StartRequest:
         task=_parse_text(body, "task"),
         parent=_parse_call_id(body.get("parent_call_id"), "parent_call_id"),
         evaluates=body.get("evaluates") is True,
+        parameters=parse_parameters(body.get("parameters")),
         began=_parse_call_id(body.get("began"), "began"),
     )
 
@@ -442,6 +500,7 @@ def parse_application(body: Json) -> Application:
         module=_parse_text(body, "module"),
         path=_parse_texts(body, "path"),
         mode=_parse_text(body, "mode"),
+        checks=body.get("checks") is True,
     )
 
 
@@ -458,17 +517,32 @@ def parse_registration(body: Json) -> Registration:
         file=_parse_text(body, "file"),
         line=None if line is None else int(line),
         target_cid=target_cid if is_cid(target_cid) else None,
+        parameters=parse_parameters(body.get("parameters")),
     )
 
 
-def parse_evaluation(body: Json) -> EvaluationAnswer:
+def parse_question_answer(body: Json) -> QuestionAnswer:
+    request_id = parse_text(body, "request_id")
+    refusal = _parse_object(body, "refusal")
+    if refusal or body.get("accepted") is True:
+        return CheckAnswer(request_id, _parse_refusal(refusal), _parse_text(body, "note"))
     error, result = _parse_object(body, "error"), _parse_object(body, "result")
     if not error and not result:
         raise invalid("result", "a preview, or an error,")
-    request_id = parse_text(body, "request_id")
     if error:
         return EvaluationAnswer(request_id, None, error)
     return EvaluationAnswer(request_id, parse_preview(result, b""), None)
+
+
+def _parse_refusal(given: Json) -> Json | None:
+    if not given:
+        return None
+    refusal: Json = {
+        name: _parse_text(given, name, limit=MAX_PREVIEW) for name in ("hint", "field")
+    }
+    message = _parse_text(given, "message", limit=MAX_PREVIEW)
+    choices = list(_parse_texts(given, "choices") or ())
+    return {**refusal, "message": message or "it cannot be carried out", "choices": choices}
 
 
 def parse_text(body: Json, name: str) -> str:

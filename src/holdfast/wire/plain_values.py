@@ -10,9 +10,10 @@ parts count each time they occur, so a small pickle cannot become a large value.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from holdfast.wire.pickle_view import Node, View, type_name
@@ -22,20 +23,23 @@ MAX_PARTS = 200_000
 _MAX_DEPTH = 100
 _MAX_DIGITS = 4_000
 
-Note = Callable[[str, int | None], Any]
-"""Makes what stands for a value that is not plain, of a description and its length if known."""
+Fields = Callable[[], Mapping[str, Callable[[], Any]]] | None
+"""Gives the attributes that were stored of an object, each to be read when it is needed."""
+Note = Callable[[str, int | None, Fields], Any]
+"""Makes what stands for a value that is not plain, of a description, its length and its
+attributes, as far as they are known."""
 
 
 def read_plain(data: bytes, note: Note, max_parts: int = MAX_PARTS) -> Any:
     """What `data` would load as. Never raises."""
     viewed = view_pickle(data, max_parts)
     if not viewed.is_whole:
-        return note(f"a value that is {viewed.why}", None)
+        return note(f"a value that is {viewed.why}", None, None)
     try:
         return _Reader(note, max_parts).read(viewed.view, _MAX_DEPTH)
     except _TooMuch as why:
         length = viewed.view.length if isinstance(viewed.view, Node) else None
-        return note(f"a value that is {why}", length)
+        return note(f"a value that is {why}", length, None)
 
 
 class _TooMuch(Exception):
@@ -45,7 +49,20 @@ class _TooMuch(Exception):
 class _Reader:
     def __init__(self, note: Note, max_parts: int) -> None:
         self._note = note
-        self._left = max_parts
+        self._max_parts = self._left = max_parts
+
+    def _read_alone(self, view: View) -> Any:
+        """An attribute, within limits of its own: objects often refer to each other."""
+        try:
+            return _Reader(self._note, self._max_parts).read(view, _MAX_DEPTH)
+        except _TooMuch as why:
+            return self._note(f"a value that is {why}", None, None)
+
+    def _list_attributes(self, view: Node) -> dict[str, Callable[[], Any]]:
+        pairs = [pair for state in _list_states(view.state) for pair in state.pairs]
+        return {
+            name: partial(self._read_alone, value) for name, value in pairs if isinstance(name, str)
+        }
 
     def read(self, view: View, depth: int) -> Any:
         self._left -= 1
@@ -72,7 +89,10 @@ class _Reader:
         return [self.read(item, depth - 1) for item in views]
 
     def _make_note(self, view: Node) -> Any:
-        return self._note(f"a {type_name(view) or view.kind}", view.length)
+        fields = None
+        if view.kind == "object" and view.state is not None:
+            fields = partial(self._list_attributes, view)
+        return self._note(f"a {type_name(view) or view.kind}", view.length, fields)
 
     def _read_set(self, view: Node, depth: int) -> Any:
         items = self._read_items(view.items, depth)
@@ -108,6 +128,18 @@ class _Reader:
 
 def _is_empty(state: View) -> bool:
     return isinstance(state, Node) and state.kind == "dict" and not state.pairs
+
+
+def _list_states(state: View) -> list[Node]:
+    """The dicts of attributes in an object's state: its own, that of its slots, a model's."""
+    if not isinstance(state, Node):
+        return []
+    if state.kind == "tuple":
+        return [inner for part in state.items for inner in _list_states(part)]
+    if state.kind != "dict":
+        return []
+    inside = [value for name, value in state.pairs if name == "__dict__"]
+    return [state, *(inner for part in inside for inner in _list_states(part))]
 
 
 # -- the reductions of the standard library ------------------------------------------------------

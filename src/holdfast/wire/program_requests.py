@@ -368,6 +368,7 @@ class RunRequest(Body):
     output_since: OutputSince = None
     output_bytes: OutputBytes = None
     thread_id: Annotated[int | None, about("The thread to run; null: the one that stopped.")] = None
+    lane: Annotated[str | None, about("Of an agent: the lane that is meant; null: all.")] = None
     by: By = None
 
 

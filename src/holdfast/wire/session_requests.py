@@ -255,6 +255,10 @@ class AgentCommand(Body):
 
     type: Annotated[str, about("The command, such as `pause`, `inject` or `breakpoint`.")]
     data: Annotated[dict[str, Any], about("The command's own fields.")] = {}
+    lane: Annotated[
+        str | None,
+        about("The lane that is meant, as in `data`; without it every lane, or the one held."),
+    ] = None
     timeout: Annotated[
         Annotated[float, Meta(gt=0, le=300)] | None,
         about("How many seconds to wait for the agent's answer."),
@@ -271,3 +275,6 @@ class AgentStateQuery(Query):
     """What to ask an agent for."""
 
     what: Annotated[str, about("`messages`, `context`, `tools` or `all`.")] = "all"
+    lane: Annotated[
+        str | None, about("Whose state; without it, that of the lane that is held or runs.")
+    ] = None

@@ -18,6 +18,7 @@ from steering import PATIENCE, SteeredSession, WatchedEventLoop
 
 from background import run_in_thread
 from holdfast.bridge import Diverged
+from holdfast.core.agent_rules import parse_rule
 
 DONE = "sent hi to ann | go"
 ONE_ROUND = [
@@ -164,6 +165,15 @@ class ToolContract(Contract):
         session.resume(session.held(), "cancel")
         assert "was cancelled before it ran" in self.said(ran)
         assert outside.sent == []
+
+    def test_a_rule_denies_it_before_it_runs(
+        self, agent: Loop, session: SteeredSession, outside: Outside
+    ) -> None:
+        session.dbg.control.rules = (parse_rule({"tool": "se*", "action": "deny"}, "rule-1"),)
+        assert "send is denied by a rule of this project" in self.said(self.started(agent))
+        assert outside.sent == []
+        (begun,) = of_send(session, "tool_call_start")
+        assert (begun["decision"]["action"], begun["decision"]["by"]) == ("deny", "rule-1")
 
 
 class Cancelling(Contract):

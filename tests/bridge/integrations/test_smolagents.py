@@ -110,7 +110,12 @@ class CodeModel(Scripted):
         else:
             users = [each.removeprefix("New task:\n") for each in texts(messages, "user")]
             lines = [line for line in results[-1].splitlines() if "sent" in line or "Err" in line]
-            lines += [line for line in results[-1].splitlines() if "cancelled" in line]
+            words_of_ours = ("cancelled", "denied")
+            lines += [
+                line
+                for line in results[-1].splitlines()
+                if any(word in line for word in words_of_ours)
+            ]
             code = f"final_answer({f'{lines[-1]} | ' + ', '.join(users)!r})"
         content = f"<code>\n{code}\n</code>"
         return ChatMessage(MessageRole.ASSISTANT, content, token_usage=TokenUsage(10, 5))

@@ -102,7 +102,7 @@ class _Request:
             messages=list(self._given),
             model=None if model is None else str(model),
             provider=dialect.provider,
-            lane=watch.lane or watch.dbg.current_lane,
+            lane=watch.lane or "",
             settings=settings,
             describe=self._describe_events if is_stream else self._describe,
             load=None if is_stream else self._load,

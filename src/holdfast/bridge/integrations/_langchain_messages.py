@@ -15,7 +15,7 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
+from holdfast.bridge.answer_summary import AnswerSummary, build_usage, drop_empty
 from holdfast.bridge.recorded_values import is_plain
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
@@ -54,10 +54,9 @@ def describe(messages: Sequence[BaseMessage]) -> AnswerSummary:
         "toolCalls": [{"id": call["id"], "name": call["name"]} for call in answer.tool_calls],
     }
     if answer.usage_metadata is not None:
-        summary["usage"] = {
-            "inputTokens": answer.usage_metadata["input_tokens"],
-            "outputTokens": answer.usage_metadata["output_tokens"],
-        }
+        usage = answer.usage_metadata
+        cached = usage.get("input_token_details", {}).get("cache_read")
+        summary["usage"] = build_usage(usage["input_tokens"], usage["output_tokens"], cached)
     return drop_empty(summary)
 
 

@@ -55,7 +55,7 @@ class _Hooks:
     async def hold_tool(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
         name, asked = given["tool_name"], given["tool_input"]
         tool_id = str(given.get("tool_use_id") or tool_use_id)
-        lane = given.get("agent_id") or self._lane or self._dbg.current_lane
+        lane = given.get("agent_id") or self._lane or ""
         call = ToolCall(name, dict(asked), id=tool_id, lane=lane, allows=_ALLOWS)
         split = SplitCall(self._dbg, call)
         await split.begin()

@@ -39,7 +39,7 @@ class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> Any:
-        pending = _PendingRequest(request, self._histories, self._lane or self._dbg.current_lane)
+        pending = _PendingRequest(request, self._histories, self._lane or "")
         result = self._dbg.call_model(pending.call, lambda call: handler(pending.build(call)))
         return pending.keep_changes(result)
 
@@ -48,7 +48,7 @@ class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> Any:
-        pending = _PendingRequest(request, self._histories, self._lane or self._dbg.current_lane)
+        pending = _PendingRequest(request, self._histories, self._lane or "")
         result = await self._dbg.acall_model(
             pending.call, lambda call: handler(pending.build(call))
         )
@@ -75,7 +75,7 @@ def call_tool(
         return _langchain_messages.result_of(handler(_replace_input(request, given)))
 
     return _langchain_messages.message_of(
-        dbg.call_tool(_tool_call(dbg, request, lane), run), request.tool_call
+        dbg.call_tool(_tool_call(request, lane), run), request.tool_call
     )
 
 
@@ -88,14 +88,13 @@ async def acall_tool(
     async def run(given: dict[str, Any]) -> Any:
         return _langchain_messages.result_of(await handler(_replace_input(request, given)))
 
-    result = await dbg.acall_tool(_tool_call(dbg, request, lane), run)
+    result = await dbg.acall_tool(_tool_call(request, lane), run)
     return _langchain_messages.message_of(result, request.tool_call)
 
 
-def _tool_call(dbg: Bridge, request: ToolCallRequest, lane: str | None) -> ToolCall:
+def _tool_call(request: ToolCallRequest, lane: str | None) -> ToolCall:
     asked = request.tool_call
-    lane = lane or dbg.current_lane
-    return ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=lane)
+    return ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=lane or "")
 
 
 def _replace_input(request: ToolCallRequest, given: dict[str, Any]) -> ToolCallRequest:

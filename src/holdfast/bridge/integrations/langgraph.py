@@ -173,7 +173,7 @@ class _WatchedModel:
             messages=list(given),
             model=_langchain_messages.model_name(self._model),
             provider=self._model._llm_type,
-            lane=self._lane or self._dbg.current_lane,
+            lane=self._lane or "",
             settings={
                 **settings,
                 "stop": stop,

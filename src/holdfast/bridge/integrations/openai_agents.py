@@ -22,9 +22,9 @@ from pydantic import TypeAdapter
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
-from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
+from holdfast.bridge.answer_summary import AnswerSummary, build_usage, drop_empty
 from holdfast.bridge.integrations import _nested_models
-from holdfast.bridge.integrations._agent_runs import is_nested, open_run
+from holdfast.bridge.integrations._agent_runs import name_lane, open_run
 from holdfast.bridge.integrations._message_history import Histories
 from holdfast.bridge.integrations._split_tool_call import SplitCall
 
@@ -50,15 +50,8 @@ class _WatchOptions:
         self.histories = Histories(lambda message: message)
 
 
-@dataclass(frozen=True)
-class _Current:
-    """What the run that goes on here belongs to."""
-
-    watching: _WatchOptions
-    lane: str
-
-
-_current: ContextVar[_Current | None] = ContextVar("holdfast_openai_agents", default=None)
+_current: ContextVar[_WatchOptions | None] = ContextVar("holdfast_openai_agents", default=None)
+"""What the run that goes on here belongs to."""
 
 
 class HoldfastRunner(AgentRunner):
@@ -68,9 +61,9 @@ class HoldfastRunner(AgentRunner):
 
     async def run(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
         hooks = self._prepare(starting_agent, options)
-        token = _current.set(self._build_current(starting_agent))
+        token = _current.set(self._watching)
         try:
-            with open_run(self._watching.dbg, self._watching.lane):
+            with open_run(self._watching.dbg, self._watching.lane, str(starting_agent.name)):
                 return await self.before.run(starting_agent, input, **options)
         finally:
             _current.reset(token)
@@ -78,26 +71,21 @@ class HoldfastRunner(AgentRunner):
 
     def run_sync(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
         self._prepare(starting_agent, options)
-        token = _current.set(self._build_current(starting_agent))
+        token = _current.set(self._watching)
         try:
-            with open_run(self._watching.dbg, self._watching.lane):
+            with open_run(self._watching.dbg, self._watching.lane, str(starting_agent.name)):
                 return self.before.run_sync(starting_agent, input, **options)
         finally:
             _current.reset(token)
 
     def run_streamed(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
         self._prepare(starting_agent, options)
-        token = _current.set(self._build_current(starting_agent))
+        token = _current.set(self._watching)
         try:
             # The task that it starts takes this context along.
             return self.before.run_streamed(starting_agent, input, **options)
         finally:
             _current.reset(token)
-
-    def _build_current(self, agent: Any) -> _Current:
-        watching = self._watching
-        lane = watching.lane or watching.dbg.current_lane
-        return _Current(watching, str(agent.name) if is_nested() else lane)
 
     def _prepare(self, agent: Any, options: dict[str, Any]) -> _Hooks:
         given = options.get("hooks")
@@ -161,8 +149,8 @@ class _Hooks(RunHooks[Any]):
         current = _current.get()
         if current is not None and isinstance(tool, FunctionTool):
             asked = _arguments(context.tool_arguments)
-            call = ToolCall(tool.name, asked, id=context.tool_call_id, lane=current.lane)
-            split = SplitCall(current.watching.dbg, call)
+            call = ToolCall(tool.name, asked, id=context.tool_call_id, lane=name_lane(current.lane))
+            split = SplitCall(current.dbg, call)
             await split.begin()
             _watch_tool(tool)
             self._calls[id(context)] = split
@@ -230,7 +218,7 @@ def _watch_model(model: Model) -> Model:
         request = _ModelRequest(current, model, given)
         request.call.describe, request.call.dump, request.call.load = _describe, _dump, _load
         try:
-            return await current.watching.dbg.acall_model(
+            return await current.dbg.acall_model(
                 request.call,
                 lambda call: _nested_models.await_inside(
                     lambda: get(**request.build_arguments(call))
@@ -252,7 +240,7 @@ def _watch_model(model: Model) -> Model:
             events, mode="json", exclude_unset=True
         )
         request.call.load = _EVENTS.validate_python
-        events = current.watching.dbg.astream_model(
+        events = current.dbg.astream_model(
             request.call,
             lambda call: _nested_models.astream_inside(stream(**request.build_arguments(call))),
         )
@@ -288,21 +276,21 @@ def _name_arguments(args: tuple[Any, ...]) -> dict[str, Any]:
 class _ModelRequest:
     """One request to a model; the instructions are the first of its messages."""
 
-    def __init__(self, current: _Current, model: Model, given: dict[str, Any]) -> None:
+    def __init__(self, current: _WatchOptions, model: Model, given: dict[str, Any]) -> None:
         self._arguments = given
         self._is_noted = False
         system, asked = given.get("system_instructions"), given["input"]
         first = [] if system is None else [{"role": "system", "content": system}]
         items = [{"role": "user", "content": asked}] if isinstance(asked, str) else list(asked)
         self._messages = [*first, *items]
-        self._histories = current.watching.histories
+        self._histories = current.histories
         self._given = self._histories.restore(self._messages)
         settings = given.get("model_settings")
         self.call = ModelCall(
             messages=list(self._given),
             model=str(getattr(model, "model", type(model).__name__)),
             provider="openai-agents",
-            lane=current.lane,
+            lane=name_lane(current.lane),
             settings={
                 **({} if settings is None else settings.to_json_dict()),
                 "tools": [str(tool.name) for tool in given.get("tools") or []],
@@ -338,10 +326,8 @@ def _describe_items(items: list[Any], usage: Any) -> AnswerSummary:
     ]
     summary: AnswerSummary = {"content": "".join(texts) or None, "toolCalls": calls}
     if usage is not None:
-        summary["usage"] = {
-            "inputTokens": usage.input_tokens,
-            "outputTokens": usage.output_tokens,
-        }
+        cached = usage.input_tokens_details.cached_tokens
+        summary["usage"] = build_usage(usage.input_tokens, usage.output_tokens, cached)
     return drop_empty(summary)
 
 

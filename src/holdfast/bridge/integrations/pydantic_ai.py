@@ -23,8 +23,8 @@ from pydantic_ai.tools import ToolDefinition
 
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
-from holdfast.bridge.answer_summary import AnswerSummary, drop_empty
-from holdfast.bridge.integrations._agent_runs import open_run
+from holdfast.bridge.answer_summary import AnswerSummary, build_usage, drop_empty
+from holdfast.bridge.integrations._agent_runs import name_lane, open_run
 from holdfast.bridge.integrations._message_history import Histories, is_unchanged, reuse_messages
 
 _MESSAGE: TypeAdapter[ModelMessage] = TypeAdapter(ModelMessage)
@@ -41,7 +41,7 @@ class HoldfastCapability(AbstractCapability[Any]):
         self._histories = Histories(show)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> AgentRunResult[Any]:
-        with open_run(self._dbg, self._lane):
+        with open_run(self._dbg, self._lane, _name(ctx)):
             return await handler()
 
     async def wrap_model_request(
@@ -56,7 +56,7 @@ class HoldfastCapability(AbstractCapability[Any]):
             messages=list(given),
             model=request_context.model.model_name,
             provider=request_context.model.system,
-            lane=self._lane or self._dbg.current_lane,
+            lane=name_lane(self._lane),
             settings={**settings, "tools": tools},
             show=show,
             make=reuse_messages(given, show, make),
@@ -109,9 +109,12 @@ class HoldfastCapability(AbstractCapability[Any]):
             # What a person typed is JSON: it is checked, and made into objects, as a model's is.
             return await handler(args if given == asked else _validate(ctx, call, given))
 
-        lane = self._lane or self._dbg.current_lane
-        held = ToolCall(call.tool_name, asked, id=call.tool_call_id, lane=lane)
+        held = ToolCall(call.tool_name, asked, id=call.tool_call_id, lane=name_lane(self._lane))
         return await self._dbg.acall_tool(held, run)
+
+
+def _name(ctx: RunContext[Any]) -> str | None:
+    return None if ctx.agent is None else ctx.agent.name
 
 
 def _validate(ctx: RunContext[Any], call: ToolCallPart, given: dict[str, Any]) -> dict[str, Any]:
@@ -159,13 +162,10 @@ def make(message: dict[str, Any]) -> ModelMessage:
 
 
 def describe(response: ModelResponse) -> AnswerSummary:
-    calls = response.tool_calls
+    calls, usage = response.tool_calls, response.usage
     summary: AnswerSummary = {
         "stopReason": response.finish_reason,
-        "usage": {
-            "inputTokens": response.usage.input_tokens,
-            "outputTokens": response.usage.output_tokens,
-        },
+        "usage": build_usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens),
         "content": response.text,
         "toolCalls": [{"id": call.tool_call_id, "name": call.tool_name} for call in calls],
     }

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
 from types import GeneratorType
 from typing import Any, TypeVar
 
@@ -30,12 +29,10 @@ from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.answer_summary import AnswerSummary
 from holdfast.bridge.integrations import _nested_models
-from holdfast.bridge.integrations._agent_runs import open_run
+from holdfast.bridge.integrations._agent_runs import name_lane, open_run
 from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 
 AgentT = TypeVar("AgentT", bound=MultiStepAgent)
-
-_managed: ContextVar[str | None] = ContextVar("holdfast_managed", default=None)
 
 
 def watch(agent: AgentT, dbg: Bridge | None = None, *, lane: str | None = None) -> AgentT:
@@ -70,7 +67,7 @@ class _AgentWatch:
 
     @property
     def _lane(self) -> str:
-        return _managed.get() or self._lane_given or self._dbg.current_lane
+        return name_lane(self._lane_given)
 
     def watch_agent(self, agent: Any) -> None:
         _wrap(agent.model, "generate", self.generate)
@@ -103,11 +100,8 @@ class _AgentWatch:
         """For the agent that manages it, an agent is a tool."""
 
         def run(given: dict[str, Any]) -> Any:
-            token = _managed.set(agent.name)
-            try:
+            with open_run(self._dbg, None, agent.name):
                 return original(given["task"], *args, **more)
-            finally:
-                _managed.reset(token)
 
         return self._dbg.call_tool(ToolCall(agent.name, {"task": task}, lane=self._lane), run)
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from holdfast.cli.agents.control_commands import read_response, run_command
-from holdfast.cli.agents.event_lines import format_point
-from holdfast.cli.agents.session_selection import SessionOption
+from holdfast.cli.agents.event_lines import format_point, format_rule
+from holdfast.cli.agents.session_selection import LaneOption, SessionOption
 from holdfast.cli.server_access import AsJson, console
 from holdfast.model.agent_events import EventData
 
@@ -51,11 +51,12 @@ def on_tool(
 @add.command("iteration")
 def on_iteration(
     count: Annotated[int, typer.Argument(min=1)],
+    lane: LaneOption = None,
     session: SessionOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Before an iteration's model call, once."""
-    _add(session, as_json, None, None, on="iteration", count=count)
+    """Before an iteration's model call, once: of any lane, or of one."""
+    _add(session, as_json, None, None, on="iteration", count=count, lane=lane)
 
 
 @add.command("pattern")
@@ -119,14 +120,17 @@ def on_condition(
 
 @breakpoints.command("list")
 def list_breakpoints(session: SessionOption = None, as_json: AsJson = False) -> None:
-    """The breakpoints there are, and how often each was hit."""
+    """The breakpoints and the rules there are, and how often each was hit."""
     report = run_command(session, "breakpoint", {"action": "list"}, as_json)
     if as_json:
         return
-    points = read_response(report).get("breakpoints") or []
+    answer = read_response(report)
+    points, rules = answer.get("breakpoints") or [], answer.get("rules") or []
     for point in points:
         _print_point(point)
-    if not points:
+    for rule in rules:
+        _print(f"{format_rule(rule)} ({rule.get('hits', 0)} hits)")
+    if not points and not rules:
         console.print("no breakpoints")
 
 
@@ -142,12 +146,22 @@ def clear(
 
 @breakpoints.command("clear-all")
 def clear_all(session: SessionOption = None, as_json: AsJson = False) -> None:
-    """Take all of them away."""
-    run_command(session, "breakpoint", {"action": "clear-all"}, as_json)
+    """Take all of them away; the rules of a project's `holdfast.toml` stay."""
+    report = run_command(session, "breakpoint", {"action": "clear-all"}, as_json)
+    rules = read_response(report).get("rules") or []
+    if rules and not as_json:
+        _print("the rules of the project stay:")
+        for rule in rules:
+            _print(format_rule(rule))
 
 
 def _print_point(point: EventData) -> None:
-    extra = f" if {point['if']}" if point.get("if") else ""
+    extra = f" of {point['lane']}" if point.get("lane") else ""
+    extra += f" if {point['if']}" if point.get("if") else ""
     extra += f" at hits {point['hitCondition']}" if point.get("hitCondition") else ""
     text = f"{point.get('id')}: {format_point(point)}{extra} ({point.get('hits', 0)} hits)"
+    _print(text)
+
+
+def _print(text: str) -> None:
     console.print(text, markup=False, highlight=False, soft_wrap=True)

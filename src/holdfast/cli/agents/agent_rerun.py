@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypedDict
 from holdfast.cli.agents.recording_file import Recording
 from holdfast.cli.agents.session_selection import agents_directory
 from holdfast.cli.server_access import complain
-from holdfast.model.agent_events import EventData
+from holdfast.model.agent_events import MAIN, EventData
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # What the agent does not inherit: the orders to an earlier one, and what is ours alone.
 _OWN_VARIABLES = (
     "HOLDFAST_FORK_AT",
+    "HOLDFAST_FORK_LANE",
     "HOLDFAST_FORK_EDITS",
     "HOLDFAST_AGENT_PARENT",
     "HOLDFAST_TOKEN",
@@ -65,6 +66,7 @@ class Rerun:
     home: SessionDirectory
     mode: str
     fork_at: int | None = None
+    fork_lane: str = MAIN
     edits: ForkEdits = field(default_factory=lambda: ForkEdits())
 
     def environment(self, run: str) -> dict[str, str]:
@@ -76,6 +78,7 @@ class Rerun:
         }
         if self.fork_at is not None:
             variables["HOLDFAST_FORK_AT"] = str(self.fork_at)
+            variables["HOLDFAST_FORK_LANE"] = self.fork_lane
         if self.edits:
             variables["HOLDFAST_FORK_EDITS"] = json.dumps(self.edits)
         return variables

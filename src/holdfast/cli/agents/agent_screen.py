@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import deque
 from collections.abc import Callable
@@ -10,16 +11,18 @@ from typing import Any, ClassVar
 
 from rich.syntax import Syntax
 from rich.text import Text
+from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, RichLog, Static, TextArea
 
 from holdfast.cli.agents import command_parser
-from holdfast.cli.agents.event_lines import format_event, format_point, shorten
+from holdfast.cli.agents.event_lines import EventFormatter, format_point, shorten
 from holdfast.cli.agents.message_text import format_message
-from holdfast.model.agent_events import EventData, RecordedEvent
+from holdfast.model.agent_events import MAIN, EventData, RecordedEvent
 from holdfast.recording import command_sender, liveness
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory
@@ -32,6 +35,10 @@ Check = Callable[[str], object]
 _POLL_SECONDS = 0.05
 _MAX_EVENTS = 5_000
 _MAX_MESSAGES = 200
+_NARROW = 100
+"""Below this width the events stand above the held call, not beside it."""
+_KEY_SECONDS = 1.0
+"""How long a key may take before the next one is handled."""
 _HIDDEN_TYPES = ("state_snapshot",)
 """Written twice a second while something is held: shown only through the filter."""
 _ROLES = {"user": "bold cyan", "assistant": "bold green", "system": "bold yellow"}
@@ -55,12 +62,21 @@ _KEYS = (
 )
 
 
+class PromptInput(Input):
+    """A line that is sent with enter."""
+
+    async def action_submit(self) -> None:
+        # At once, and not by a message: the next key is for whatever comes then.
+        if isinstance(self.screen, PromptDialog):
+            self.screen.action_submit()
+
+
 class PromptDialog(ModalScreen[str | None]):
     """One question: a line, or some JSON. It stays until the answer can be understood."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "cancel"),
-        Binding("ctrl+s", "submit", "send", priority=True),
+        Binding("ctrl+s", "submit", "send"),
     ]
 
     def __init__(self, title: str, hint: str, text: str, check: Check, is_long: bool) -> None:
@@ -71,20 +87,18 @@ class PromptDialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="ask") as box:
             box.border_title = self._title
+            sends = "ctrl+s" if self._is_long else "enter"
+            box.border_subtitle = f"{sends} sends, esc does not"
             yield Label(self._hint, id="hint", markup=False)
+            yield Label("", id="problem", markup=False)
             if self._is_long:
                 yield TextArea(self._text, id="answer", soft_wrap=True, show_line_numbers=False)
             else:
-                yield Input(self._text, id="answer", select_on_focus=False)
-            yield Label("", id="problem", markup=False)
-            sends = "ctrl+s" if self._is_long else "enter"
-            yield Label(f"{sends} sends, esc does not", id="how", markup=False)
+                yield PromptInput(self._text, id="answer", select_on_focus=False)
 
     def on_mount(self) -> None:
-        self.query_one("#answer").focus()
-
-    def on_input_submitted(self) -> None:
-        self.action_submit()
+        # Not `focus()`, which takes effect later: the next key may be here already.
+        self.set_focus(self.query_one("#answer"))
 
     def action_submit(self) -> None:
         asked = self.query_one("#answer")
@@ -92,7 +106,9 @@ class PromptDialog(ModalScreen[str | None]):
         try:
             self._check(text)
         except ValueError as problem:
-            self.query_one("#problem", Label).update(str(problem))
+            label = self.query_one("#problem", Label)
+            label.update(str(problem))
+            label.display = True
             return
         self.dismiss(text)
 
@@ -108,20 +124,25 @@ class AgentScreen(App[str]):
     #top { height: 1; padding: 0 1; background: $primary-background; }
     #top.held { background: $warning-darken-2; }
     #top.over { background: $error-darken-2; }
-    #body { height: 1fr; }
-    #events { width: 3fr; border: round $primary; padding: 0 1; }
+    #body { height: 1fr; layout: horizontal; }
+    #events { width: 3fr; border: round $primary; padding: 0 1; overflow-x: hidden; }
     #side { width: 2fr; }
     #held { height: auto; max-height: 60%; border: round $primary; padding: 0 1; }
     #held.held { border: round $warning; }
-    #messages { height: 1fr; border: round $primary; padding: 0 1; }
+    #messages { height: 1fr; border: round $primary; padding: 0 1; overflow-x: hidden; }
+    .narrow #body { layout: vertical; }
+    .narrow #events { width: 100%; height: 2fr; }
+    .narrow #side { width: 100%; height: 3fr; layout: horizontal; }
+    .narrow #held { width: 1fr; height: 100%; max-height: 100%; }
+    .narrow #messages { width: 1fr; height: 100%; }
+    .narrow #ask { width: 96%; max-height: 96%; }
     #keys { height: auto; padding: 0 1; background: $panel; }
     PromptDialog { align: center middle; }
     #ask { width: 80%; max-width: 100; height: auto; max-height: 80%;
            border: round $accent; padding: 0 1; background: $surface; }
-    #ask TextArea { height: auto; min-height: 5; max-height: 20; }
-    #problem { color: $error; height: auto; width: 100%; }
-    #hint { width: 100%; height: auto; }
-    #how { color: $text-muted; }
+    #ask TextArea { height: auto; min-height: 5; max-height: 60vh; }
+    #problem { color: $error; height: auto; width: 100%; display: none; }
+    #hint { width: 100%; height: auto; max-height: 20vh; }
     """
 
     def __init__(self, home: SessionDirectory) -> None:
@@ -135,18 +156,20 @@ class AgentScreen(App[str]):
         self._sent: dict[str, str] = {}
         self._is_gone = False
         self._drawn: tuple[Any, ...] = ()
+        self._formatter = EventFormatter(self._recorded.read_body)
+        self._typed: asyncio.Queue[events.Key | events.Paste] = asyncio.Queue()
         self._top, self._bar, self._call = Static(id="top"), Static(id="keys"), Static(id="call")
         self._held = VerticalScroll(self._call, id="held")
-        self._stream = RichLog(id="events", max_lines=_MAX_EVENTS, wrap=False, highlight=False)
+        self._stream = RichLog(id="events", max_lines=_MAX_EVENTS, wrap=True, highlight=False)
         self._conversation = RichLog(id="messages", wrap=True, min_width=10, highlight=False)
 
     # -- what is shown ---------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
         yield self._top
-        with Horizontal(id="body"):
+        with Container(id="body"):
             yield self._stream
-            with Vertical(id="side"):
+            with Container(id="side"):
                 yield self._held
                 yield self._conversation
         yield self._bar
@@ -155,8 +178,30 @@ class AgentScreen(App[str]):
         self.title = f"holdfast {self._home.id}"
         self._stream.border_title, self._conversation.border_title = "events", "messages"
         self._stream.focus()
+        self.run_worker(self._handle_keys())
         self._poll()
         self.set_interval(_POLL_SECONDS, self._poll)
+
+    # -- keys ------------------------------------------------------------------------------------
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keys are handled one by one. Textual passes them on, and would run the action of one
+        before the text of those that came earlier is where it belongs."""
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            self._typed.put_nowait(event)
+            return
+        await super().on_event(event)
+
+    async def _handle_keys(self) -> None:
+        while True:
+            event = await self._typed.get()
+            target = self.screen.focused or self.screen
+            await super().on_event(event)
+            # It goes to the screen, to the widget that has the focus, and from there up to us.
+            for pump in (self.screen, target, *target.ancestors, self):
+                await _wait_until_idle(pump)
+
+    # -- what is drawn ---------------------------------------------------------------------------
 
     def _poll(self) -> None:
         """Read and show what is new."""
@@ -169,11 +214,22 @@ class AgentScreen(App[str]):
             self._notify_answer(event)
         self._events.extend(new)
         for event in new[-_MAX_EVENTS:]:
-            if self._is_wanted(event):
-                self._stream.write(format_event(event))
+            self._write_event(event)
         if new or self._is_gone == is_alive:
             self._is_gone = not is_alive
             self._draw()
+
+    def _write_event(self, event: RecordedEvent) -> None:
+        width = self._stream.scrollable_content_region.width
+        line = self._formatter.format(event, width or self.size.width)
+        if self._is_wanted(event):
+            self._stream.write(line)
+
+    def _rewrite_events(self) -> None:
+        self._formatter = EventFormatter(self._recorded.read_body)
+        self._stream.clear()
+        for event in self._events:
+            self._write_event(event)
 
     def _is_wanted(self, event: RecordedEvent) -> bool:
         kind = str(event["type"])
@@ -215,7 +271,12 @@ class AgentScreen(App[str]):
         if state.breakpoints:
             count = len(state.breakpoints)
             parts.append(f"{count} breakpoint{'s' * (count > 1)}")
-        text = "  ·  ".join(part for part in [*parts, self._home.id] if part)
+        text = ""
+        for part in filter(None, [*parts, self._home.id]):
+            longer = f"{text}  ·  {part}" if text else part
+            if text and len(longer) > self.size.width - 2:
+                break
+            text = longer
         return Text(text, style="bold", no_wrap=True, overflow="ellipsis")
 
     def _draw_held(self, stop: RecordedStop | None) -> None:
@@ -228,20 +289,26 @@ class AgentScreen(App[str]):
             call.update(Text(f"nothing; {running} runs" if running else "nothing", style="dim"))
             return
         which = f" {list(stops).index(stop.id) + 1} of {len(stops)}" if len(stops) > 1 else ""
-        panel.border_title = f"held{which}: {stop.title}"
-        panel.border_subtitle = f"{stop.id}, {_format_reason(stop.data)}"
+        of = "" if stop.lane == MAIN else f" of {stop.lane}"
+        panel.border_title = f"held{which}: {stop.title}{of}"
+        tool = f", {stop.data['toolId']}" if stop.data.get("toolId") else ""
+        panel.border_subtitle = f"{stop.id}{tool}, {_format_reason(stop.data)}"
         is_error = stop.data.get("at") == "error"
         value = stop.data.get("error") if is_error else self._recorded.read_body(stop.data["input"])
         text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
         call.update(Syntax(text, "json", word_wrap=True, background_color="default"))
 
     def _draw_messages(self) -> None:
-        state, messages, log = self._recorded, self._recorded.messages, self._conversation
-        drawn = (state.lane, len(messages), state.last_iteration, messages[-1:])
+        state, log = self._recorded, self._conversation
+        lane = state.lane if self.stop is None else self.stop.lane
+        messages = state.lanes[lane].messages if lane in state.lanes else []
+        width = log.scrollable_content_region.width
+        drawn = (lane, len(messages), state.last_iteration, messages[-1:], width)
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        log.border_title = f"messages ({len(messages)})"
+        of = "" if lane == MAIN else f" of {lane}"
+        log.border_title = f"messages{of} ({len(messages)})"
         log.clear()
         if len(messages) > _MAX_MESSAGES:
             log.write(Text(f"… {len(messages) - _MAX_MESSAGES} earlier ones", style="dim"))
@@ -251,7 +318,13 @@ class AgentScreen(App[str]):
             log.write(line.append(text if len(text) < 2000 else f"{text[:2000]}…", style="default"))
 
     def on_resize(self) -> None:
+        self.screen_stack[0].set_class(self.size.width < _NARROW, "narrow")
+        self.call_after_refresh(self._redraw)
+
+    def _redraw(self) -> None:
+        """Once the panes have their sizes."""
         if self._bar.is_attached:
+            self._rewrite_events()
             self._draw()
 
     def _keys(self, is_over: bool) -> Text:
@@ -305,7 +378,7 @@ class AgentScreen(App[str]):
     def _decide(self, stop: RecordedStop, **data: Any) -> None:
         self._send("resume", {"stop": stop.id, "by": command_parser.BY, **data})
 
-    def _ask(
+    async def _ask(
         self,
         title: str,
         hint: str,
@@ -318,7 +391,9 @@ class AgentScreen(App[str]):
             if answer is not None:
                 then(answer)
 
-        self.push_screen(PromptDialog(title, hint, text, check, is_long), take_answer)
+        dialog = PromptDialog(title, hint, text, check, is_long)
+        dialog.set_class(self.size.width < _NARROW, "narrow")
+        await self.push_screen(dialog, take_answer)  # until it is there for the next key
 
     def action_go_on(self) -> None:
         if self.stop is not None:
@@ -331,12 +406,12 @@ class AgentScreen(App[str]):
     def action_pause(self) -> None:
         self._send("pause", {})
 
-    def action_edit(self) -> None:
+    async def action_edit(self) -> None:
         stop = self.stop
         if stop is None:
             return
         before = self._recorded.editable_input(stop)
-        self._ask(
+        await self._ask(
             f"edit the input of {stop.data.get('name')}",
             "It runs with this instead. What you leave out stays as it is.",
             json.dumps(before, indent=2, ensure_ascii=False, default=str),
@@ -345,11 +420,11 @@ class AgentScreen(App[str]):
             is_long=True,
         )
 
-    def action_fake(self) -> None:
+    async def action_fake(self) -> None:
         stop = self.stop
         if stop is None:
             return
-        self._ask(
+        await self._ask(
             f"the result of {stop.data.get('name')}",
             "JSON: it does not run, and this is what it gave.",
             '""',
@@ -358,11 +433,11 @@ class AgentScreen(App[str]):
             is_long=True,
         )
 
-    def action_throw(self) -> None:
+    async def action_throw(self) -> None:
         stop = self.stop
         if stop is None:
             return
-        self._ask(
+        await self._ask(
             f"raise instead of {stop.data.get('name')}",
             "The name of an exception, and what it says.",
             "RuntimeError: ",
@@ -378,12 +453,12 @@ class AgentScreen(App[str]):
             return tools
         return {str(stop.data["toolId"]): str(stop.data.get("name")), **tools}
 
-    def action_cancel(self) -> None:
+    async def action_cancel(self) -> None:
         tools = self._list_cancellable()
         if len(tools) == 1:
             self._send("cancel_tool", {"toolId": next(iter(tools)), "by": command_parser.BY})
             return
-        self._ask(
+        await self._ask(
             "cancel a tool",
             ", ".join(f"{tool_id} ({name})" for tool_id, name in tools.items()),
             next(iter(tools), ""),
@@ -393,8 +468,8 @@ class AgentScreen(App[str]):
             ),
         )
 
-    def action_inject(self) -> None:
-        self._ask(
+    async def action_inject(self) -> None:
+        await self._ask(
             "inject a message",
             "user, assistant or system, and the text.",
             "user: ",
@@ -402,8 +477,8 @@ class AgentScreen(App[str]):
             lambda text: self._send("inject_message", command_parser.parse_message(text)),
         )
 
-    def action_set(self) -> None:
-        self._ask(
+    async def action_set(self) -> None:
+        await self._ask(
             "set a variable",
             "KEY = JSON",
             "",
@@ -411,8 +486,8 @@ class AgentScreen(App[str]):
             lambda text: self._send("set_variable", command_parser.parse_variable(text)),
         )
 
-    def action_break(self) -> None:
-        self._ask(
+    async def action_break(self) -> None:
+        await self._ask(
             "break",
             "tool NAME, model [NAME], iteration N, pattern REGEX, error [NAME], tokens N, "
             "condition X",
@@ -423,10 +498,10 @@ class AgentScreen(App[str]):
             ),
         )
 
-    def action_clear(self) -> None:
+    async def action_clear(self) -> None:
         breakpoints = self._recorded.breakpoints
         points = [f"{name}: {format_point(point)}" for name, point in breakpoints.items()]
-        self._ask(
+        await self._ask(
             "clear a breakpoint",
             "\n".join([*points, "ID, or all"]),
             next(reversed(breakpoints), ""),
@@ -440,8 +515,8 @@ class AgentScreen(App[str]):
             self._chosen = stops[(stops.index(self._chosen) + 1) % len(stops)]
         self._draw()
 
-    def action_filter(self) -> None:
-        self._ask(
+    async def action_filter(self) -> None:
+        await self._ask(
             "filter",
             "Types (tool_*, paused) or words, with commas; nothing shows all.",
             ",".join(self._filter),
@@ -451,12 +526,9 @@ class AgentScreen(App[str]):
 
     def _set_filter(self, text: str) -> None:
         self._filter = [word.strip() for word in text.split(",") if word.strip()]
-        log = self._stream
-        log.border_title = f"events: {', '.join(self._filter)}" if self._filter else "events"
-        log.clear()
-        for event in self._events:
-            if self._is_wanted(event):
-                log.write(format_event(event))
+        shown = f"events: {', '.join(self._filter)}" if self._filter else "events"
+        self._stream.border_title = shown
+        self._rewrite_events()
 
     async def action_quit(self) -> None:
         held = ", ".join(self._recorded.stops)
@@ -483,3 +555,11 @@ def _select_changes(before: Any, text: str) -> EventData:
 def _format_reason(stop: EventData) -> str:
     point = stop.get("breakpoint")
     return f"breakpoint {point.get('id')}" if isinstance(point, dict) else str(stop["reason"])
+
+
+async def _wait_until_idle(pump: MessagePump) -> None:
+    """Wait until it has handled what it was sent so far."""
+    done = asyncio.Event()
+    if pump.is_running and pump.call_later(done.set):
+        # One that is closed meanwhile handles nothing any more.
+        await asyncio.wait([asyncio.ensure_future(done.wait())], timeout=_KEY_SECONDS)

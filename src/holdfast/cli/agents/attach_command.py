@@ -13,7 +13,7 @@ import typer
 
 from holdfast.cli.agents import command_parser
 from holdfast.cli.agents.control_commands import format_state
-from holdfast.cli.agents.event_lines import format_event
+from holdfast.cli.agents.event_lines import EventFormatter
 from holdfast.cli.agents.session_selection import SessionOption, select_running
 from holdfast.cli.server_access import AsJson, complaints, console
 from holdfast.model.agent_events import EventData, RecordedEvent
@@ -48,8 +48,10 @@ class PipeSession:
         self._home, self._as_json = home, as_json
         self._tail = Tail(home.events)
         self._state = RecordingState(ContentFiles(home.contents))
+        self._formatter = EventFormatter(self._state.read_body)
         for event in read_events(self._tail):
             self._state.take(event)
+            self._formatter.skip(event)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._waiting: dict[str, tuple[str, float]] = {}
         """Commands without an answer: their types, and until when to wait."""
@@ -140,13 +142,14 @@ class PipeSession:
         self._state.take(event)
         kind, data = event["type"], event["data"]
         is_repeated = kind == self._last == "state_snapshot"
+        line = self._formatter.format(event)
         self._last = kind
         if kind == self._until:
             self._until = None
         if self._as_json:
             print(json.dumps(event), flush=True)
         elif not is_repeated:
-            console.print(format_event(event), highlight=False, soft_wrap=True)
+            console.print(line, highlight=False, soft_wrap=True)
             if kind == "command_response":
                 self._print_response(data)
         sent = self._waiting.get(str(data.get("commandId")))

@@ -25,10 +25,13 @@ cancel TOOL_ID               a tool that runs or is held
 break tool NAME | model [NAME] | iteration N | pattern REGEX | error [NAME] | tokens N | condition X
 breakpoints                  list them
 clear ID | all
+pause, step, inspect, inject and set take --lane NAME as their first word
 wait [TYPE]                  until something is held, or the next event of that type
 help, quit"""
 
 _STOP = re.compile(r"stop-\d+")
+_LANE = re.compile(r"--lane(?:=|\s+)(?:\"([^\"]+)\"|(\S+))\s*")
+_WITH_LANE = ("pause", "step", "inspect", "inject", "set")
 
 
 class ParsedCommand(NamedTuple):
@@ -44,6 +47,9 @@ def parse_command(line: str) -> ParsedCommand:
     """The command in a line."""
     word, _, rest = line.strip().partition(" ")
     rest = rest.strip()
+    if word.lower() in _WITH_LANE and (named := _LANE.match(rest)):
+        parsed = parse_command(f"{word} {rest[named.end() :]}")
+        return ParsedCommand(parsed.kind, {**parsed.data, "lane": named[1] or named[2]})
     match word.lower():
         case "pause":
             return ParsedCommand("pause", {})

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
-from holdfast.cli.agents.event_lines import shorten
-from holdfast.cli.agents.session_selection import SessionOption, select_running
+from holdfast.cli.agents.event_lines import format_cost, shorten
+from holdfast.cli.agents.session_selection import LaneOption, SessionOption, select_running
 from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED, CommandData
 from holdfast.model.agent_events import EventData, RecordedEvent
@@ -142,10 +142,17 @@ def parse_json(text: str, name: str) -> Any:
 
 
 def pause(
-    session: SessionOption = None, as_json: AsJson = False, timeout: TimeoutOption = DEFAULT_TIMEOUT
+    lane: LaneOption = None,
+    session: SessionOption = None,
+    as_json: AsJson = False,
+    timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
-    """Stop it before its next model call."""
-    run_command(session, "pause", {}, as_json, timeout)
+    """Stop it before its next model call: every lane, or one."""
+    run_command(session, "pause", _name_lane(lane), as_json, timeout)
+
+
+def _name_lane(lane: str | None) -> dict[str, object]:
+    return {} if lane is None else {"lane": lane}
 
 
 def resume(
@@ -188,23 +195,26 @@ def resume(
 
 def step(
     stop: Annotated[str | None, typer.Argument(help="From which stop.")] = None,
+    lane: LaneOption = None,
     session: SessionOption = None,
     as_json: AsJson = False,
     timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
-    """One iteration, then stop."""
-    data = {"by": _BY} if stop is None else {"by": _BY, "stop": stop}
+    """One iteration, then stop: of every lane, or of one."""
+    data = {"by": _BY, **({} if stop is None else {"stop": stop}), **_name_lane(lane)}
     run_command(session, "step", data, as_json, timeout)
 
 
 def inspect(
     what: Annotated[str, typer.Argument(help=f"{', '.join(INSPECTABLE)}.")] = "all",
+    lane: LaneOption = None,
     session: SessionOption = None,
     as_json: AsJson = False,
     timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
     """Its messages, context, tools and variables, as they are now."""
-    report = run_command(session, "inspect", {"what": what}, as_json, timeout)
+    data = {"what": what, **_name_lane(lane)}
+    report = run_command(session, "inspect", data, as_json, timeout)
     if not as_json:
         for line in format_state(read_response(report)):
             _print(line)
@@ -213,24 +223,26 @@ def inspect(
 def inject(
     role: Annotated[str, typer.Argument(help=f"{', '.join(ROLES)}.")],
     content: str,
+    lane: LaneOption = None,
     session: SessionOption = None,
     as_json: AsJson = False,
     timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
-    """Add a message to the conversation."""
-    data = {"role": role, "content": content}
+    """Add a message to the conversation: of the lane that is held, else the main one."""
+    data = {"role": role, "content": content, **_name_lane(lane)}
     run_command(session, "inject_message", data, as_json, timeout)
 
 
 def set_variable(
     key: str,
     value: Annotated[str, typer.Argument(help="As JSON: text needs quotes.")],
+    lane: LaneOption = None,
     session: SessionOption = None,
     as_json: AsJson = False,
     timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
     """Set a variable of the loop."""
-    data = {"key": key, "value": parse_json(value, "the value")}
+    data = {"key": key, "value": parse_json(value, "the value"), **_name_lane(lane)}
     run_command(session, "set_variable", data, as_json, timeout)
 
 
@@ -247,15 +259,32 @@ def cancel(
 # -- a snapshot, for people -----------------------------------------------------------------------
 
 
+def _format_lane(lane: EventData) -> str:
+    """`research: held, iteration 2, 5 messages, of main in tool-4`"""
+    text = (
+        f"{lane.get('lane')}: {lane.get('status')}, iteration {lane.get('iteration')}, "
+        f"{lane.get('messages')} messages"
+    )
+    if lane.get("parent"):
+        text += f", of {lane['parent']}"
+    return f"{text} in {lane['within']}" if lane.get("within") else text
+
+
 def format_state(state: EventData) -> list[str]:
     """What `inspect` answered."""
     lines = [f"iteration  {state.get('iteration')}{' (paused)' if state.get('paused') else ''}"]
+    lanes = state.get("lanes") or []
+    if len(lanes) > 1:
+        lines.append(f"lane       {state.get('lane')}")
+        lines += [f"  {_format_lane(lane)}" for lane in lanes]
     provider = state.get("provider") or {}
     names = [str(provider[field]) for field in ("name", "model") if provider.get(field)]
     if names:
         lines.append(f"model      {'/'.join(names)}")
     if "tokens" in state:
         lines.append(f"tokens     {state['tokens']}")
+    if isinstance(state.get("cost"), (int, float)):
+        lines.append(f"cost       {format_cost(state['cost'])}")
     messages = state.get("messages")
     if messages:
         roles = ", ".join(f"{count} {role}" for role, count in messages["roles"].items())

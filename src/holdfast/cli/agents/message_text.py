@@ -25,7 +25,9 @@ def _format_tool_call(call: object) -> str:
         return str(call)
     function = call.get("function")
     inner = function if isinstance(function, dict) else call
-    arguments = inner.get("arguments", inner.get("args", ""))
+    arguments = inner.get("arguments", inner.get("args", inner.get("input")))
+    if arguments is None:
+        return str(inner.get("name"))
     if not isinstance(arguments, str):
         arguments = _format_content(arguments)
     return f"{inner.get('name')}({arguments})"

@@ -15,10 +15,15 @@ import typer
 
 from holdfast.cli.agents import agent_rerun
 from holdfast.cli.agents.agent_rerun import ForkEdits, Message, RerunReport
-from holdfast.cli.agents.event_lines import format_event
 from holdfast.cli.agents.recording_file import Recording, open_recording
+from holdfast.cli.agents.watch_command import (
+    FullOption,
+    line_width,
+    make_formatter,
+    print_totals,
+)
 from holdfast.cli.server_access import AsJson, complain, complaints, console
-from holdfast.model.agent_events import RecordedEvent
+from holdfast.model.agent_events import MAIN, RecordedEvent
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.regular_files import open_regular
 from holdfast.wire import agent_lines
@@ -63,6 +68,7 @@ def replay(
     session: Annotated[
         str | None, typer.Option("--session", "-s", help="The session, instead of ID.")
     ] = None,
+    is_full: FullOption = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a recording; with a mode or CMD, run the agent again and see whether it is the same."""
@@ -73,7 +79,7 @@ def replay(
     if mode is Mode.view or (mode is None and not words):
         if words:
             complain("Mode view runs nothing.", "Leave CMD out, or take --mode full or model.")
-        _print_events(recording, _parse_speed(speed, timed), as_json)
+        _print_events(recording, _parse_speed(speed, timed), is_full, as_json)
         return
     if timed or speed is not None:
         complain("--timed and --speed are for showing a recording, not for running it.")
@@ -97,6 +103,9 @@ def fork(
             "--result", metavar="TOOL_ID=JSON", help="Instead of what a tool of iteration N gave."
         ),
     ] = None,
+    lane: Annotated[
+        str, typer.Option("--lane", help="Whose iterations are counted.", metavar="NAME")
+    ] = MAIN,
     mode: Annotated[
         Live, typer.Option(help="full: the tools of the recorded part do not run. model: they do.")
     ] = Live.full,
@@ -106,22 +115,28 @@ def fork(
     from holdfast.bridge.replay_tape import ReplayTape
 
     home = _require_home(open_recording(named))
-    tape = ReplayTape(home, mode.value, at)
+    tape = ReplayTape(home, mode.value, at, lane)
+    if lane not in tape.lanes:
+        complain(f"{home.id} has no lane {lane}.", f"It has {', '.join(tape.lanes)}.")
     if at > tape.iterations:
         complain(
-            f"{home.id} has {tape.iterations} iterations, so it cannot be forked at {at}.",
+            f"{home.id} has {tape.iterations} iterations{_name_lane(lane)}, so it cannot be "
+            f"forked at {at}.",
             f"--at is from 0 (all live) to {tape.iterations} (all of it, then live).",
         )
     edits: ForkEdits = {}
     if message is not None:
         edits["message"] = _parse_message(message)
     if results:
-        edits["results"] = _parse_results(results, tape, at)
+        edits["results"] = _parse_results(results, tape, at, lane)
     if tools := tape.side_effects():
         what = "is not done again" if mode is Live.full else "is done once more"
         text = f"Warning: this forks past side effects: what {', '.join(tools)} did {what}."
         complaints.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
-    again = agent_rerun.Rerun(home, mode.value, at, edits)
+    if mode is Live.full and (tools := tape.open_tools):
+        text = f"Warning: the fork begins inside {', '.join(tools)}, which runs again up to there."
+        complaints.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    again = agent_rerun.Rerun(home, mode.value, at, lane, edits)
     report = agent_rerun.run_again(again, command or [], as_json)
     _print_report(report, as_json)
     raise typer.Exit(report["exitCode"] if report["outcome"] == "forked" else 1)
@@ -130,8 +145,9 @@ def fork(
 # -- showing ------------------------------------------------------------------------------------
 
 
-def _print_events(recording: Recording, factor: float | None, as_json: bool) -> None:
+def _print_events(recording: Recording, factor: float | None, is_full: bool, as_json: bool) -> None:
     last = ""
+    formatter = make_formatter(recording.home, is_full)
     is_whole = _ends_with_line(recording.path)
     try:
         for event in pace(recording.events(), factor):
@@ -139,7 +155,8 @@ def _print_events(recording: Recording, factor: float | None, as_json: bool) -> 
             if as_json:
                 print(json.dumps(event), flush=True)
             elif not kind == last == "state_snapshot":
-                console.print(format_event(event), highlight=False, soft_wrap=True)
+                line = formatter.format(event, line_width())
+                console.print(line, highlight=False, soft_wrap=True)
             last = kind
     except KeyboardInterrupt:
         return
@@ -147,6 +164,8 @@ def _print_events(recording: Recording, factor: float | None, as_json: bool) -> 
         torn = "" if is_whole else ", in half a line"
         text = f"The recording ends here{torn}: its agent runs still, or did not end in order."
         complaints.print(text, style="yellow", highlight=False, soft_wrap=True)
+    elif console.is_terminal and not as_json:
+        print_totals(recording.events())
 
 
 def _ends_with_line(path: Path) -> bool:
@@ -208,11 +227,15 @@ def _parse_message(text: str) -> Message:
     return {"role": "user", "content": message if isinstance(message, list) else text}
 
 
-def _parse_results(options: list[str], tape: ReplayTape, at: int) -> dict[str, object]:
+def _name_lane(lane: str) -> str:
+    return "" if lane == MAIN else f" in lane {lane}"
+
+
+def _parse_results(options: list[str], tape: ReplayTape, at: int, lane: str) -> dict[str, object]:
     calls = {
         str(call.tool_id): call.name
         for call in tape.calls
-        if call.kind == "tool" and call.iteration == at
+        if call.kind == "tool" and call.lane == lane and call.iteration == at
     }
     results: dict[str, object] = {}
     for option in options:

@@ -19,6 +19,9 @@ SessionOption = Annotated[
         help="A session: its id, the beginning or end of it, or its name; else the current one.",
     ),
 ]
+LaneOption = Annotated[
+    str | None, typer.Option("--lane", help="One of several agents in the process, by its lane.")
+]
 _MAX_CANDIDATES = 20
 _START = (
     'An agent has one while it runs with `holdfast.bridge.start("my-agent")`; '

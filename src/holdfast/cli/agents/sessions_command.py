@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 from rich.table import Column, Table
 
+from holdfast.cli.agents.event_lines import format_cost
 from holdfast.cli.agents.session_selection import agents_directory, find_named
 from holdfast.cli.server_access import AsJson, console, print_table
 from holdfast.model.agent_events import EventData
 from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.run_totals import read_usage
 from holdfast.service.agents.recording_scan import RecordingScan, scan_recording
 from holdfast.wire.agent_lines import parse_timestamp
 
@@ -32,6 +34,9 @@ class SessionRow(TypedDict, total=False):
     iteration: Required[int]
     held: Required[list[EventData]]
     current: Required[bool]
+    tokens: Required[int]
+    cost: Required[float | None]
+    """What its model calls cost; null if it was given no prices."""
     reason: str
     """How it ended."""
 
@@ -63,20 +68,26 @@ def sessions(
         console.print("No agent sessions found")
         return
     ids = Column("id", no_wrap=True, min_width=max(len(row["id"]) for row in rows) + 2)
-    cwd = Column("cwd", overflow="fold")
-    table = Table(ids, "name", "state", "pid", "started", cwd, box=None, padding=(0, 2, 0, 0))
+    has_costs = any(row["cost"] is not None for row in rows)
+    table = Table(ids, "name", "state", box=None, padding=(0, 2, 0, 0))
+    for column in (*(["cost"] if has_costs else []), "pid", "started"):
+        table.add_column(column)
+    table.add_column("cwd", overflow="fold")
     for row in rows:
         name = f"{row['id']} *" if row["current"] else row["id"]
         started = _format_time(row["startTime"])
-        cells = [row["name"], _format_state(row), row["pid"], started, row["cwd"]]
+        cost = "" if row["cost"] is None else format_cost(row["cost"])
+        costs = [cost] if has_costs else []
+        cells = [row["name"], _format_state(row), *costs, row["pid"], started, row["cwd"]]
         table.add_row(name, *(str("" if cell is None else cell) for cell in cells))
     print_table(table)
 
 
 def _build_row(home: SessionDirectory, scan: RecordingScan, is_current: bool) -> SessionRow:
     began = scan.about.get("startTime")
-    fields = ("stop", "reason", "at", "name", "iteration")
+    fields = ("stop", "reason", "at", "name", "iteration", "lane")
     stops = scan.recorded.stops.values()
+    usage = read_usage(home.events)
     row: SessionRow = {
         "id": home.id,
         "name": scan.about.get("name"),
@@ -85,8 +96,10 @@ def _build_row(home: SessionDirectory, scan: RecordingScan, is_current: bool) ->
         "startTime": began if isinstance(began, str) else None,
         "state": scan.state.value,
         "iteration": scan.recorded.iteration,
-        "held": [{name: stop.data.get(name) for name in fields} for stop in stops],
+        "held": [{name: stop.data[name] for name in fields if name in stop.data} for stop in stops],
         "current": is_current,
+        "tokens": usage.tokens,
+        "cost": usage.cost,
     }
     if scan.reason is not None:
         row["reason"] = scan.reason

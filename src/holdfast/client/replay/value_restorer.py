@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.client import value_pickler
 from holdfast.client.references import Omitted
-from holdfast.client.snapshots import describe_error
+from holdfast.client.storage_refusals import describe_error
 
 _MAIN = ("__main__", "__mp_main__")
 
@@ -128,6 +128,8 @@ class Restorer:
             raise CannotReplay(f"{what} cannot be restored: {describe_error(problem)}") from problem
         if isinstance(value, Omitted):
             raise CannotReplay(f"{what} was not stored: {value.why}")
+        if value_pickler.has_omissions(self.data(cid)):
+            raise CannotReplay(f"a part of {what} was not stored")
         current = self.program.find_current(value)
         if current is not None:
             return current

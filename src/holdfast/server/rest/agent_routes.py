@@ -24,13 +24,14 @@ async def send_command(session: Session, body: AgentCommand) -> AgentCommandAnsw
     `status` is `applied`, or `accepted` for what takes effect later (a pause, before the next model
     call). A rejected command is 400, one whose stop is over 409.
     """
-    return await session.agent.command(body.type, body.data, body.timeout)
+    data = body.data if body.lane is None else {**body.data, "lane": body.lane}
+    return await session.agent.command(body.type, data, body.timeout)
 
 
 @routes.get("/sessions/{session_id}/state")
 async def get_state(session: Session, query: AgentStateQuery) -> AgentInspection:
     """What an agent says of itself: messages, context, tools, or all of it."""
-    return await session.agent.inspect(query.what)
+    return await session.agent.inspect(query.what, query.lane)
 
 
 @routes.get("/sessions/{session_id}/contents/{cid}")

@@ -23,7 +23,7 @@ routes = RouteList("/api")
 # These bodies are checked by hand, because they come thousands of times a second.
 StartBody = Annotated[bytes, Documented(call_requests.StartFields)]
 CompleteBody = Annotated[bytes, Documented(call_requests.CompleteFields)]
-EvaluationBody = Annotated[bytes, Documented(call_requests.EvaluationFields)]
+AnswerBody = Annotated[bytes, Documented(call_requests.AnswerFields)]
 ApplicationBody = Annotated[bytes, Documented(call_requests.ApplicationFields)]
 EndBody = Annotated[bytes, Documented(call_requests.EndFields)]
 RegistrationBody = Annotated[bytes, Documented(call_requests.RegistrationFields)]
@@ -62,10 +62,10 @@ async def give_up(debugger: Debugger, call_id: str) -> Receipt:
 
 
 @routes.post("/poll/{call_id}/answer", flat_errors=True)
-async def answer(debugger: Debugger, call_id: str, body: EvaluationBody) -> Receipt:
-    """What an expression came to that the poll asked for."""
-    evaluation = call_requests.parse_evaluation(call_requests.parse_body(body))
-    is_awaited = debugger.calls.holds.answer_evaluation(call_id, evaluation)
+async def answer(debugger: Debugger, call_id: str, body: AnswerBody) -> Receipt:
+    """The answer to what the poll asked: an expression's value, or whether a decision works."""
+    given = call_requests.parse_question_answer(call_requests.parse_body(body))
+    is_awaited = debugger.calls.holds.answer_question(call_id, given)
     return Receipt("ok" if is_awaited else "late")
 
 

@@ -27,9 +27,12 @@ def build_options(
     launch: LaunchRequest | None = None,
 ) -> RunOptions:
     """What a request says about waiting and its answer: in its body, else in its query."""
-    by, thread = (body.by, body.thread_id) if isinstance(body, RunRequest) else (None, None)
+    by, thread, lane = None, None, None
+    if isinstance(body, RunRequest):
+        by, thread, lane = body.by, body.thread_id, body.lane
     return RunOptions(
         by=by or "rest",
+        lane=lane,
         thread_id=thread if thread_id is None else thread_id,
         **{name: _find_given(name, launch, body, query) for name in _ANSWER_OPTIONS},
     )

@@ -19,8 +19,11 @@ from holdfast.model.agent_events import (
     COMMAND_EXECUTED,
     COMMAND_RESPONSE,
     ERROR,
+    LANE_START,
     PAUSED,
     RESUMED,
+    RUN_END,
+    RUN_START,
     SESSION_END,
     SESSION_START,
     EventData,
@@ -31,7 +34,13 @@ from holdfast.model.hold import Hold
 from holdfast.model.session_state import Kind, State
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
-from holdfast.recording.recording_state import EventCounts, RecordedStop, RecordingState
+from holdfast.recording.recording_state import (
+    EventCounts,
+    LaneState,
+    RecordedStop,
+    RecordingState,
+    lane_of,
+)
 from holdfast.recording.tail import Tail
 from holdfast.service.agents import command_exchange
 from holdfast.service.agents.answer_builder import (
@@ -40,7 +49,7 @@ from holdfast.service.agents.answer_builder import (
     build_status,
     build_summary,
 )
-from holdfast.service.agents.event_log import EventLog, count_events, parse_event, parse_head
+from holdfast.service.agents.event_log import EventLog, parse_event, parse_head, read_beginning
 from holdfast.service.agents.recording_scan import CRASHED, RecordingScan
 from holdfast.service.event_stream import EventStream
 from holdfast.service.new_ids import new_id
@@ -64,7 +73,10 @@ if TYPE_CHECKING:
 
 _READ_BYTES = 256 * 1024
 _ANSWERS = frozenset((COMMAND_EXECUTED, COMMAND_APPLIED, COMMAND_RESPONSE, ERROR))
-_READ_TYPES = _ANSWERS | {SESSION_START, SESSION_END, API_REQUEST, API_RESPONSE, PAUSED, RESUMED}
+_READ_TYPES = _ANSWERS | {
+    *(SESSION_START, SESSION_END, LANE_START, RUN_START, RUN_END),
+    *(API_REQUEST, API_RESPONSE, PAUSED, RESUMED),
+}
 """Of all others only the number and the type matter here."""
 
 
@@ -76,6 +88,10 @@ class AgentHold:
     stop: str
     data: EventData
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def lane(self) -> str:
+        return lane_of(self.data)
 
 
 _AFTER_END = "It has ended, and its recording stays: GET its /events, or replay it."
@@ -106,6 +122,7 @@ class AgentSession(Session):
         self.skipped = 0
         self.log = EventLog(home.events)
         self.counts_before: EventCounts | None = EventCounts()  # None: not counted yet
+        self._lanes_before: dict[str, LaneState] = {}
         self.followed_from = 0
         self.tail = Tail(home.events, most=_READ_BYTES)
         self._ledger = ledger
@@ -139,6 +156,28 @@ class AgentSession(Session):
     @property
     def settled(self) -> bool:
         return self.over or bool(self.held)
+
+    @property
+    def knows_lanes(self) -> bool:
+        """Whether all of its recording was read."""
+        return self.counts_before is not None
+
+    @property
+    def lanes(self) -> dict[str, LaneState]:
+        known = self._lanes_before | self.recorded.lanes
+        return {name: self._merge_lane(name, lane) for name, lane in known.items()}
+
+    def _merge_lane(self, name: str, lane: LaneState) -> LaneState:
+        """What the newest part of the recording does not say of it is in the part before."""
+        before = self._lanes_before.get(name)
+        if before is None or before is lane:
+            return lane
+        return LaneState(
+            iteration=lane.iteration or before.iteration,
+            count=lane.count or before.count,
+            parent=lane.parent or before.parent,
+            within=lane.within or before.within,
+        )
 
     def require_live(self) -> None:
         if self.over:
@@ -211,21 +250,24 @@ class AgentSession(Session):
     async def resume(self, options: RunOptions) -> AgentStatus:
         """Continue everything that it holds."""
         seconds = self._seconds(options)
-        if len(self.held) > 1:
+        if options.lane is not None:
+            holds = command_exchange.list_held(self, options.lane, "continue")
+            await asyncio.gather(*(self._decide(hold, "continue", options.by) for hold in holds))
+        elif len(self.held) > 1:
             await self.continue_holds(options.by)
         else:
-            held = command_exchange.get_only_hold(self, "continue")
+            [held] = command_exchange.list_held(self, None, "continue")
             await self._decide(held, "continue", options.by)
         await self._settle_within(seconds)
         return build_status(self, AgentStatus)
 
     async def step(self, action: str, options: RunOptions) -> AgentStatus:
-        """One iteration: an agent has no lines to step over, into or out of."""
+        """One iteration of what is held: an agent has no lines to step over, into or out of."""
         if action != "step-over":
             raise self.not_a_program()
-        held = command_exchange.get_only_hold(self, action)
         seconds = self._seconds(options, self._settings.step_wait)
-        await self._decide(held, "step", options.by)
+        limit = self._settings.request_timeout
+        await command_exchange.step(self, options.lane, options.by, limit)
         await self._settle_within(seconds)
         return build_status(self, AgentStatus)
 
@@ -236,7 +278,8 @@ class AgentSession(Session):
     async def pause(self, options: RunOptions) -> AgentStatus:
         """Stop before its next model call."""
         seconds = self._seconds(options, self._settings.step_wait)
-        is_paused = await command_exchange.pause(self, self._settings.request_timeout, seconds)
+        limit = self._settings.request_timeout
+        is_paused = await command_exchange.pause(self, options.lane, limit, seconds)
         answer = build_status(self, AgentStatus)
         if not is_paused and not self.over:
             answer.pause_pending = True
@@ -279,10 +322,10 @@ class AgentSession(Session):
             note=none_to_unset(outcome.note),
         )
 
-    async def inspect(self, what: str) -> AgentInspection:
+    async def inspect(self, what: str, lane: str | None = None) -> AgentInspection:
         """The state that the agent reports: messages, context, tools, or all of it."""
         limit = self._settings.request_timeout
-        state = await command_exchange.inspect(self, what, limit)
+        state = await command_exchange.inspect(self, what, lane, limit)
         return build_status(self, AgentInspection, state=state)
 
     async def read_content(self, cid: str) -> tuple[bytes, bool]:
@@ -413,11 +456,7 @@ class AgentSession(Session):
         if action == "withdrawn":
             self._ledger.withdraw(held.id, "its agent went on by itself")
             return
-        try:
-            self._ledger.decide(held.id, Decision(action, by))
-        except errors.WrongState:
-            # The bridge has carried out an action that the ledger does not allow for this hold.
-            self._ledger.withdraw(held.id, f"{action}, by {by}")
+        self._ledger.record(held.id, Decision(action, by))
 
     def withdraw(self, why: str) -> None:
         for held in self.held.values():
@@ -443,8 +482,8 @@ class AgentSession(Session):
     async def count_events(self) -> EventCounts:
         """The counts of all its events. The part before the server followed it is read once."""
         if self.counts_before is None:
-            before = await asyncio.to_thread(count_events, self.home.events, self.followed_from)
-            self.counts_before = before
+            before = await asyncio.to_thread(read_beginning, self.home.events, self.followed_from)
+            self.counts_before, self._lanes_before = before.counts, before.lanes
         return self.counts_before + self.recorded.counts
 
 

@@ -9,16 +9,18 @@ from msgspec import UNSET
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.model.hold import Hold
 from holdfast.model.session_state import State
-from holdfast.recording.recording_state import EventCounts
+from holdfast.recording.recording_state import EventCounts, LaneState, RecordingState
 from holdfast.service.holds import hold_fields
 from holdfast.wire import agent_answers as answers
 from holdfast.wire import rest
 from holdfast.wire.agent_answers import (
     AgentCounters,
+    AgentLane,
     AgentStatus,
     AgentStop,
     AgentSummary,
 )
+from holdfast.wire.described import none_to_unset
 
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_session import AgentHold, AgentSession
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
 Status = TypeVar("Status", bound=AgentStatus)
 # Fields of `session.json`, and the fields of the answer that show them.
 _METADATA = {
-    **{name: name for name in ("cwd", "provider", "model", "parent", "mode")},
+    **{name: name for name in ("cwd", "provider", "model", "parent", "mode", "edited")},
     "replayOf": "replay_of",
+    "startedBy": "started_by",
     "forkAt": "fork_at",
+    "forkLane": "fork_lane",
 }
 
 
@@ -41,6 +45,10 @@ def build_status(session: AgentSession, kind: type[Status], **more: Any) -> Stat
         "iteration": session.iteration,
         "holds": session.holds,
     }
+    if session.knows_lanes:
+        fields["lanes"] = [
+            build_lane(session.recorded, name, lane) for name, lane in session.lanes.items()
+        ]
     if session.state is State.PAUSED:
         newest = next(reversed(session.held.values()))
         fields["hold_id"] = newest.id
@@ -57,6 +65,8 @@ def build_summary(session: AgentSession, counts: EventCounts | None) -> AgentSum
         for name, value in session.about.items()
         if name in _METADATA and value is not None
     }
+    if rules := list_rules(session):
+        metadata["rules"] = rules
     return build_status(
         session,
         AgentSummary,
@@ -71,6 +81,12 @@ def build_summary(session: AgentSession, counts: EventCounts | None) -> AgentSum
     )
 
 
+def list_rules(session: AgentSession) -> list[dict[str, object]]:
+    """Those that its metadata names: anybody may have written the file."""
+    rules = session.about.get("rules")
+    return [rule for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []
+
+
 def build_counters(session: AgentSession, counts: EventCounts) -> AgentCounters:
     types = counts.types
     return AgentCounters(
@@ -81,7 +97,21 @@ def build_counters(session: AgentSession, counts: EventCounts) -> AgentCounters:
         errors=types["error"],
         input_tokens=counts.input_tokens,
         output_tokens=counts.output_tokens,
+        cached_tokens=counts.cached_tokens,
+        cost=counts.cost,
+        unpriced_models=[] if counts.cost is None else sorted(counts.unpriced),
         unreadable_lines=session.skipped,
+    )
+
+
+def build_lane(recorded: RecordingState, name: str, lane: LaneState) -> AgentLane:
+    return AgentLane(
+        lane=name,
+        iteration=lane.iteration,
+        messages=lane.count,
+        status="idle" if recorded.is_over else recorded.status_of(name),
+        parent=none_to_unset(lane.parent),
+        within=none_to_unset(lane.within),
     )
 
 
@@ -99,7 +129,7 @@ def build_hold(hold: Hold, held: AgentHold, *, whole: bool) -> answers.AgentHold
 def _stop_fields(hold: AgentHold) -> dict[str, Any]:
     fields = {
         name: hold.data[name]
-        for name in ("at", "name", "iteration", "lane", "breakpoint")
+        for name in ("at", "name", "iteration", "lane", "breakpoint", "rule")
         if hold.data.get(name) is not None
     }
     if hold.data.get("toolId") is not None:

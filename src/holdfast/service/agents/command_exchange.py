@@ -188,36 +188,48 @@ async def continue_all(
 # -- as programs are steered ----------------------------------------------------------------------
 
 
-def get_only_hold(session: AgentSession, action: str) -> AgentHold:
-    """The only hold of the agent; an error if there is none, or several."""
+def list_held(session: AgentSession, lane: str | None, action: str) -> list[AgentHold]:
+    """What the agent holds, in one lane or in all; an error if there is nothing."""
     session.require_live()
-    held = list(session.held.values())
-    if len(held) == 1:
-        return held[0]
-    if not held:
-        message, hint = "nothing is held", "POST its /pause first, or set a breakpoint."
-    else:
-        message = f"{len(held)} stops are held"
-        hint = f"Decide one: POST /api/holds/…/decision, of {', '.join(session.holds)}."
+    held = [hold for hold in session.held.values() if lane in (None, hold.lane)]
+    if held:
+        return held
+    where = "" if lane is None else f" in lane {lane:.100}"
+    lanes = ", ".join(dict.fromkeys(hold.lane for hold in session.held.values()))
     raise errors.WrongState(
-        f"cannot {action} session {session.id}: {message}",
-        hint=hint,
+        f"cannot {action} session {session.id}: nothing is held{where}",
+        hint=f"Held: {lanes}." if lanes else "POST its /pause first, or set a breakpoint.",
         session_id=session.id,
         kind=session.kind.value,
         state=session.state.value,
-        possible=["pause", "command", "events"] if not held else ["decision", "continue"],
+        possible=["pause", "command", "events"] if not session.held else ["decision", "continue"],
         holds=session.holds,
     )
 
 
-async def pause(session: AgentSession, timeout: float, wait: float) -> bool:
+async def step(session: AgentSession, lane: str | None, by: str, timeout: float) -> None:
+    """One iteration of a lane, or of every lane: everything that it holds goes on."""
+    stops = [hold.stop for hold in list_held(session, lane, "step")]
+    await send_command(session, "step", {"by": by, **_name_lane(lane)}, timeout)
+    await session.wait_until(lambda: not any(stop in session.held for stop in stops), timeout)
+
+
+def _name_lane(lane: str | None) -> dict[str, str]:
+    return {} if lane is None else {"lane": lane}
+
+
+async def pause(session: AgentSession, lane: str | None, timeout: float, wait: float) -> bool:
     """Ask the agent to stop before its next model call. True once it has stopped."""
-    await send_command(session, "pause", {}, timeout)
+
+    def is_held() -> bool:
+        return any(lane in (None, hold.lane) for hold in session.held.values())
+
+    await send_command(session, "pause", _name_lane(lane), timeout)
     if wait:
-        await session.wait_until(lambda: session.settled, wait)
-    return session.state is State.PAUSED
+        await session.wait_until(lambda: session.over or is_held(), wait)
+    return session.state is State.PAUSED and is_held()
 
 
-async def inspect(session: AgentSession, what: str, timeout: float) -> object:
-    outcome = await send_command(session, "inspect", {"what": what}, timeout)
+async def inspect(session: AgentSession, what: str, lane: str | None, timeout: float) -> object:
+    outcome = await send_command(session, "inspect", {"what": what, **_name_lane(lane)}, timeout)
     return (outcome.response or {}).get("data")

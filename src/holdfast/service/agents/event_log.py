@@ -13,8 +13,14 @@ from typing import Any, cast
 
 import orjson
 
-from holdfast.model.agent_events import API_RESPONSE, RecordedEvent
-from holdfast.recording.recording_state import EventCounts
+from holdfast.model.agent_events import (
+    API_REQUEST,
+    API_RESPONSE,
+    LANE_START,
+    SESSION_START,
+    RecordedEvent,
+)
+from holdfast.recording.recording_state import RecordingState
 from holdfast.recording.regular_files import open_regular
 from holdfast.wire import agent_lines
 
@@ -59,6 +65,10 @@ def parse_event(line: bytes) -> RecordedEvent | None:
     if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(event.get("type"), str):
         return None
     return cast(RecordedEvent, event)
+
+
+_STATE_TYPES = frozenset((SESSION_START, LANE_START, API_REQUEST, API_RESPONSE))
+"""Those that say something of lanes and tokens."""
 
 
 class EventLog:
@@ -212,19 +222,22 @@ def _first_event(handle: int, begin: int, end: int) -> tuple[int, int] | None:
     return None
 
 
-def count_events(path: Path, end: int) -> EventCounts:
-    """Count the events in the first `end` bytes. Reads them all, so call it in a thread."""
-    counts = EventCounts()
+def read_beginning(path: Path, end: int) -> RecordingState:
+    """The lanes and counts of the first `end` bytes. Reads them all, so call it in a thread."""
+    state = RecordingState(keeps_messages=False)
     try:
         handle = open_regular(path)
     except OSError:
-        return counts
+        return state
     try:
         for _place, line in read_lines(handle, 0, end):
             head = parse_head(line)
             if head is not None:
-                kind = head[1]
-                counts.take(kind, parse_event(line) if kind == API_RESPONSE else None)
+                event = parse_event(line) if head[1] in _STATE_TYPES else None
+                if event is None:
+                    state.skip(head[1])
+                else:
+                    state.take(event)
     finally:
         os.close(handle)
-    return counts
+    return state

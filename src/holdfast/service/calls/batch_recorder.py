@@ -85,6 +85,7 @@ class BatchRecorder:
             described.alias,
             described.qualname,
             signature=described.signature,
+            parameters=described.parameters,
         )
         stack = self._stacks.store(described.frames)
         self._sites[session.id, text] = CallSite(

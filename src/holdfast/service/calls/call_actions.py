@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,12 +80,31 @@ class ActionBuilder:
             item = self._parse_value(fields, "exception")
             instruction.exception_cid, data = await self._store(item)
         summary: Json = msgspec.to_builtins(instruction)
+        if fields.keys() & {"exception_args", "exception_kwargs"}:
+            if "exception_type" not in fields:
+                raise errors.InvalidDecision(
+                    "exception_type: the arguments of a constructor need its class",
+                    field="exception_type",
+                )
+            args = [
+                call_items.parse_value(value, f"exception_args.{at}", self._limit)
+                for at, value in enumerate(fields.get("exception_args", ()))
+            ]
+            kwargs = {
+                name: call_items.parse_value(value, f"exception_kwargs.{name}", self._limit)
+                for name, value in fields.get("exception_kwargs", {}).items()
+            }
+            send = await self._store_all([*args, *kwargs.values()])
+            instruction.exception_args = [send(item) for item in args]
+            instruction.exception_kwargs = {name: send(item) for name, item in kwargs.items()}
+            summary["exception_args"] = [{"cid": item.cid} for item in args]
+            summary["exception_kwargs"] = {n: {"cid": item.cid} for n, item in kwargs.items()}
         if data is not None:
             instruction.exception_data = _base64(data)
         return CallAction(instruction, summary)
 
     async def _modify(self, fields: Json) -> CallAction:
-        limit = self._settings().call_max_value_bytes
+        limit = self._limit
         args = [
             None if value is None else call_items.parse_value(value, f"modified_args.{at}", limit)
             for at, value in enumerate(fields.get("modified_args", ()))
@@ -95,11 +114,7 @@ class ActionBuilder:
             for name, value in fields.get("modified_kwargs", {}).items()
         }
         items = [item for item in (*args, *kwargs.values()) if item is not None]
-        data_by_cid = dict([await self._store(item) for item in items])
-
-        def send(item: Item) -> SentValue:
-            return SentValue(item.cid, _base64(data_by_cid[item.cid]))
-
+        send = await self._store_all(items)
         return CallAction(
             CallInstruction(
                 action="modify",
@@ -113,9 +128,18 @@ class ActionBuilder:
             },
         )
 
+    @property
+    def _limit(self) -> int:
+        return self._settings().call_max_value_bytes
+
+    async def _store_all(self, items: Sequence[Item]) -> Callable[[Item], SentValue]:
+        """Store values. Return how each of them is sent."""
+        data_by_cid = dict([await self._store(item) for item in items])
+        return lambda item: SentValue(item.cid, _base64(data_by_cid[item.cid]))
+
     def _parse_value(self, fields: Json, name: str) -> Item:
         """The value of `name`, or of `name_cid` and `name_data`, as the first clients sent it."""
-        limit = self._settings().call_max_value_bytes
+        limit = self._limit
         if name in fields:
             return call_items.parse_value(fields[name], name, limit)
         cid, data = fields.get(f"{name}_cid"), fields.get(f"{name}_data")

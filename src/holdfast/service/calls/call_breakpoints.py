@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast import errors
 from holdfast.core import call_matcher
 from holdfast.core.call_matcher import ArmedBreakpoint
+from holdfast.core.signatures import may_replace, parse_signature
 from holdfast.model.call import CALL_TYPES, CallBreakpoint, CallRecord, When
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_renderer import build_breakpoint
@@ -69,11 +70,14 @@ class CallBreakpoints:
         return list(self._armed.values())
 
     def list(self) -> CallBreakpointList:
-        points = [build_breakpoint(armed) for armed in self._armed.values()]
+        points = [self._build(armed) for armed in self._armed.values()]
         return CallBreakpointList(breakpoints=points, total=len(points))
 
     def describe(self, point_id: str) -> CallBreakpointAnswer:
-        return build_breakpoint(self._get(point_id))
+        return self._build(self._get(point_id))
+
+    def _build(self, armed: ArmedBreakpoint) -> CallBreakpointAnswer:
+        return build_breakpoint(armed, list(self._functions.by_id.values()))
 
     def _get(self, point_id: str) -> ArmedBreakpoint:
         armed = self._armed.get(point_id)
@@ -89,14 +93,14 @@ class CallBreakpoints:
         armed = self._arm(point)
         await self._save()
         self._announce("breakpoint_added", armed.point)
-        return build_breakpoint(armed)
+        return self._build(armed)
 
     async def change(self, point_id: str, fields: Mapping[str, Any]) -> CallBreakpointAnswer:
         point = await self._check(self._get(point_id).point, fields)
         armed = self._arm(point, self._get(point_id).hits)
         await self._save()
         self._announce("breakpoint_changed", armed.point)
-        return build_breakpoint(armed)
+        return self._build(armed)
 
     async def remove(self, point_id: str) -> None:
         point = self._get(point_id).point
@@ -151,14 +155,22 @@ class CallBreakpoints:
         }
         called = map(self._functions.by_id.__getitem__, self._functions.find_named(point.function))
         expected = {function.signature for function in called if function.name != name}
-        if expected and signatures and not expected & signatures:
+        if expected and signatures and not _may_any_replace(signatures, expected):
             raise errors.InvalidDecision(
-                f"{name} cannot replace {point.function}: no function of that name and signature "
-                "was registered",
+                f"{name} cannot replace {point.function}: it does not take the same arguments",
                 field="function_name",
                 functions=[],
                 signature=" or ".join(sorted(map(str, expected))),
             )
+
+
+def _may_any_replace(signatures: Iterable[str | None], expected: Iterable[str | None]) -> bool:
+    """Whether a function of one of these signatures may replace one of those expected."""
+    return any(
+        may_replace(parse_signature(called), parse_signature(other))
+        for called in expected
+        for other in signatures
+    )
 
 
 def check_fields(point: CallBreakpoint, fields: Mapping[str, Any]) -> CallBreakpoint:

@@ -18,7 +18,8 @@ from holdfast.model.decision import CONTINUE, Decision, names_at
 from holdfast.model.hold import Hold
 from holdfast.model.location import Location
 from holdfast.model.session_state import Kind
-from holdfast.service.calls.call_actions import ActionBuilder
+from holdfast.service.calls.argument_names import resolve_names
+from holdfast.service.calls.call_actions import ActionBuilder, CallAction
 from holdfast.service.calls.call_session import CallSession
 from holdfast.service.calls.held_call import HeldCall
 from holdfast.service.calls.running_calls import RunningCall
@@ -26,11 +27,19 @@ from holdfast.service.new_ids import new_id
 from holdfast.service.settings import Settings
 from holdfast.store import CallLog
 from holdfast.wire.call_answers import CallEvaluation, CallInstruction, PollAnswer
-from holdfast.wire.call_requests import EvaluationAnswer
+from holdfast.wire.call_requests import CheckAnswer, QuestionAnswer
 
 _MAX_REMEMBERED = 20_000
 _IMPLICIT_TIMEOUT_MS = 60_000
 _GRACE_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class SettledCall:
+    """A held call that was decided. `verdict` is what its application said before, if asked."""
+
+    held: HeldCall
+    verdict: CheckAnswer | None
 
 
 @dataclass(eq=False)
@@ -102,23 +111,57 @@ class CallHolds:
 
     async def decide(
         self, hold_id: str, action: str, by: str, options: Mapping[str, Any]
-    ) -> HeldCall:
-        """Settle a hold. A decision that cannot be carried out leaves it open."""
+    ) -> SettledCall:
+        """Settle a hold. A decision that cannot be carried out leaves it open.
+
+        An application that can is asked to try it first. `continue` needs no trial.
+        """
         held = self.require_open(hold_id)
         decision_check.check_allowed(self._ledger.get(hold_id), action)
-        prepared = await self._actions.build(
-            held.when, action, options, held.running.check_replacement
-        )
-        self._ledger.get_open(hold_id)  # somebody else may have decided meanwhile
+        if action == CONTINUE.name or not held.checks:
+            running = held.running
+            prepared = await self._actions.build(
+                held.when, action, options, running.check_replacement
+            )
+            prepared = resolve_names(held.record, prepared)
+            return self._settle(held, Decision(action, by, prepared.summary), prepared, None)
+        prepared = await self._actions.build(held.when, action, options, lambda name: None)
+        async with held.turn:
+            verdict = await self._check(held, prepared)
+            if verdict.note is not None:
+                prepared.summary["note"] = verdict.note
+            return self._settle(held, Decision(action, by, prepared.summary), prepared, verdict)
+
+    async def _check(self, held: HeldCall, prepared: CallAction) -> CheckAnswer:
+        """What the application says about a decision. Raises if it cannot carry it out."""
+        self._ledger.get_open(held.id)  # it may have been decided while this one waited
+        try:
+            verdict = await held.check(prepared.instruction, self._settings().evaluate_timeout)
+        except errors.WrongState:
+            self._ledger.get_open(held.id)  # raises, and says who decided meanwhile
+            raise
+        if verdict.refusal is not None:
+            raise _refuse(held, verdict.refusal)
+        return verdict
+
+    def _settle(
+        self,
+        held: HeldCall,
+        decision: Decision,
+        prepared: CallAction,
+        verdict: CheckAnswer | None,
+    ) -> SettledCall:
+        action, by = decision.action, decision.by
+        self._ledger.get_open(held.id)  # somebody else may have decided meanwhile
         if action != CONTINUE.name:
             decided = held.running.with_decision(held.when, prepared.summary, by)
             self._call_log.update_call(decided)  # if that fails, the hold stays open
             held.running.record = decided
-        self._ledger.decide(hold_id, Decision(action, by, prepared.summary))
+        self._ledger.decide(held.id, decision)
         session = self._forget(held)
-        held.release(prepared.instruction)
-        session.event("hold_decided", hold_id=hold_id, call_id=held.record.id, action=action, by=by)
-        return held
+        held.release(prepared.instruction, None if verdict is None else verdict.request_id)
+        session.event("hold_decided", hold_id=held.id, call_id=held.record.id, action=action, by=by)
+        return SettledCall(held, verdict)
 
     async def continue_all(self, session: CallSession, by: str) -> list[str]:
         """Continue every held call of a session. Return the ids of their holds."""
@@ -160,8 +203,8 @@ class CallHolds:
         """Withdraw the hold, because the application no longer waits. An earlier decision stays."""
         self._withdraw(self._require_call(call_id), "its caller waits no longer")
 
-    def answer_evaluation(self, call_id: str, answer: EvaluationAnswer) -> bool:
-        return self._require_call(call_id).answer_evaluation(answer)
+    def answer_question(self, call_id: str, answer: QuestionAnswer) -> bool:
+        return self._require_call(call_id).answer_question(answer)
 
     def _require_call(self, call_id: str) -> HeldCall:
         number = call_number(call_id)
@@ -198,6 +241,18 @@ class CallHolds:
     def stop_waiting(self) -> None:
         for held in self._open.values():
             held.stop_waiting()
+
+
+def _refuse(held: HeldCall, refusal: Mapping[str, Any]) -> errors.InvalidDecision:
+    return errors.InvalidDecision(
+        f"the application cannot do that: {refusal['message']}",
+        hint=f"{refusal.get('hint') or ''} The call is still held: decide again.".strip(),
+        field=refusal.get("field"),
+        choices=refusal["choices"],
+        hold_id=held.id,
+        state="held",
+        possible=list(names_at(held.moment)),
+    )
 
 
 def _build_hold(held: HeldCall, location: Location | None) -> Hold:

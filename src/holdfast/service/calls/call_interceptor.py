@@ -8,6 +8,7 @@ from holdfast import errors
 from holdfast.core.call_matcher import ArmedBreakpoint
 from holdfast.model.call import When
 from holdfast.model.decision import CONTINUE, Moment, action_at
+from holdfast.service.calls.argument_names import resolve_names
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_breakpoints import CallBreakpoints
 from holdfast.service.calls.call_holds import CallHolds
@@ -49,6 +50,7 @@ class CallInterceptor:
         if action == CONTINUE.name or action_at(Moment(when.value), action) is None:
             return None
         prepared = await self._actions.build(when, action, options, running.check_replacement)
+        prepared = resolve_names(running.record, prepared)
         by = f"breakpoint {armed.point.id}"
         running.record = running.with_decision(when, prepared.summary, by)
         return prepared.instruction

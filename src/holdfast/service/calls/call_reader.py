@@ -10,15 +10,22 @@ import asyncio
 import dataclasses
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.core import filters
 from holdfast.core.filters import Filter
 from holdfast.model.call import IMPLICIT_SESSION, CallRecord, CallStatus, call_number, is_id_of
 from holdfast.model.call_query import CallQuery
-from holdfast.service.calls.call_renderer import CallRenderer, build_function
+from holdfast.service.calls.call_renderer import (
+    CallRenderer,
+    build_condition_errors,
+    build_function,
+)
 from holdfast.service.calls.call_sessions import CallSessions
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.filter_values import FilterValues, ValueNotAtHand
@@ -40,6 +47,7 @@ from holdfast.wire.pickle_differ import compare_pickles
 
 MAX_LOOKED_AT = 20_000
 MAX_SECONDS = 5.0
+_MAX_REASONS = 20
 _CHUNK = 1000
 _JUDGED_TOGETHER = 100
 _MAX_INDEXED_FUNCTIONS = 64
@@ -72,6 +80,7 @@ class _FilterCheck:
         self._expression = expression
         self._verdicts: dict[int, Verdict] = {}
         self.undecided = 0
+        self.reasons: Counter[str] = Counter()
 
     async def prepare(self, calls: Sequence[CallRecord]) -> None:
         """Apply the filter to the calls that it can decide from previews."""
@@ -101,7 +110,10 @@ class _FilterCheck:
             except ValueNotAtHand as missing:
                 await self._values.load(missing)
         matches, why_undecided = verdict
-        self.undecided += why_undecided is not None
+        if why_undecided is not None:
+            self.undecided += 1
+            if why_undecided in self.reasons or len(self.reasons) < _MAX_REASONS:
+                self.reasons[why_undecided] += 1
         return matches
 
 
@@ -133,6 +145,9 @@ class CallReader:
             has_more=page.next is not None,
             looked_at=page.looked_at,
             undecided=0 if check is None else check.undecided,
+            condition_errors=UNSET
+            if check is None or not check.undecided
+            else build_condition_errors(check.reasons),
         )
 
     async def _search(

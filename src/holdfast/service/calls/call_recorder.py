@@ -60,6 +60,7 @@ class CallRecorder:
             file=request.file,
             line=request.line,
             target_cid=request.target_cid,
+            parameters=request.parameters,
         )
         if session.register(request.name, request.signature):
             session.event("function_registered", name=request.name, signature=function.signature)
@@ -78,6 +79,7 @@ class CallRecorder:
             request.qualname,
             signature=request.signature,
             module=request.module,
+            parameters=request.parameters,
         )
         record = CallRecord(
             number=self._next_number() if request.began is None else request.began,

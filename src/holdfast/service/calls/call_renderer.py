@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -11,8 +10,10 @@ from typing import Any
 from msgspec import UNSET
 
 from holdfast.core.call_matcher import ArmedBreakpoint
+from holdfast.core.signatures import bind, parameters_of
 from holdfast.model.call import CallRecord, Function, Preview, When, call_id
 from holdfast.model.hold import Hold
+from holdfast.service.calls.breakpoint_advice import advise
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.held_call import HeldCall
 from holdfast.service.calls.stack_cache import StackCache
@@ -28,14 +29,13 @@ from holdfast.wire.call_answers import (
     ChangedValues,
     Delivered,
     FunctionSummary,
+    UndecidedCondition,
     Value,
 )
 from holdfast.wire.described import none_to_unset
 
 Json = dict[str, Any]
 Previews = Mapping[str, Preview]
-_PARAMETER = re.compile(r"\s*(\*{0,2}\w+)")
-_MAX_SIGNATURE = 2000
 
 
 class CallRenderer:
@@ -64,8 +64,7 @@ class CallRenderer:
     async def build_hold_detail(self, hold: Hold, held: HeldCall) -> CallHoldDetail:
         record, session = held.record, held.running.session
         fields = await self._detail_fields(record)
-        names = parse_parameters(record.function.signature)
-        for name, value in zip(names, fields["args"], strict=False):
+        for name, value in _name_arguments(record, fields["args"]):
             value.name = name
         return CallHoldDetail(
             **(fields | hold_fields(hold)),
@@ -73,7 +72,7 @@ class CallRenderer:
             breakpoint_id=held.breakpoint_id,
             evaluates=held.running.evaluates,
             timeout_ms=held.timeout_ms,
-            replacements=session.list_replacements(record.function),
+            replacements=session.list_replacements(record),
         )
 
     async def _previews(self, records: Iterable[CallRecord]) -> Previews:
@@ -103,6 +102,13 @@ class CallRenderer:
         if record.exception is not None:
             fields["exception"] = _value(record.exception, previews)
         return fields
+
+
+def _name_arguments(record: CallRecord, args: Sequence[Value]) -> Iterator[tuple[str, Value]]:
+    """The positional arguments that are for a parameter of their own, with its name."""
+    for argument in bind(parameters_of(record.function) or (), args, {}).arguments.values():
+        if argument.value is not None:
+            yield argument.parameter.name, argument.value
 
 
 def cids_of(record: CallRecord) -> Iterator[str]:
@@ -207,8 +213,10 @@ def build_function(function: Function, calls: int, sessions: list[str]) -> Funct
     )
 
 
-def build_breakpoint(armed: ArmedBreakpoint) -> CallBreakpointAnswer:
+def build_breakpoint(armed: ArmedBreakpoint, functions: Sequence[Function]) -> CallBreakpointAnswer:
+    """`functions` are those that were registered or called."""
     point = armed.point
+    advice = advise(armed, functions)
     return CallBreakpointAnswer(
         id=point.id,
         breakpoint_id=point.id,
@@ -224,33 +232,13 @@ def build_breakpoint(armed: ArmedBreakpoint) -> CallBreakpointAnswer:
         session_id=none_to_unset(point.session_id),
         action=UNSET if point.action is None else dict(point.action),
         message=none_to_unset(armed.message),
+        matches=advice.matches,
+        suggestions=advice.suggestions or UNSET,
+        warnings=advice.warnings or UNSET,
+        condition_errors=build_condition_errors(armed.condition_errors) or UNSET,
     )
 
 
-# -- signatures ----------------------------------------------------------------------------------
-
-
-def parse_parameters(signature: str | None) -> list[str]:
-    """The names of the positional parameters in a signature such as `(a, b=1, *rest)`."""
-    names: list[str] = []
-    for part in _split_parameters((signature or "").strip().removeprefix("(")):
-        match = _PARAMETER.match(part)
-        if match is None or match[1].startswith("*"):
-            break
-        if match[1] != "self" or names:
-            names.append(match[1])
-    return names
-
-
-def _split_parameters(text: str) -> list[str]:
-    """Split at the commas that are in no bracket, up to the closing one."""
-    parts, depth = [""], 0
-    for character in text[:_MAX_SIGNATURE]:
-        if character in ")]}" and depth == 0:
-            break
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part for part in parts if part.strip() != "/"]
+def build_condition_errors(counts: Mapping[str, int]) -> list[UndecidedCondition]:
+    ordered = sorted(counts.items(), key=lambda entry: -entry[1])
+    return [UndecidedCondition(error=error, count=count) for error, count in ordered]

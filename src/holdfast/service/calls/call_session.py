@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from holdfast import errors
-from holdfast.model.call import IMPLICIT_SESSION, Application, Function
+from holdfast.core.signatures import bind, parse_signature
+from holdfast.model.call import IMPLICIT_SESSION, Application, CallRecord, Function
 from holdfast.model.hold import Hold
 from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import Kind, State
@@ -131,13 +132,16 @@ class CallSession(StoredSession):
 
     async def decide(self, hold: Hold, request: DecisionRequest) -> CallDecisionAnswer:
         holds, by = self._sessions.holds, request.options.by
-        held = await holds.decide(hold.id, request.action, by, request.fields)
+        settled = await holds.decide(hold.id, request.action, by, request.fields)
+        verdict = settled.verdict
         return CallDecisionAnswer(
             session_id=self.id,
             status=self.state.value,
             hold_id=hold.id,
             action=request.action,
-            call_id=held.record.id,
+            call_id=settled.held.record.id,
+            checked=verdict is not None,
+            note=UNSET if verdict is None else none_to_unset(verdict.note),
         )
 
     async def continue_holds(self, by: str) -> list[str]:
@@ -202,24 +206,28 @@ class CallSession(StoredSession):
         self.save()
         return True
 
-    def list_replacements(self, function: Function) -> list[str]:
-        """The registered functions that take the same arguments, so that they may replace it."""
+    def list_replacements(self, record: CallRecord) -> list[str]:
+        """The registered functions that take the arguments of a call, so that they may replace."""
         return [
             name
             for name, signatures in self.registered.items()
-            if name != function.name and function.signature in signatures
+            if name != record.function.name
+            and any(_find_misfit(signature, record) is None for signature in signatures)
         ]
 
-    def check_replacement(self, function: Function, name: str) -> None:
-        candidates = self.list_replacements(function)
+    def check_replacement(self, record: CallRecord, name: str) -> None:
+        candidates = self.list_replacements(record)
         if name not in candidates:
+            signatures = self.registered.get(name)
+            why = "no function of that name was registered"
+            if signatures:
+                why = f"it does not take these arguments: {_find_misfit(signatures[-1], record)}"
             raise errors.InvalidDecision(
-                f"{name} cannot replace {function.name}: no function of that name and "
-                "signature was registered",
+                f"{name} cannot replace {record.function.name}: {why}",
                 hint="`functions` in the details are those that can.",
                 field="function_name",
                 functions=candidates,
-                signature=function.signature,
+                signature=record.function.signature,
             )
 
     # -- its process ------------------------------------------------------------------------
@@ -269,6 +277,14 @@ class CallSession(StoredSession):
         if self._saving is not None:
             with contextlib.suppress(StoreProblem):
                 await self._saving
+
+
+def _find_misfit(signature: str | None, record: CallRecord) -> str | None:
+    """Why a function of this signature does not take the arguments of a call, if it is known."""
+    parameters = parse_signature(signature)
+    if parameters is None or signature == record.function.signature:
+        return None
+    return bind(parameters, record.args, record.kwargs).problem
 
 
 def _to_document(application: Application) -> dict[str, Any]:

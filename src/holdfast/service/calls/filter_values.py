@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from holdfast.core.filters import NOTHING, Arguments, Call, LazyValue, Unknown
-from holdfast.model.call import CallRecord, Preview
+from holdfast.core.filters import (
+    NOTHING,
+    Arguments,
+    Call,
+    Facts,
+    LazyValue,
+    ParameterValues,
+    Unknown,
+)
+from holdfast.core.signatures import Argument, bind, parameters_of, read_default
+from holdfast.model.call import CallRecord, Parameter, Preview
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.wire import plain_values
 
@@ -53,7 +63,14 @@ class FilterValues:
 
         exception = None
         if record.exception_type is not None:
-            exception = {"type": record.exception_type, "message": record.exception_message or ""}
+            exception = Facts(type=record.exception_type, message=record.exception_message or "")
+
+        def bind_parameters() -> dict[str, Any]:
+            return _bind_parameters(record, get_lazy_value)
+
+        def describe_missing(name: str) -> Any:
+            return _describe_missing(record, name, get_lazy_value)
+
         return {
             "args": Arguments(
                 [get_lazy_value(cid, f"args[{at}]") for at, cid in enumerate(record.args)]
@@ -73,6 +90,7 @@ class FilterValues:
             "duration": NOTHING if record.duration_ns is None else record.duration_ns / 1e9,
             "thread": (record.thread or {}).get("name"),
             "task": record.task,
+            "params": ParameterValues(bind_parameters, describe_missing),
         }
 
     def _build_lazy_value(self, cid: str, name: str) -> LazyValue:
@@ -81,8 +99,16 @@ class FilterValues:
         def length() -> int | None:
             return self._preview(cid).get("length")
 
-        def note(what: str, known_length: int | None) -> Unknown:
-            return Unknown(known_length, f"{name} is or holds {what}, which is not plain data")
+        def note(what: str, known_length: int | None, fields: plain_values.Fields) -> Unknown:
+            why = f"{name} is or holds {what}, which is not plain data"
+            if fields is None:
+                return Unknown(known_length, why)
+
+            def get_attributes() -> dict[str, Any]:
+                loads = fields()
+                return {name: LazyValue(load, lambda: None) for name, load in loads.items()}
+
+            return Unknown(known_length, why, get_attributes)
 
         def load_value() -> Any:
             preview = self._preview(cid)
@@ -104,3 +130,60 @@ class FilterValues:
             if preview is None:
                 raise ValueNotAtHand(cid, needs_data=False)
         return preview
+
+
+# -- parameters ----------------------------------------------------------------------------------
+
+GetValue = Callable[[str, str], LazyValue]
+"""The value of a content id, by the name that messages have for it."""
+
+
+def _bind_parameters(record: CallRecord, get_value: GetValue) -> dict[str, Any]:
+    """The values of a call by parameter; without a signature, only the keyword arguments."""
+    parameters = parameters_of(record.function)
+    if parameters is None:
+        return {name: get_value(cid, name) for name, cid in record.kwargs.items()}
+    bound = bind(parameters, record.args, record.kwargs).arguments
+    return {name: _read_argument(argument, get_value) for name, argument in bound.items()}
+
+
+def _read_argument(argument: Argument[str], get_value: GetValue) -> Any:
+    name = argument.parameter.name
+    if argument.value is not None:
+        return get_value(argument.value, name)
+    if isinstance(argument.values, dict):
+        return Arguments(
+            {key: get_value(cid, f"{name}[{key!r}]") for key, cid in argument.values.items()}
+        )
+    if argument.values is not None:
+        return Arguments(
+            [get_value(cid, f"{name}[{at}]") for at, cid in enumerate(argument.values)]
+        )
+    return _read_default(argument.parameter)
+
+
+def _read_default(parameter: Parameter) -> Any:
+    if parameter.default is None:
+        return NOTHING
+    is_known, value = read_default(parameter.default)
+    if is_known:
+        return value
+    kind = parameter.default.get("type", "?")
+    why = f"the default of {parameter.name} is a value of type {kind}, which is not plain data"
+    return Unknown(parameter.default.get("length"), why)
+
+
+def _describe_missing(record: CallRecord, name: str, get_value: GetValue) -> Any:
+    """The value of a name that is no parameter: what was passed by it, or why it has none."""
+    if name in record.kwargs:
+        return get_value(record.kwargs[name], name)
+    function = record.function.qualname or record.function.name
+    parameters = parameters_of(record.function)
+    if parameters is None:
+        return Unknown(
+            why=f"the parameters of {function} are not known, so {name} cannot be told; "
+            "use args[…] or kwargs.get(…)"
+        )
+    if any(parameter.kind == "var_keyword" for parameter in parameters):
+        return NOTHING  # it may be passed, and was not
+    return Unknown(why=f"{function} has no parameter {name}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 from holdfast.core import call_matcher
-from holdfast.model.call import Function
+from holdfast.model.call import Function, Parameters
 from holdfast.service.calls.call_session import CallSession
 from holdfast.store import CallLog
 
@@ -16,6 +17,8 @@ class FunctionCatalog:
         self._call_log = call_log
         self.by_id: dict[int, Function] = {}
         self._by_key: dict[tuple[str, str | None, str | None], Function] = {}
+        # Functions of the same names with other signatures come and go; each is described once.
+        self._parameters: dict[tuple[Any, ...], Parameters] = {}
         self._sessions: defaultdict[int, set[str]] = defaultdict(set)
 
     async def load(self) -> None:
@@ -25,6 +28,9 @@ class FunctionCatalog:
     def _remember(self, function: Function) -> None:
         self.by_id[function.id] = function
         self._by_key[function.key] = function
+        if function.parameters is not None:
+            key = (*function.key, function.signature)
+            self._parameters[key] = function.parameters
 
     def note_use(
         self,
@@ -38,10 +44,13 @@ class FunctionCatalog:
         file: str | None = None,
         line: int | None = None,
         target_cid: str | None = None,
+        parameters: Parameters | None = None,
     ) -> Function:
         """The function of these names, with what is newly known of it."""
-        facts = (module, signature, file, line, target_cid)
         known = self._by_key.get((name, alias, qualname))
+        if parameters is None and (known is None or known.signature != signature):
+            parameters = self._parameters.get((name, alias, qualname, signature))
+        facts = (module, signature, file, line, target_cid, parameters)
         if known is None:
             function = Function(len(self.by_id) + 1, name, alias, qualname, *facts)
         else:

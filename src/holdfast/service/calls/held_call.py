@@ -1,10 +1,14 @@
-"""A held call. Its application polls it; others decide it, or evaluate in its frame."""
+"""A held call. Its application polls it; others decide it, or evaluate in its frame.
+
+The application answers questions while it waits: the value of an expression, or whether it can
+carry out a decision.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from holdfast import errors
 from holdfast.model.call import CallRecord, When
@@ -15,19 +19,16 @@ from holdfast.service.holds import hold_fields
 from holdfast.service.new_ids import new_id
 from holdfast.service.waitable import Waitable
 from holdfast.wire.call_answers import CallHold, CallInstruction, PollAnswer
-from holdfast.wire.call_requests import EvaluationAnswer
+from holdfast.wire.call_requests import CheckAnswer, EvaluationAnswer, QuestionAnswer
 from holdfast.wire.described import none_to_unset
 
 
 @dataclass
-class PendingEvaluation:
-    """An expression that the application is to evaluate in the frame of the caller."""
+class PendingQuestion:
+    """An expression to evaluate in the frame of the caller, or a decision to try."""
 
-    expression: str
-    timeout: float
-    answer: asyncio.Future[EvaluationAnswer]
-    max_chars: int | None = None
-    id: str = field(default_factory=lambda: new_id("eval"))
+    question: PollAnswer
+    answer: asyncio.Future[QuestionAnswer]
 
 
 class HeldCall(Waitable):
@@ -46,11 +47,18 @@ class HeldCall(Waitable):
         self.timer: asyncio.TimerHandle | None = None
         self._instruction: CallInstruction | None = None
         self._withdrawn_because: str | None = None
-        self._evaluations: list[PendingEvaluation] = []
+        self._request_id: str | None = None  # of the check that the decision has passed
+        self._questions: dict[str, PendingQuestion] = {}
+        self.turn = asyncio.Lock()  # one decision is tried at a time
 
     @property
     def moment(self) -> Moment:
         return Moment(self.when.value)
+
+    @property
+    def checks(self) -> bool:
+        """Whether its application tries decisions before they are taken."""
+        return self.running.session.application.checks
 
     @property
     def record(self) -> CallRecord:
@@ -68,42 +76,39 @@ class HeldCall(Waitable):
     # -- the application's side -------------------------------------------------------------------
 
     async def poll(self, seconds: float) -> PollAnswer:
-        """Wait for the decision, or for an expression to evaluate."""
+        """Wait for the decision, or for a question to answer."""
         if seconds > 0:
             await self.wait_until(self._has_news, seconds)
         if self._instruction is not None:
-            return PollAnswer(status="ready", action=self._instruction)
+            return PollAnswer(
+                status="ready",
+                action=self._instruction,
+                request_id=none_to_unset(self._request_id),
+            )
         if self._withdrawn_because is not None:
             raise self._not_open(self._withdrawn_because)
-        if self._evaluations:
-            evaluation = self._evaluations[0]
-            return PollAnswer(
-                status="evaluate",
-                request_id=evaluation.id,
-                expression=evaluation.expression,
-                timeout=evaluation.timeout,
-                max_chars=none_to_unset(evaluation.max_chars),
-            )
+        for pending in self._questions.values():
+            return pending.question
         return PollAnswer(status="waiting")
 
     def _has_news(self) -> bool:
-        return bool(self._instruction or self._evaluations or self._withdrawn_because)
+        return bool(self._instruction or self._questions or self._withdrawn_because)
 
-    def answer_evaluation(self, answer: EvaluationAnswer) -> bool:
+    def answer_question(self, answer: QuestionAnswer) -> bool:
         """Pass on an answer of the application. False when nobody waits for it any more."""
-        for evaluation in self._evaluations:
-            if evaluation.id == answer.request_id:
-                self._evaluations.remove(evaluation)
-                if not evaluation.answer.done():
-                    evaluation.answer.set_result(answer)
-                return True
-        return False
+        pending = self._questions.pop(answer.request_id, None)
+        if pending is None:
+            return False
+        if not pending.answer.done():
+            pending.answer.set_result(answer)
+        return True
 
     # -- the deciders' side -----------------------------------------------------------------------
 
-    def release(self, instruction: CallInstruction) -> None:
-        """Hand the decision to the application."""
+    def release(self, instruction: CallInstruction, request_id: str | None = None) -> None:
+        """Hand the decision to the application; `request_id` is of the check that it passed."""
         self._instruction = instruction
+        self._request_id = request_id
         self._close("the call was decided meanwhile")
 
     def withdraw(self, why: str) -> None:
@@ -113,10 +118,10 @@ class HeldCall(Waitable):
     def _close(self, why: str) -> None:
         if self.timer is not None:
             self.timer.cancel()
-        for evaluation in self._evaluations:
-            if not evaluation.answer.done():
-                evaluation.answer.set_exception(self._not_open(why))
-        self._evaluations.clear()
+        for pending in self._questions.values():
+            if not pending.answer.done():
+                pending.answer.set_exception(self._not_open(why))
+        self._questions.clear()
         self.wake()
 
     async def evaluate(
@@ -131,19 +136,49 @@ class HeldCall(Waitable):
                 state="held",
                 possible=list(names_at(self.moment)),
             )
-        answer: asyncio.Future[EvaluationAnswer] = asyncio.get_running_loop().create_future()
-        evaluation = PendingEvaluation(expression, timeout, answer, max_chars)
-        self._evaluations.append(evaluation)
-        self.wake()
+        question = PollAnswer(
+            status="evaluate",
+            request_id=new_id("ask"),
+            expression=expression,
+            timeout=timeout,
+            max_chars=none_to_unset(max_chars),
+        )
         try:
-            return await asyncio.wait_for(answer, timeout)
+            answer = await self._ask(question, timeout)
         except asyncio.TimeoutError:
             raise errors.EvaluationTimedOut(
                 f"no answer within {timeout:g} s", hold_id=self.id, timeout=timeout
             ) from None
+        if not isinstance(answer, EvaluationAnswer):
+            raise errors.EvaluationFailed("the application answered something else")
+        return answer
+
+    async def check(self, instruction: CallInstruction, timeout: float) -> CheckAnswer:
+        """Have the application try a decision, and wait for what it says."""
+        request_id = new_id("ask")
+        question = PollAnswer(
+            status="check", request_id=request_id, action=instruction, timeout=timeout
+        )
+        try:
+            answer = await self._ask(question, timeout)
+        except asyncio.TimeoutError:
+            raise errors.DecisionTimedOut(
+                f"the application has not said within {timeout:g} s whether it can carry this out",
+                hold_id=self.id,
+                session_id=self.record.session_id,
+                timeout=timeout,
+            ) from None
+        return answer if isinstance(answer, CheckAnswer) else CheckAnswer(request_id)
+
+    async def _ask(self, question: PollAnswer, timeout: float) -> QuestionAnswer:
+        answer: asyncio.Future[QuestionAnswer] = asyncio.get_running_loop().create_future()
+        request_id = str(question.request_id)
+        self._questions[request_id] = PendingQuestion(question, answer)
+        self.wake()
+        try:
+            return await asyncio.wait_for(answer, timeout)
         finally:
-            if evaluation in self._evaluations:
-                self._evaluations.remove(evaluation)
+            self._questions.pop(request_id, None)
 
     def _not_open(self, why: str) -> errors.WrongState:
         return errors.WrongState(

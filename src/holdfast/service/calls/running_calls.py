@@ -24,7 +24,7 @@ class RunningCall:
     evaluates: bool
 
     def check_replacement(self, name: str) -> None:
-        self.session.check_replacement(self.record.function, name)
+        self.session.check_replacement(self.record, name)
 
     def with_decision(self, when: When, summary: dict[str, Any], by: str) -> CallRecord:
         """Its record with what was decided."""

@@ -7,7 +7,14 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.model.call import CallBreakpoint, CallRecord, CallStatus, Function, When
+from holdfast.model.call import (
+    CallBreakpoint,
+    CallRecord,
+    CallStatus,
+    Function,
+    Parameter,
+    When,
+)
 from holdfast.model.call_query import CallQuery
 from holdfast.store.sqlite.document_codec import decode_object, encode
 from holdfast.store.sqlite.packed_calls import session_number, unpack_body
@@ -249,7 +256,10 @@ def function_document(function: Function) -> Json:
 
 
 def decode_function(number: int, text: bytes) -> Function:
-    return Function(number, **decode_object(text))
+    document = decode_object(text)
+    if document.get("parameters") is not None:
+        document["parameters"] = tuple(Parameter(**fields) for fields in document["parameters"])
+    return Function(number, **document)
 
 
 def breakpoint_document(point: CallBreakpoint) -> Json:

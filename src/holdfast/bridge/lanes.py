@@ -1,0 +1,274 @@
+"""The agents of one process: their lanes, the turns of each, and which turn asked for a tool.
+
+A *lane* is one agent by its name. A *scope* is one life of it: a run of its loop, or what a tool
+calls inside itself. A *turn* is one model call and the tools that it asked for. Scopes, turns and
+running tools are found by context variables, so threads and tasks that a framework starts with a
+copy of the context find theirs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.model.agent_events import LANE_START, MAIN, Event, LaneStart
+from holdfast.recording.recording_state import RecordedCall
+
+_MAX_ASKED = 10_000  # tool calls whose turn is remembered
+
+
+@dataclass(eq=False)
+class Lane:
+    """What is remembered of one agent from one model call to the next."""
+
+    name: str = MAIN
+    iteration: int = 0
+    """Its model calls so far."""
+    parent: str | None = None
+    """The lane that called it."""
+    within: str | None = None
+    """The id of the tool inside which it began."""
+    open_scopes: int = 0
+    under_way: int = 0
+    """Its model calls and tools that have not ended."""
+    has_begun: bool = False
+    texts: list[str] = field(default_factory=list)
+    shown: list[Any] = field(default_factory=list)
+    digests: list[str] = field(default_factory=list)
+    count: int = 0
+    known_texts: set[str] = field(default_factory=set)
+    """Messages of users that have an event already, and those that the debugger put in."""
+
+
+@dataclass(eq=False)
+class Scope:
+    """One life of a lane."""
+
+    lane: Lane
+    tool: ActiveTool | None = None
+    """The tool inside which it began."""
+    turn: Turn | None = None
+    """The one that began last."""
+
+
+@dataclass(eq=False)
+class Turn:
+    """One model call, and the tools that it asked for."""
+
+    scope: Scope
+    iteration: int
+    is_recorded: bool = False
+    """Whether it comes from the recording that is replayed; then all that it asked for does."""
+    entry: RecordedCall | None = None
+    """The call of the recording that it is."""
+    asked: dict[str, int] = field(default_factory=dict)
+    """The ids of the tool calls that the model asked for; each with its place among those of the
+    same tool."""
+    started: Counter[str] = field(default_factory=Counter)
+    """How many calls of each tool have begun."""
+
+    def place(self, tool_id: str | None, name: str) -> int:
+        """Which of the calls of that tool it is, from 0 on."""
+        number = self.started[name]
+        self.started[name] = number + 1
+        return self.asked.get(tool_id, number) if tool_id is not None else number
+
+
+@dataclass(eq=False)
+class ActiveTool:
+    """A tool that runs."""
+
+    id: str
+    name: str
+    owner: LaneTable
+    scope: Scope
+    """That of the turn that asked for it."""
+    turn: Turn | None
+    is_recorded: bool
+    """Whether its turn comes from the recording that is replayed."""
+    place: int = 0
+    """Which of the turn's calls of this tool it is."""
+    inner: Scope | None = None
+    """What it calls inside itself, without a run."""
+
+
+current_scope: ContextVar[tuple[LaneTable, Scope] | None] = ContextVar(
+    "holdfast_scope", default=None
+)
+_current_turn: ContextVar[Turn | None] = ContextVar("holdfast_turn", default=None)
+within: ContextVar[ActiveTool | None] = ContextVar("holdfast_within", default=None)
+"""The tool that runs here."""
+
+
+class LaneTable:
+    """The lanes of one session."""
+
+    def __init__(self, emit: Callable[[Event], object]) -> None:
+        self._emit = emit
+        self._lock = threading.RLock()
+        self.lanes: dict[str, Lane] = {}
+        self._named: dict[str, Scope] = {}
+        """The scopes of lanes that were named by a call, and not by a run."""
+        self._askers: dict[str, Turn] = {}
+        """The turn that asked for a tool, by the id of the tool call."""
+        self.latest = MAIN
+        """The lane that called a model last."""
+        self._root = Scope(self.get(MAIN))
+        self._root.lane.has_begun = True
+
+    def get(self, name: str) -> Lane:
+        lane = self.lanes.get(name)
+        if lane is None:
+            with self._lock:
+                lane = self.lanes.setdefault(name, Lane(name))
+        return lane
+
+    # -- where a call belongs --------------------------------------------------------------------
+
+    @property
+    def tool(self) -> ActiveTool | None:
+        """The tool of this session that runs in this context."""
+        tool = within.get()
+        return tool if tool is not None and tool.owner is self else None
+
+    @property
+    def scope(self) -> Scope:
+        """That of this context; of what a tool calls inside itself, once it has called a model."""
+        found, tool = current_scope.get(), self.tool
+        scope = found[1] if found is not None and found[0] is self else self._root
+        if tool is not None and scope.tool is not tool and tool.inner is not None:
+            return tool.inner
+        return scope
+
+    def find_for_model(self, lane: str) -> Scope:
+        """The scope of a model call. Inside a tool it is not the tool's own: another agent asks."""
+        scope, tool = self.scope, self.tool
+        if lane and lane != scope.lane.name:
+            return self._find_named(lane)
+        if tool is None or scope.tool is tool or lane:
+            return scope
+        with self._lock:
+            if tool.inner is None:
+                tool.inner = self._open(self._choose_name(tool.name, tool.place + 1))
+            return tool.inner
+
+    def find_for_tool(self, lane: str, tool_id: str | None) -> tuple[Scope, Turn | None]:
+        """The turn that asked for a tool: by the id of the call, else the one of this context."""
+        turn = _current_turn.get()
+        scope = self.scope
+        if turn is None or turn.scope is not scope:
+            turn = scope.turn
+        if tool_id is not None and (turn is None or tool_id not in turn.asked):
+            asker = self._askers.get(tool_id)
+            if asker is not None:
+                return asker.scope, asker
+        if lane and lane != scope.lane.name:
+            scope = self._find_named(lane)
+            return scope, scope.turn
+        tool = self.tool
+        if tool is not None and scope is tool.scope and scope.tool is not tool:
+            return scope, tool.turn  # a tool that a tool calls itself
+        return scope, turn
+
+    def _find_named(self, lane: str) -> Scope:
+        with self._lock:
+            scope = self._named.get(lane)
+            if scope is None or scope.tool is not self.tool:
+                scope = self._named[lane] = Scope(self.get(lane), self.tool)
+                self._begin(scope.lane)
+            return scope
+
+    # -- scopes ----------------------------------------------------------------------------------
+
+    def open_run(self, lane: str | None, base: str | None, *, is_alone: bool = False) -> Scope:
+        """The scope of a run. Without a lane, it is that of the context; inside a tool it is one
+        of its own, as it is for a run that `is_alone` while others run in the lane."""
+        with self._lock:
+            return self._open(lane or self._choose_lane(base, is_alone))
+
+    def _choose_lane(self, base: str | None, is_alone: bool) -> str:
+        scope, tool = self.scope, self.tool
+        if tool is not None and scope.tool is not tool:
+            return self._choose_name(base or tool.name, tool.place + 1)
+        if is_alone and scope is self._root and scope.lane.open_scopes:
+            return self._choose_name(base or "agent", 1)
+        return scope.lane.name
+
+    def _choose_name(self, base: str, number: int) -> str:
+        """The first name from that number on that nobody uses now."""
+        while True:
+            name = base if number == 1 else f"{base}-{number}"
+            if name != MAIN and (name not in self.lanes or not self.lanes[name].open_scopes):
+                return name
+            number += 1
+
+    def _open(self, name: str) -> Scope:
+        lane = self.get(name)
+        self._begin(lane)
+        lane.open_scopes += 1
+        return Scope(lane, self.tool)
+
+    def close_scope(self, scope: Scope) -> None:
+        with self._lock:
+            scope.lane.open_scopes -= 1
+
+    def _begin(self, lane: Lane) -> None:
+        """Say where a lane begins: once, and again when that is inside another tool."""
+        tool = self.tool
+        caller = self.scope.lane if tool is None else tool.scope.lane
+        is_alone = caller is self._root.lane and not caller.iteration and not caller.open_scopes
+        parent = None if caller is lane or is_alone else caller.name
+        inside = None if tool is None else tool.id
+        if lane.has_begun and (lane is self._root.lane or (inside == lane.within)):
+            return
+        lane.has_begun, lane.parent, lane.within = True, parent, inside
+        event: LaneStart = {"lane": lane.name}
+        if parent is not None:
+            event["parent"] = parent
+        if inside is not None:
+            event["within"] = inside
+        self._emit(LANE_START(event))
+
+    # -- turns -----------------------------------------------------------------------------------
+
+    def begin_turn(self, scope: Scope) -> Turn:
+        with self._lock:
+            scope.lane.iteration += 1
+            scope.lane.under_way += 1
+            turn = scope.turn = Turn(scope, scope.lane.iteration)
+            self.latest = scope.lane.name
+        _current_turn.set(turn)
+        return turn
+
+    def note_asked(self, turn: Turn, calls: Any) -> None:
+        """The model asks for these tools: `id` and `name` of each."""
+        numbers: Counter[str] = Counter()
+        for call in calls if isinstance(calls, list) else ():
+            tool_id = call.get("id") if isinstance(call, dict) else None
+            if isinstance(tool_id, str) and tool_id:
+                name = str(call.get("name"))
+                turn.asked[tool_id] = numbers[name]
+                numbers[name] += 1
+                self._askers.pop(tool_id, None)
+                self._askers[tool_id] = turn
+        while len(self._askers) > _MAX_ASKED:
+            self._askers.pop(next(iter(self._askers)), None)
+
+    def begin_tool(self, lane: Lane) -> None:
+        with self._lock:
+            lane.under_way += 1
+
+    def end_call(self, lane: Lane) -> None:
+        with self._lock:
+            lane.under_way -= 1
+
+    def skip_iterations(self, last: Mapping[str, int]) -> None:
+        """A tool was played: the model calls inside it, up to these by lane, do not happen."""
+        with self._lock:
+            for name, iteration in last.items():
+                lane = self.get(name)
+                lane.iteration = max(lane.iteration, iteration)
