@@ -21,7 +21,7 @@ from holdfast.store.sqlite import call_journal, log_sync
 from holdfast.store.sqlite.call_journal import CallJournal
 from holdfast.store.sqlite.log_sync import LogSync
 from holdfast.store.sqlite.packed_calls import pack_batch
-from holdfast.store.sqlite.queued_rows import encode_packed, encode_record
+from holdfast.store.sqlite.queued_rows import encode_batch, encode_record
 from holdfast.store.sqlite.sqlite_store import SqliteStore, open_sqlite_store
 
 FUNCTION = ("function", ADD.id, '{"name": "add"}')
@@ -88,7 +88,8 @@ def test_what_was_added_survives_a_kill(tmp_path: Path) -> None:
 
 def test_what_is_left_is_written_once_and_its_files_are_deleted(tmp_path: Path) -> None:
     later = call(1000, status=DONE, args=(cid(VALUE),), result=cid("b"), decision={"by": "ann"})
-    packed = encode_packed(pack_batch(batch((4000, None), (5000, 4000))))
+    left = batch((4000, None), (5000, 4000))
+    packed = encode_batch(left, pack_batch(left))
     entries = [FUNCTION, CONTENT, *(encode_record(each, True) for each in CALLS)]
     leave_behind(tmp_path, *entries, encode_record(later, False), packed)
 

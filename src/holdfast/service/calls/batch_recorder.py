@@ -57,7 +57,7 @@ class BatchRecorder:
             if (session.id, text) not in self._sites:
                 self._add_site(session, text, described.get(text) or batch_parser.parse_site(text))
         sites = {number: self._sites[session.id, text] for number, text in batch.sites.items()}
-        self._call_log.append_batch(CallBatch(session.id, sites, batch.calls, batch.plain))
+        self._call_log.append_batch(CallBatch(session.id, sites, batch.calls, batch.plain, body))
         while len(self._sites) > _MAX_REMEMBERED:
             self._sites.popitem(last=False)
         session.last_batch = batch.sequence

@@ -16,14 +16,15 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 from holdfast.model.call import CallRecord
+from holdfast.model.call_batch import CallBatch
 from holdfast.store.sqlite import value_uses
 from holdfast.store.sqlite.call_journal import CallJournal, Entry
-from holdfast.store.sqlite.packed_calls import PackedCalls
+from holdfast.store.sqlite.packed_calls import pack_batch
 from holdfast.store.sqlite.queued_rows import (
     MovedNumbers,
     QueuedRows,
     StoredContent,
-    encode_packed,
+    encode_batch,
     encode_record,
     move_parents,
 )
@@ -75,8 +76,9 @@ class CallBuffer:
             self._coming.add_call(record, is_new)
             self._schedule()
 
-    def add_packed(self, packed: PackedCalls) -> None:
-        entry = encode_packed(packed)
+    def add_batch(self, batch: CallBatch) -> None:
+        packed = pack_batch(batch)
+        entry = encode_batch(batch, packed)
         with self._changed:
             self._journal.append(entry)
             coming = self._coming

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.model.call import CallRecord, CallStatus, Function
+from holdfast.model.call_batch import CallBatch, CallSite
 from holdfast.store.sqlite import call_rows, value_uses
 from holdfast.store.sqlite.call_journal import Entry
-from holdfast.store.sqlite.packed_calls import PackedCalls
+from holdfast.store.sqlite.packed_calls import PackedCalls, pack_batch
 from holdfast.store.sqlite.reader_pool import Row
 from holdfast.store.sqlite.value_keys import keys_of_cids
+from holdfast.wire.batch_parser import parse_batch
 
 ROW_BYTES = 400  # what a row without its contents is worth
 
@@ -79,8 +81,10 @@ class QueuedRows:
                 number, document = fields
                 self.functions[number] = document
                 self.size += ROW_BYTES
-            case "batch":
+            case "rows":
                 self.add_packed(_unpack(*fields))
+            case "batch":
+                self.add_packed(_parse_batch(*fields))
             case _:
                 raise ValueError(f"an entry of the kind {kind!r} is not one of this version")
 
@@ -161,10 +165,24 @@ def _decode_record(
     return record, is_new
 
 
-def encode_packed(packed: PackedCalls) -> Entry:
-    """A batch as an entry of the journal."""
-    counts = dict(packed.calls_by_function)
-    return ("batch", packed.rows, packed.keys, packed.users, counts, packed.size)
+def encode_batch(batch: CallBatch, packed: PackedCalls) -> Entry:
+    """A batch as an entry of the journal: as it came, because that takes least."""
+    if batch.body is None:
+        counts = dict(packed.calls_by_function)
+        return ("rows", packed.rows, packed.keys, packed.users, counts, packed.size)
+    sites = {
+        number: (site.function_id, site.call_type, site.stack, site.thread and dict(site.thread))
+        for number, site in batch.sites.items()
+    }
+    return ("batch", batch.session_id, sites, batch.body)
+
+
+def _parse_batch(
+    session_id: str, sites: dict[int, tuple[int, str, int | None, Any]], body: bytes
+) -> PackedCalls:
+    parsed = parse_batch(body)
+    known = {number: CallSite(*site) for number, site in sites.items()}
+    return pack_batch(CallBatch(session_id, known, parsed.calls, parsed.plain))
 
 
 def _unpack(
