@@ -136,7 +136,10 @@ def test_an_application_is_debugged(light: LightInstall, server: Server, tmp_pat
         running = light.start(str(light.python), str(script), HOLDFAST_SERVER_URL=server.url)
         hold = wait_until(lambda: _hold_of(server, "double"))
         server.post(f"/api/holds/{hold['hold_id']}/decision", {"action": "continue"})
-        assert running.communicate(timeout=60) == ("42\n", "")
+        output, notice = running.communicate(timeout=60)
+        assert output == "42\n"
+        assert notice.startswith("holdfast: double(price=")
+        assert notice.count("\n") == 1
     finally:
         server.delete("/api/breakpoints")
 

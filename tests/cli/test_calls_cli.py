@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
+from typing import Any
 
-from fork_server import run_holdfast
+from fork_server import run_holdfast, start_python
 from harness import Server
 from http_application import HttpApplication, decode_value, temporary_breakpoint
 
@@ -71,3 +73,132 @@ def test_any_field_of_an_action_can_be_given(server: Server) -> None:
         assert run_command(server, *decide, *fields).returncode == 0
         action = app.poll(call)["action"]
         assert (action["exception_type"], action["exception_message"]) == ("KeyError", "gone")
+
+
+def test_a_breakpoint_is_set_listed_and_removed(server: Server) -> None:
+    app = HttpApplication(server, name="typed")
+    names: dict[str, Any] = {"qualname": "Stall.sell", "signature": "(item, count=1)"}
+    app.call("sell", "tea", **names)
+    made = run_command(server, "calls", "break", "Stall.sell", "--if", "item == 'tea'")
+    assert "Stall.sell before if item == 'tea'; matches 1 function so far" in made.stdout
+    assert made.stderr == ""
+    point = made.stdout.partition(":")[0]
+    held = app.start("sell", "tea", **names)
+    assert held["action"] == "poll"
+    listed = run_command(server, "calls", "breaks").stdout
+    assert point in listed
+    assert "Stall.sell before if item == 'tea'" in listed
+    shown = json.loads(run_command(server, "calls", "breaks", "--json").stdout)
+    assert [one["hits"] for one in shown["breakpoints"] if one["id"] == point] == [1]
+    removed = run_command(server, "calls", "unbreak", point)
+    assert f"{point} removed" in removed.stdout
+    command = f"holdfast holds continue {held['hold_id']}"
+    assert command in removed.stderr
+    released = run_command(server, *command.split()[1:])
+    assert released.stdout == f"{held['hold_id']}: continue, now running\n"
+    gone = run_command(server, "calls", "unbreak", point)
+    assert (gone.returncode, "no breakpoint" in gone.stderr) == (1, True)
+
+
+def test_a_pattern_that_matches_nothing_asks_what_was_meant(server: Server) -> None:
+    app = HttpApplication(server, name="typed")
+    app.call("weigh", "tea", qualname="Scale.weigh", signature="(item)")
+    options = ("--when", "after", "--hits", ">= 2")
+    made = run_command(server, "calls", "break", "Scale.wiegh", *options)
+    assert "matches 0 functions" in made.stdout
+    assert "Did you mean Scale.weigh?" in made.stderr
+    warned = run_command(server, "calls", "break", "Scale.weigh", "--if", "itme == 1", "--json")
+    answer = json.loads(warned.stdout)
+    assert "did you mean item?" in answer["warnings"][0]
+    run_command(server, "calls", "unbreak", answer["id"])
+    both = run_command(server, "calls", "unbreak", made.stdout.partition(":")[0], "--all")
+    assert (both.returncode, "or say --all" in both.stderr) == (1, True)
+    skip = '{"action": "skip", "fake_result": {"value": 1}}'
+    run_command(server, "calls", "break", "Scale.weigh", "--action", skip)
+    assert app.start("weigh", 1, qualname="Scale.weigh")["action"] == "skip"
+    assert "removed" in run_command(server, "calls", "unbreak", "--all").stdout
+
+
+def test_removing_a_breakpoint_releases_what_it_holds_when_told_to(server: Server) -> None:
+    app = HttpApplication(server, name="typed")
+    point = server.post("/api/breakpoints", {"function": "tip"})["id"]
+    call = app.start("tip")
+    removed = run_command(server, "calls", "unbreak", point[:-3], "--release", "--json")
+    assert json.loads(removed.stdout)["released"] == [call["hold_id"]]
+    assert app.poll(call)["action"] == {"action": "continue"}
+
+
+def test_removing_a_breakpoint_asks_on_a_terminal_whether_to_release(server: Server) -> None:
+    app = HttpApplication(server, name="typed")
+    for answer, is_released in ((b"n\n", False), (b"y\n", True)):
+        point = server.post("/api/breakpoints", {"function": "tip"})["id"]
+        call = app.start("tip")
+        mine, its = pty.openpty()
+        try:
+            os.write(mine, answer)
+            process = start_python(
+                *("-m", "holdfast", "calls", "unbreak", point, "--url", server.url),
+                stdin=its,
+                stdout=its,
+                stderr=its,
+            )
+            assert process.wait(60) == 0
+        finally:
+            os.close(mine)
+            os.close(its)
+        assert (app.poll(call)["status"] == "ready") is is_released
+    server.post("/api/holds/continue", {})
+
+
+def test_one_hold_is_shown_with_the_command_for_each_decision(server: Server) -> None:
+    app = HttpApplication(server, name="typed")
+    names: dict[str, Any] = {"qualname": "Stall.sell", "signature": "(item, count=1)"}
+    with temporary_breakpoint(server, function="Stall.sell", condition="count == 1"):
+        body = {"session_id": app.session_id, "name": "give", "signature": "(thing)"}
+        server.post("/api/call/register", body)
+        call = app.start("sell", "tea", **names)
+        hold = call["hold_id"]
+        shown = run_command(server, "holds", "show", hold[:-4]).stdout
+        assert f"{hold}  before Stall.sell(item, count=1)\n" in shown
+        assert "  item  = 'tea'\n  count = 1   (default)\n" in shown
+        assert "(Stall.sell if count == 1)" in shown
+        assert "at /app/main.py:10 in main" in shown
+        for words in ("continue HOLD", "decide HOLD modify --arg item=", "replace --function give"):
+            assert words.replace("HOLD", hold) in shown
+        found = json.loads(run_command(server, "holds", "show", hold, "--json").stdout)
+        assert list(found["commands"]) == found["allows"]
+        decided = run_command(server, "holds", "decide", hold, "modify", "--arg", "item='cake'")
+        assert decided.returncode == 0
+        settled = run_command(server, "holds", "show", hold).stdout
+        assert settled == f"{hold} is settled: modify, by cli\n"
+        app.complete(call, 3)
+        assert app.session_id
+        listed = run_command(server, "calls", "list", "--session", app.session_id).stdout
+        assert "modify: item: 'tea' → 'cake', decided by cli" in listed
+        one = run_command(server, "calls", "show", call["call_id"]).stdout
+        assert "decided   modify: item: 'tea' → 'cake', decided by cli" in one
+
+
+def test_a_list_says_why_a_filter_had_no_answer(server: Server) -> None:
+    app = HttpApplication(server, name="typed")
+    app.call("sell", "tea", qualname="Stall.sell", signature="(item, count=1)")
+    assert app.session_id
+    options = ("--session", app.session_id)
+    found = run_command(server, "calls", "list", *options, "--if", "item == 'tea'")
+    assert "sell('tea')" in found.stdout
+    nothing = run_command(server, "calls", "list", *options, "--if", "itme == 'tea'")
+    assert "no calls" in nothing.stdout
+    assert "Stall.sell has no parameter itme" in nothing.stderr
+
+
+def test_an_exception_is_given_its_arguments(server: Server) -> None:
+    with temporary_breakpoint(server, function="greet"):
+        app = HttpApplication(server, name="typed")
+        call = app.start("greet", 1)
+        options = ("--exception", "app.Late", "--exception-arg", "7")
+        more = ("--exception-arg", "detail='gone'")
+        decide = ("holds", "decide", call["hold_id"], "raise")
+        assert run_command(server, *decide, *options, *more).returncode == 0
+        action = app.poll(call)["action"]
+        assert decode_value(action["exception_args"][0]) == 7
+        assert decode_value(action["exception_kwargs"]["detail"]) == "gone"

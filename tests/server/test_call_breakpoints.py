@@ -206,8 +206,8 @@ def register(server: Server, app: HttpApplication, **signatures: str) -> None:
 
 def test_a_replacement_decided_beforehand_has_to_fit(server: Server) -> None:
     app = HttpApplication(server, name="replacing")
-    register(server, app, priced="(item)", twin="(item)", other="(x, y)")
-    wrong = {"action": "replace", "function_name": "other"}
+    register(server, app, priced="(item)", twin="(item)", pairing="(x, y)")
+    wrong = {"action": "replace", "function_name": "pairing"}
     error = server.post("/api/breakpoints", {"function": "priced", "action": wrong}, expect=400)
     assert error["error_code"] == "invalid_decision"
     assert error["error"]["details"]["signature"] == "(item)"
@@ -413,3 +413,37 @@ def test_a_pattern_that_matches_nothing_gets_suggestions(server: Server) -> None
         assert "suggestions" not in made
         assert "No function" in made["warnings"][0]
         assert is_held(app, "zzzzqqqq")
+
+
+# -- removing --------------------------------------------------------------------------------------
+
+
+def test_removing_a_breakpoint_names_what_it_holds_and_releases_it_on_request(
+    server: Server, app: HttpApplication
+) -> None:
+    made = [server.post("/api/breakpoints", {"function": name}) for name in ("f", "g")]
+    held, other = app.start("f"), app.start("g")
+    removed = server.delete(f"/api/breakpoints/{made[0]['id']}")
+    assert removed["holds"] == [held["hold_id"]]
+    assert "continue" in removed["hint"]
+    assert app.poll(held)["status"] == "waiting"
+    removed = server.delete(f"/api/breakpoints/{made[1]['id']}?release=true&by=me")
+    assert removed == {
+        "breakpoint_id": made[1]["id"],
+        "deleted": True,
+        "released": [other["hold_id"]],
+    }
+    assert app.poll(other)["action"] == {"action": "continue"}
+    assert server.get(f"/api/holds/{other['hold_id']}")["by"] == "me"
+
+
+def test_clearing_all_breakpoints_names_what_they_hold(
+    server: Server, app: HttpApplication
+) -> None:
+    server.post("/api/breakpoints", {"function": "f"})
+    calls = [app.start("f") for _ in range(2)]
+    ids = [call["hold_id"] for call in calls]
+    server.post("/api/breakpoints", {"function": "g"})
+    cleared = server.delete("/api/breakpoints?release=true")
+    assert cleared == {"deleted": 2, "released": ids}
+    assert "holds" not in server.delete("/api/breakpoints")

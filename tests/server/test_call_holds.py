@@ -550,3 +550,70 @@ def test_the_arguments_of_an_exception_are_sent_with_it(
     )
     assert decode_value(action["exception_args"][0]) == 1
     assert decode_value(action["exception_kwargs"]["detail"]) == (2,)
+
+
+# -- what is seen of arguments and decisions -------------------------------------------------------
+
+SIGNATURE = "(item, count=1, /, size='m', *rest, **options)"
+
+
+def test_a_hold_shows_its_arguments_by_parameter(server: Server, app: HttpApplication) -> None:
+    call = app.start("held", "tea", kwargs={"color": 3}, signature=SIGNATURE)
+    shown = server.get(f"/api/holds/{call['hold_id']}")
+    assert [(one["name"], one["text"], one["is_passed"]) for one in shown["arguments"]] == [
+        *(("item", "'tea'", True), ("count", "1", False), ("size", "'m'", False)),
+        *(("*rest", "()", False), ("**options", "{'color': 3}", True)),
+    ]
+    assert shown["breakpoint"] == "held"
+    call = app.start("held", "tea", kwargs={"color": 3})
+    shown = server.get(f"/api/holds/{call['hold_id']}")
+    assert [one["name"] for one in shown["arguments"]][-1] in ("color", "**options")
+
+
+@pytest.mark.parametrize(
+    ("action", "fields", "text"),
+    [
+        (
+            "modify",
+            {"modified_args": [{"value": "cake"}], "modified_kwargs": {"size": {"value": "l"}}},
+            "modify: item: 'tea' → 'cake', size: not passed → 'l', decided by me",
+        ),
+        ("skip", {"fake_result": {"value": [7]}}, "skip: returned [7], decided by me"),
+        (
+            "raise",
+            {"exception_type": "KeyError", "exception_message": "gone"},
+            "raise: raised KeyError: gone, decided by me",
+        ),
+        (
+            "raise",
+            {"exception_type": "app.Late", "exception_args": [{"value": 1}]},
+            "raise: raised app.Late(1), decided by me",
+        ),
+        ("replace", {"function_name": "cheap"}, "replace: called cheap, decided by me"),
+    ],
+)
+def test_what_a_decision_changed_is_in_every_answer_about_the_call(
+    server: Server, app: HttpApplication, action: str, fields: Any, text: str
+) -> None:
+    body = {"session_id": app.session_id, "name": "cheap", "signature": "(item)"}
+    server.post("/api/call/register", body)
+    call = app.start("held", "tea", signature=SIGNATURE)
+    decide(server, call, action, **fields)
+    app.complete(call, 1)
+    shown = server.get(f"/api/calls/{call['call_id']}")
+    assert shown["decided"]["text"] == text
+    [listed] = server.get(f"/api/calls?session={app.session_id}")["calls"]
+    assert listed["decided"] == shown["decided"]
+    if action == "modify":
+        changes = shown["decided"]["arguments"]
+        assert [one["name"] for one in changes] == ["item", "size"]
+        assert (changes[0]["before"]["json"], changes[0]["after"]["json"]) == ("tea", "cake")
+        assert "before" not in changes[1]
+
+
+def test_a_call_that_nobody_decided_says_nothing_of_it(
+    server: Server, app: HttpApplication
+) -> None:
+    call = app.start("held", 1)
+    decide(server, call, "continue")
+    assert "decided" not in server.get(f"/api/calls/{call['call_id']}")

@@ -99,6 +99,8 @@ export interface AgentApiResponseEvent {
     errorMarker?: string;
     /** The stream was not read to its end. */
     partial?: boolean;
+    /** How the function gave it, if not at once: `awaitable`, `future`, `stream`, `async_stream`, or the first and the last of these. */
+    returned?: string;
     /** The answer was given by a decision. */
     faked?: boolean;
     /** What was decided about the failure. */
@@ -591,6 +593,8 @@ export interface AgentPausedEvent {
     input?: unknown;
     /** Of a model: how many messages the request has. */
     messageCount?: number;
+    /** Of a model: its system prompt, if that is not one of the messages. */
+    system?: unknown;
     /** Of a failure: the exception. */
     error?: ErrorText;
     /** The breakpoint that it stopped at. */
@@ -657,6 +661,8 @@ export interface AgentResumedEvent {
     by: string;
     /** Of `modify`: the arguments that were changed. */
     input?: unknown;
+    /** Of `modify`: the new system prompt. */
+    system?: string;
     /** Of `skip`: the result that was given. */
     result?: unknown;
     /** Of `raise`: the class of the exception. */
@@ -978,6 +984,8 @@ export interface AgentToolCallEndEvent {
     cancelled?: boolean;
     /** It was cancelled, and may still run. */
     abandoned?: boolean;
+    /** How the function gave it, if not at once: `awaitable`, `future`, `stream`, `async_stream`, or the first and the last of these. */
+    returned?: string;
     /** A rule denied it, and it did not run. */
     denied?: boolean;
     /** What was decided about the failure. */
@@ -1050,6 +1058,10 @@ export interface AgentToolResultEvent {
     resultMarker?: string;
     /** The result was given by a decision or a fork. */
     faked?: boolean;
+    /** The stream was not read to its end. */
+    partial?: boolean;
+    /** How the function gave it, if not at once: `awaitable`, `future`, `stream`, `async_stream`, or the first and the last of these. */
+    returned?: string;
   };
 }
 
@@ -1520,6 +1532,8 @@ export interface CallDetail {
   marker?: string;
   /** What the caller got instead, if it was decided so. */
   delivered?: Delivered | null;
+  /** What a decision changed about it, if there was one. */
+  decided?: DecidedCall;
   /** The function's signature. */
   signature: string | null;
   /** Where and when it was made. */
@@ -1689,6 +1703,8 @@ export interface CallHoldDetail {
   marker?: string;
   /** What the caller got instead, if it was decided so. */
   delivered?: Delivered | null;
+  /** What a decision changed about it, if there was one. */
+  decided?: DecidedCall;
   /** The function's signature. */
   signature: string | null;
   /** Where and when it was made. */
@@ -1733,6 +1749,10 @@ export interface CallHoldDetail {
   timeout_ms: number;
   /** The functions that `replace` takes. */
   replacements: string[];
+  /** The arguments by parameter, in the order of the signature. */
+  arguments: HeldArgument[];
+  /** What that breakpoint matches, in words. */
+  breakpoint?: string;
   /** Whether it still waits for a decision. */
   open?: boolean;
 }
@@ -1809,6 +1829,10 @@ export interface CallInstruction {
   function_name?: string;
   /** `poll`: the hold that was opened. */
   hold_id?: string;
+  /** `poll`: the breakpoint that holds the call. */
+  breakpoint_id?: string;
+  /** `poll`: what that breakpoint matches, in words. */
+  breakpoint?: string;
   /** `poll`: where to ask for the decision. */
   poll_url?: string;
   /** `poll`: how often to ask, without `wait`. */
@@ -1857,6 +1881,8 @@ export interface CallNode {
   marker?: string;
   /** What the caller got instead, if it was decided so. */
   delivered?: Delivered | null;
+  /** What a decision changed about it, if there was one. */
+  decided?: DecidedCall;
   /** The calls made within it, oldest first. */
   children: CallNode[];
 }
@@ -2001,6 +2027,8 @@ export interface CallSummary {
   marker?: string;
   /** What the caller got instead, if it was decided so. */
   delivered?: Delivered | null;
+  /** What a decision changed about it, if there was one. */
+  decided?: DecidedCall;
 }
 
 /** The session ended. */
@@ -2049,6 +2077,16 @@ export interface Cause {
   frames_total?: number;
 }
 
+/** An argument that a decision changed. */
+export interface ChangedArgument {
+  /** The parameter, or `args[0]` if its name is not known. */
+  name: string;
+  /** The value that the function got. */
+  after: Value;
+  /** The value that the caller passed; left out if there was none. */
+  before?: Value;
+}
+
 /** The values that a call left different from how it found them. */
 export interface ChangedValues {
   /** Positional arguments afterwards, by index. */
@@ -2057,6 +2095,18 @@ export interface ChangedValues {
   kwargs?: Record<string, Value>;
   /** The object afterwards. */
   target?: Value;
+}
+
+/** The call breakpoints are gone; what they still hold. */
+export interface ClearedCallBreakpoints {
+  /** How many there were. */
+  deleted: number;
+  /** The holds of theirs that are still open; `release` continues them. */
+  holds?: string[];
+  /** The holds that were continued. */
+  released?: string[];
+  /** How to continue what is still held. */
+  hint?: string;
 }
 
 /** How to call the copy. */
@@ -2093,6 +2143,10 @@ export interface CompleteAnswer {
   function_name?: string;
   /** `poll`: the hold that was opened. */
   hold_id?: string;
+  /** `poll`: the breakpoint that holds the call. */
+  breakpoint_id?: string;
+  /** `poll`: what that breakpoint matches, in words. */
+  breakpoint?: string;
   /** `poll`: where to ask for the decision. */
   poll_url?: string;
   /** `poll`: how often to ask, without `wait`. */
@@ -2273,6 +2327,28 @@ export interface DeadlockReport {
   message: string;
   /** The program could not answer, so that its locks cannot be read. */
   outside?: boolean;
+}
+
+/** What a decision did to a call. */
+export interface DecidedCall {
+  /** What was decided. */
+  action: string;
+  /** What was decided and by whom, in one line. */
+  text: string;
+  /** Who decided. */
+  by?: string;
+  /** `before`, `after` or `exception`. */
+  when?: string;
+  /** `modify`: the arguments that were changed. */
+  arguments?: ChangedArgument[];
+  /** `skip`: what the caller got. */
+  result?: Value;
+  /** `raise`: what the caller got, as text. */
+  exception?: string;
+  /** `replace`: what ran instead. */
+  function?: string;
+  /** What the application said about how it carried it out. */
+  note?: string;
 }
 
 /** A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`. */
@@ -2633,6 +2709,16 @@ export interface Health {
   warnings: ServerWarning[];
 }
 
+/** What a held call has for a parameter. */
+export interface HeldArgument {
+  /** The parameter, or `args[0]` if its name is not known. */
+  name: string;
+  /** The value as text; `<missing>` if there is none. */
+  text: string;
+  /** Whether it was passed; otherwise it is the default. */
+  is_passed: boolean;
+}
+
 /** A child process, or one of its own children, that is held at a stop. */
 export interface HeldChild {
   /** The session of the child. */
@@ -2697,6 +2783,8 @@ export interface HoldDecision {
   modified_input?: DecidedValue;
   /** For modify (model): the messages alone, instead of the whole input. */
   messages?: unknown[];
+  /** For modify (model): the system prompt alone, wherever the call has it. */
+  system?: string;
   /** For skip (model), skip (tool), skip (error): the result that the agent gets. */
   result?: unknown;
   /** For inject (model): whom the message comes from. */
@@ -4182,6 +4270,20 @@ export interface RegistrationFields {
   parameters?: SentParameter[];
 }
 
+/** A call breakpoint that is gone, and the calls that it still holds. */
+export interface RemovedCallBreakpoint {
+  /** The id that it had. */
+  breakpoint_id: string;
+  /** Always true. */
+  deleted?: boolean;
+  /** The holds of its that are still open; `release` continues them. */
+  holds?: string[];
+  /** The holds that were continued. */
+  released?: string[];
+  /** How to continue what is still held. */
+  hint?: string;
+}
+
 /** What to change before a program is run over; what is left out stays. */
 export interface RestartRequest {
   /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
@@ -4658,6 +4760,10 @@ export interface StartAnswer {
   function_name?: string;
   /** `poll`: the hold that was opened. */
   hold_id?: string;
+  /** `poll`: the breakpoint that holds the call. */
+  breakpoint_id?: string;
+  /** `poll`: what that breakpoint matches, in words. */
+  breakpoint?: string;
   /** `poll`: where to ask for the decision. */
   poll_url?: string;
   /** `poll`: how often to ask, without `wait`. */

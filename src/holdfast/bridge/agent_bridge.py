@@ -173,6 +173,8 @@ class Bridge:
                 about["parent"] = started["parent"] = self.tape.home.id
                 if self.tape.fork_lane != MAIN:
                     about["forkLane"] = started["forkLane"] = self.tape.fork_lane
+                if self.tape.is_edited:
+                    about["edited"] = started["edited"] = True
         if started_by is not None:
             about["startedBy"] = started["startedBy"] = started_by
             about["parent"] = started["parent"] = about.get("parent", started_by)
@@ -231,6 +233,12 @@ class Bridge:
         if self.home is not None:
             home, about = self.home, self._about
             _log_failure(lambda: home.write_metadata(about))
+
+    def note_edited(self) -> None:
+        """Somebody changed something where a fork begins."""
+        if self.home is not None and self._journal is not None:
+            self._about["edited"] = True
+            self._write_metadata()
 
     def _run_background_work(self) -> None:
         """What need not be done before the agent begins."""
@@ -677,7 +685,12 @@ class Bridge:
     @property
     def current_messages(self) -> list[Any] | None:
         """Those of the innermost run of this lane that named any, or of any lane."""
-        runs = self._list_runs(self.current_lane) + self._list_runs(None)
+        own = self.find_messages(self.current_lane)
+        return self.find_messages(None) if own is None else own
+
+    def find_messages(self, lane: str | None) -> list[Any] | None:
+        """Those of the innermost run of a lane that named any."""
+        runs = self._list_runs(lane)
         return next((run.messages for run in runs if run.messages is not None), None)
 
     # -- what would differ from run to run -------------------------------------------------------

@@ -42,6 +42,8 @@ class Lane:
     count: int = 0
     known_texts: set[str] = field(default_factory=set)
     """Messages of users that have an event already, and those that the debugger put in."""
+    prompts: dict[str, str] = field(default_factory=dict)
+    """System prompts that were changed, as JSON, and what each was changed to."""
 
 
 @dataclass(eq=False)

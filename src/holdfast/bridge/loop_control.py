@@ -136,9 +136,11 @@ class Control:
         about: HeldCall,
         call: Any,
         allows: tuple[str, ...] = agent_commands.AT_MODEL,
+        wanted: str | None = None,
     ) -> Stop | HoldDecision | None:
         """Where the call waits, or what a rule has decided of it."""
-        if self.is_idle:
+        """`wanted` is the reason to hold it in any case."""
+        if wanted is None and self.is_idle:
             return None
         with self.lock:
             rule = self._find_rule(moment)
@@ -155,8 +157,8 @@ class Control:
                 reason = "pause"
             elif steps:
                 reason = "step"
-            elif first is not None:
-                reason = first
+            elif first is not None or wanted is not None:
+                reason = str(first or wanted)
             else:
                 return None
             stop = self._open_stop(reason, moment, about, allows, hit, rule=rule)

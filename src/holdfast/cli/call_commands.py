@@ -10,18 +10,25 @@ from urllib.parse import quote, urlencode
 import typer
 from rich.table import Column, Table
 
+from holdfast.cli import call_breakpoint_commands
+from holdfast.cli.hold_view import list_commands, render_hold
 from holdfast.cli.server_access import (
     AsJson,
     Url,
     ask,
+    choose_id,
     complain,
     console,
     format_location,
+    print_note,
     print_table,
 )
-from holdfast.model.decision import names_at
+from holdfast.model.decision import CONTINUE, names_at
 
-calls = typer.Typer(help="Show and replay recorded calls.", no_args_is_help=True)
+calls = typer.Typer(help="Show, hold and replay calls.", no_args_is_help=True)
+calls.command("break")(call_breakpoint_commands.add)
+calls.command("breaks")(call_breakpoint_commands.list_breakpoints)
+calls.command("unbreak")(call_breakpoint_commands.remove)
 holds = typer.Typer(help="List and decide what waits for a decision.")
 _MAX_WIDTH = 60
 
@@ -43,7 +50,9 @@ def list_calls(
     ] = None,
     expression: Annotated[
         str | None,
-        typer.Option("--filter", help="Expression over the call, such as 'args[0] > 10'."),
+        typer.Option(
+            "--filter", "--if", help="Expression over the call, such as \"item == 'tea'\"."
+        ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of calls.")] = 20,
     before: Annotated[
@@ -61,17 +70,22 @@ def list_calls(
         print(json.dumps(answer))
         return
     id_column = Column("call", no_wrap=True, min_width=21)  # not cut: `show` and `replay` take it
-    table = Table(id_column, "what", "status", "result", "ms", box=None)
+    has_decisions = any("decided" in call for call in answer["calls"])
+    columns = ("what", "status", "result", "ms", *(["decided"] if has_decisions else []))
+    table = Table(id_column, *columns, box=None)
     for call in answer["calls"]:
         took = "" if call["duration_ms"] is None else f"{call['duration_ms']:.3g}"
-        outcome = _format_outcome(call)
-        table.add_row(call["call_id"], _format_call(call), call["status"], outcome, took)
+        cells = (call["call_id"], _format_call(call), call["status"], _format_outcome(call), took)
+        decided = [call["decided"]["text"] if "decided" in call else ""] if has_decisions else []
+        table.add_row(*cells, *decided)
     if answer["calls"]:
         print_table(table)
     else:
         console.print("no calls")
     if answer["next"]:
         console.print(f"more: --before {answer['next']}", highlight=False)
+    for problem in answer.get("condition_errors", ()):
+        print_note(f"not decided for {problem['count']} calls: {problem['error']}")
 
 
 @calls.command("show")
@@ -97,7 +111,8 @@ def _list_facts(call: Call) -> list[tuple[str, str]]:
         ("thread", (call["thread"] or {}).get("name")),
         ("took", None if call["duration_ms"] is None else f"{call['duration_ms']:.6g} ms"),
         ("changed", json.dumps(call["changed"]) if call["changed"] else None),
-        ("decided", json.dumps(call["decision"]) if call["decision"] else None),
+        ("decided", call["decided"]["text"] if "decided" in call else None),
+        ("note", call["decided"].get("note") if "decided" in call else None),
     ]
     return [(name, str(value)) for name, value in facts if value is not None]
 
@@ -154,6 +169,58 @@ def list_holds(context: typer.Context, as_json: AsJson = False, url: Url = None)
         console.print("nothing is held")
 
 
+@holds.command("show")
+def show_hold(
+    hold_id: Annotated[str, typer.Argument(help="Its id, or the beginning of it.")],
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Show one hold: the arguments, the stack, and the command for each decision."""
+    hold = ask(url, "GET", f"/api/holds/{quote(_choose_hold(hold_id, url))}")
+    commands = list_commands(hold, url) if hold.get("open", True) else {}
+    if as_json:
+        print(json.dumps({**hold, "commands": commands}))
+        return
+    for line in render_hold(hold, commands):
+        _print(line)
+
+
+@holds.command("continue")
+def continue_holds(
+    hold_ids: Annotated[
+        list[str] | None, typer.Argument(help="The ids, or the beginnings of them.")
+    ] = None,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Continue every held call and every held agent.")
+    ] = False,
+    by: Annotated[str, typer.Option(help="Who decides.")] = "cli",
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Let held targets go on as if nothing had stopped them."""
+    if bool(hold_ids) is all_:
+        complain("name the holds, or say --all", "`holdfast holds` lists them.")
+    if all_:
+        answer = ask(url, "POST", "/api/holds/continue", {"by": by})
+        shown = ", ".join(answer["continued"]) or "nothing was held"
+        print(json.dumps(answer) if as_json else shown)
+        return
+    answers = []
+    for hold_id in hold_ids or ():
+        chosen = _choose_hold(hold_id, url)
+        body = {"action": CONTINUE.name, "by": by}
+        answers.append(ask(url, "POST", f"/api/holds/{quote(chosen)}/decision", body))
+        if not as_json:
+            print(f"{chosen}: continue, now {answers[-1]['status']}")
+    if as_json:
+        print(json.dumps({"decisions": answers}))
+
+
+def _choose_hold(given: str, url: str | None) -> str:
+    holds = ask(url, "GET", "/api/holds")["holds"]
+    return choose_id(given, [hold["hold_id"] for hold in holds])
+
+
 @holds.command("decide")
 def decide(
     hold_id: str,
@@ -168,6 +235,12 @@ def decide(
     ] = None,
     exception: Annotated[str | None, typer.Option(help="raise: the exception's class.")] = None,
     message: Annotated[str, typer.Option(help="raise: its message.")] = "",
+    exception_arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="raise: LITERAL or NAME=LITERAL for the exception's constructor, repeatable."
+        ),
+    ] = None,
     function: Annotated[str | None, typer.Option(help="replace: what to call instead.")] = None,
     changed: Annotated[
         str | None, typer.Option("--input", help="modify, for an agent: the input, as JSON.")
@@ -185,14 +258,19 @@ def decide(
         body["fake_result"] = {"literal": value}
     if exception is not None:
         body |= {"exception_type": exception, "exception_message": message}
+    if exception_arg:
+        body |= _parse_constructor_arguments(exception_arg)
     if function is not None:
         body["function_name"] = function
     if changed is not None:
         body["input"] = _parse_json("--input", changed, '--input \'{"path": "x"}\'')
     if arg:
         body |= _parse_arguments(arg)
+    hold_id = _choose_hold(hold_id, url)
     answer = ask(url, "POST", f"/api/holds/{quote(hold_id)}/decision", body)
     print(json.dumps(answer) if as_json else f"{hold_id}: {action}, now {answer['status']}")
+    if answer.get("note") and not as_json:
+        print_note(answer["note"])
 
 
 def _parse_json(option: str, text: str, example: str) -> object:
@@ -227,3 +305,16 @@ def _parse_arguments(assignments: Iterable[str]) -> dict[str, object]:
             kwargs[name] = {"literal": literal}
     positional = [args.get(place) for place in range(max(args, default=-1) + 1)]
     return {"modified_args": positional, "modified_kwargs": kwargs}
+
+
+def _parse_constructor_arguments(given: Iterable[str]) -> dict[str, object]:
+    """`7` is a positional argument, and `detail='gone'` one by name."""
+    args: list[object] = []
+    kwargs: dict[str, object] = {}
+    for text in given:
+        name, sign, literal = text.partition("=")
+        if sign and name.isidentifier():
+            kwargs[name] = {"literal": literal}
+        else:
+            args.append({"literal": text})
+    return {"exception_args": args, "exception_kwargs": kwargs}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -84,6 +84,21 @@ def print_table(table: Table) -> None:
 def format_location(answer: Mapping[str, Any]) -> str:
     location = answer.get("location")
     return f"{location['file']}:{location['line']}" if location else ""
+
+
+def choose_id(given: str, known: Sequence[str]) -> str:
+    """The id that is meant by the beginning of one, with or without its `hold_`.
+
+    An id that is not known is left to the server, which may still know what became of it.
+    """
+    if given in known:
+        return given
+    meant = [
+        one for one in known if given in (one[: len(given)], one.partition("_")[2][: len(given)])
+    ]
+    if len(meant) > 1:
+        complain(f"{given} may be any of {', '.join(meant)}", "Type more of it.")
+    return meant[0] if given and meant else given
 
 
 def print_note(text: str) -> None:

@@ -22,6 +22,7 @@ from holdfast.client.exceptions import (
     DebugServerError,
 )
 from holdfast.client.function_registry import Description
+from holdfast.client.hold_notice import announce_hold
 from holdfast.client.invocation import Invocation, current_call_id, current_task_name
 from holdfast.client.outcome import Outcome, exception_message, exception_name
 from holdfast.client.proxy_base import without_interception
@@ -67,7 +68,7 @@ class StrictCall:
         step: Invocation | Outcome = invocation
         try:
             while decision.get("action") == "poll":
-                hold = self._hold(decision, self._plan_before)
+                hold = self._hold(decision, "before it runs", self._plan_before)
                 decision, carry_out = (yield hold), hold.carry_out
             action = str(decision.get("action"))
             if action != "continue":
@@ -108,9 +109,10 @@ class StrictCall:
             return decision_effects.plan_after(recorder, decision, outcome, invocation)
 
         plan = carry_out
+        moment = "with its result" if outcome.error is None else "with its exception"
         try:
             while answer.get("action") == "poll":
-                hold = self._hold(answer, carry_out)
+                hold = self._hold(answer, moment, carry_out)
                 answer, plan = (yield hold), hold.carry_out
         except DebugServerError:
             raise  # nobody is there to be told
@@ -122,7 +124,9 @@ class StrictCall:
             step = plan(answer).step
         return step if isinstance(step, Outcome) else outcome
 
-    def _hold(self, answer: Answer, plan: Callable[[Answer], Plan]) -> Hold:
+    def _hold(self, answer: Answer, moment: str, plan: Callable[[Answer], Plan]) -> Hold:
+        with without_interception():
+            announce_hold(answer, self._invocation, moment, self._recorder.connection.url)
         return Hold(self._recorder, self._call_id, answer, self._invocation.frame, plan)
 
     def _plan_before(self, decision: Answer) -> Plan:
@@ -133,6 +137,8 @@ class StrictCall:
     def _take_values(self) -> None:
         invocation, snapshots = self._invocation, self._recorder.snapshots
         lenient, take = invocation.lenient, snapshots.take
+        if not snapshots.is_lenient(lenient):
+            self._recorder.forecast.check(invocation.function, invocation.full_name)
         target: Snapshot | None = None
         args: list[Snapshot] = []
         kwargs: dict[str, Snapshot] = {}
@@ -243,6 +249,8 @@ class StrictCall:
                 recorder.status = "error"
                 logger.exception("the end of call %s could not be reported", self._call_id)
                 answer = {}
+        if error is None and executed is not None:
+            recorder.forecast.note(executed.function, refused)
         if refused is not None:
             name = self._invocation.full_name
             raise storage_refusals.name_result(refused, name) from refused.cause

@@ -43,6 +43,22 @@ def list_names(function: Function) -> list[str]:
     return names
 
 
+def describe_point(point: CallBreakpoint) -> str:
+    """What a breakpoint matches, in words: `Shop.price if item == 'tea'`."""
+    words = [point.function or "any function"]
+    if point.alias is not None:
+        words.append(f"as {point.alias}")
+    if point.call_type is not None:
+        words.append(f"called {point.call_type}")
+    if point.when is not When.BEFORE:
+        words.append("after it" if point.when is When.AFTER else "on an exception")
+    if point.condition is not None:
+        words.append(f"if {point.condition}")
+    if point.hit_condition is not None:
+        words.append(f"on hits {point.hit_condition}")
+    return " ".join(words)
+
+
 @dataclass
 class ArmedBreakpoint:
     """A call breakpoint with its parsed conditions and its counts."""

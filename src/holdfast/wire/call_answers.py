@@ -74,6 +74,12 @@ class CallInstruction(Struct, kw_only=True):
         str | UnsetType, _about("`replace`: the registered function to call instead.")
     ] = UNSET
     hold_id: Annotated[str | UnsetType, _about("`poll`: the hold that was opened.")] = UNSET
+    breakpoint_id: Annotated[
+        str | UnsetType, _about("`poll`: the breakpoint that holds the call.")
+    ] = UNSET
+    breakpoint: Annotated[
+        str | UnsetType, _about("`poll`: what that breakpoint matches, in words.")
+    ] = UNSET
     poll_url: Annotated[str | UnsetType, _about("`poll`: where to ask for the decision.")] = UNSET
     poll_interval_ms: Annotated[
         int | UnsetType, _about("`poll`: how often to ask, without `wait`.")
@@ -254,6 +260,34 @@ class Delivered(Struct, kw_only=True):
     exception: Annotated[Value | UnsetType, _about("The exception that was raised.")] = UNSET
 
 
+class ChangedArgument(Struct, kw_only=True):
+    """An argument that a decision changed."""
+
+    name: Annotated[str, _about("The parameter, or `args[0]` if its name is not known.")]
+    after: Annotated[Value, _about("The value that the function got.")]
+    before: Annotated[
+        Value | UnsetType, _about("The value that the caller passed; left out if there was none.")
+    ] = UNSET
+
+
+class DecidedCall(Struct, kw_only=True):
+    """What a decision did to a call."""
+
+    action: Annotated[str, _about("What was decided.")]
+    text: Annotated[str, _about("What was decided and by whom, in one line.")]
+    by: Annotated[str | UnsetType, _about("Who decided.")] = UNSET
+    when: Annotated[str | UnsetType, _about("`before`, `after` or `exception`.")] = UNSET
+    arguments: Annotated[
+        list[ChangedArgument] | UnsetType, _about("`modify`: the arguments that were changed.")
+    ] = UNSET
+    result: Annotated[Value | UnsetType, _about("`skip`: what the caller got.")] = UNSET
+    exception: Annotated[str | UnsetType, _about("`raise`: what the caller got, as text.")] = UNSET
+    function: Annotated[str | UnsetType, _about("`replace`: what ran instead.")] = UNSET
+    note: Annotated[
+        str | UnsetType, _about("What the application said about how it carried it out.")
+    ] = UNSET
+
+
 class CallSummary(Struct, kw_only=True):
     """A recorded call."""
 
@@ -279,6 +313,9 @@ class CallSummary(Struct, kw_only=True):
     marker: Annotated[str | UnsetType, _about("Why its values could not be stored whole.")] = UNSET
     delivered: Annotated[
         Delivered | UnsetType | None, _about("What the caller got instead, if it was decided so.")
+    ] = UNSET
+    decided: Annotated[
+        DecidedCall | UnsetType, _about("What a decision changed about it, if there was one.")
     ] = UNSET
 
 
@@ -391,6 +428,14 @@ class CallHold(HoldAnswer, kw_only=True, tag_field="kind", tag="calls"):
     breakpoint_id: Annotated[str, _about("The breakpoint that held it.")]
 
 
+class HeldArgument(Struct, kw_only=True):
+    """What a held call has for a parameter."""
+
+    name: Annotated[str, _about("The parameter, or `args[0]` if its name is not known.")]
+    text: Annotated[str, _about("The value as text; `<missing>` if there is none.")]
+    is_passed: Annotated[bool, _about("Whether it was passed; otherwise it is the default.")]
+
+
 class CallHoldDetail(CallDetail, kw_only=True, tag_field="kind", tag="calls"):
     """What a decider has to know: the call, its values by parameter, and what may replace it."""
 
@@ -405,6 +450,12 @@ class CallHoldDetail(CallDetail, kw_only=True, tag_field="kind", tag="calls"):
     evaluates: Annotated[bool, _about("Whether expressions can be evaluated in its caller.")]
     timeout_ms: Annotated[int, _about("After how long it goes on undecided.")]
     replacements: Annotated[list[str], _about("The functions that `replace` takes.")]
+    arguments: Annotated[
+        list[HeldArgument], _about("The arguments by parameter, in the order of the signature.")
+    ]
+    breakpoint: Annotated[str | UnsetType, _about("What that breakpoint matches, in words.")] = (
+        UNSET
+    )
     open: Annotated[bool, _about("Whether it still waits for a decision.")] = True
 
 
@@ -470,6 +521,31 @@ class CallBreakpointAnswer(Struct, kw_only=True):
         list[UndecidedCondition] | UnsetType,
         _about("Why its condition had no answer, the most frequent reason first."),
     ] = UNSET
+
+
+class RemovedCallBreakpoint(Struct, kw_only=True):
+    """A call breakpoint that is gone, and the calls that it still holds."""
+
+    breakpoint_id: Annotated[str, _about("The id that it had.")]
+    deleted: Annotated[bool, _about("Always true.")] = True
+    holds: Annotated[
+        list[str] | UnsetType,
+        _about("The holds of its that are still open; `release` continues them."),
+    ] = UNSET
+    released: Annotated[list[str] | UnsetType, _about("The holds that were continued.")] = UNSET
+    hint: Annotated[str | UnsetType, _about("How to continue what is still held.")] = UNSET
+
+
+class ClearedCallBreakpoints(Struct, kw_only=True):
+    """The call breakpoints are gone; what they still hold."""
+
+    deleted: Annotated[int, _about("How many there were.")]
+    holds: Annotated[
+        list[str] | UnsetType,
+        _about("The holds of theirs that are still open; `release` continues them."),
+    ] = UNSET
+    released: Annotated[list[str] | UnsetType, _about("The holds that were continued.")] = UNSET
+    hint: Annotated[str | UnsetType, _about("How to continue what is still held.")] = UNSET
 
 
 class CallBreakpointList(Struct, kw_only=True):

@@ -371,6 +371,13 @@ class DiffQuery(Struct, kw_only=True):
     right: Annotated[str, about("The content id of the second value.")]
 
 
+class RemovalQuery(Struct, kw_only=True):
+    """What becomes of the calls that a breakpoint holds when it is removed."""
+
+    release: Annotated[bool, about("Whether to continue the calls that it still holds.")] = False
+    by: Annotated[str | None, about("Who decides that.")] = None
+
+
 class PollQuery(Struct, kw_only=True):
     """How long to wait for a decision."""
 

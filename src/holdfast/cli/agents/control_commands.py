@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 import typer
 
 from holdfast.cli.agents.event_lines import format_cost, shorten
+from holdfast.cli.agents.fork_editor import read_messages
 from holdfast.cli.agents.session_selection import LaneOption, SessionOption, select_running
 from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED, CommandData
@@ -162,6 +163,15 @@ def resume(
     changed_input: Annotated[
         str | None, typer.Option("--input", help="Run it with this input, a JSON object.")
     ] = None,
+    messages: Annotated[
+        str | None,
+        typer.Option(
+            "--messages", metavar="FILE", help="Of a model call: send these, a JSON list; - stdin."
+        ),
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option("--system", help="Of a model call: another system prompt.")
+    ] = None,
     result: Annotated[
         str | None, typer.Option(help="Do not run it: this is its result, as JSON.")
     ] = None,
@@ -175,14 +185,24 @@ def resume(
     timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
     """Let it go on: as it is, or with something changed."""
-    options = [changed_input is not None, result is not None, exception is not None, is_cancelled]
+    is_edited = messages is not None or system is not None
+    is_changed = changed_input is not None
+    options = [is_changed, is_edited, result is not None, exception is not None, is_cancelled]
     if sum(options) > 1:
-        complain("--input, --result, --raise and --cancel exclude each other.")
+        complain(
+            "--input, --messages with --system, --result, --raise and --cancel exclude each other."
+        )
     data: dict[str, object] = {"by": _BY, "action": "continue"}
     if stop is not None:
         data["stop"] = stop
     if changed_input is not None:
         data |= {"action": "modify", "input": parse_json(changed_input, "--input")}
+    elif is_edited:
+        data["action"] = "modify"
+        if messages is not None:
+            data["messages"] = read_messages(messages)
+        if system is not None:
+            data["system"] = system
     elif result is not None:
         data |= {"action": "skip", "result": parse_json(result, "--result")}
     elif exception is not None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from holdfast.server.route_table import RouteList
 from holdfast.service.debugger import Debugger
-from holdfast.wire.call_answers import CallBreakpointAnswer, CallBreakpointList
-from holdfast.wire.call_requests import CallBreakpointFields
-from holdfast.wire.program_answers import DeletedBreakpoint
-from holdfast.wire.session_answers import DeletedCount
+from holdfast.wire.call_answers import (
+    CallBreakpointAnswer,
+    CallBreakpointList,
+    ClearedCallBreakpoints,
+    RemovedCallBreakpoint,
+)
+from holdfast.wire.call_requests import CallBreakpointFields, RemovalQuery
 
 routes = RouteList("/api")
 
@@ -25,9 +28,9 @@ async def add_breakpoint(debugger: Debugger, body: CallBreakpointFields) -> Call
 
 
 @routes.delete("/breakpoints")
-async def clear_breakpoints(debugger: Debugger) -> DeletedCount:
-    """Remove every call breakpoint; what is held stays held until it is decided."""
-    return DeletedCount(await debugger.calls.breakpoints.clear())
+async def clear_breakpoints(debugger: Debugger, query: RemovalQuery) -> ClearedCallBreakpoints:
+    """Remove every call breakpoint; what is held stays held, unless `release` continues it."""
+    return await debugger.calls.removal.clear(query.release, query.by or "rest")
 
 
 @routes.get("/breakpoints/{breakpoint_id}")
@@ -45,7 +48,8 @@ async def change_breakpoint(
 
 
 @routes.delete("/breakpoints/{breakpoint_id}")
-async def remove_breakpoint(debugger: Debugger, breakpoint_id: str) -> DeletedBreakpoint:
-    """Remove one call breakpoint."""
-    await debugger.calls.breakpoints.remove(breakpoint_id)
-    return DeletedBreakpoint(breakpoint_id)
+async def remove_breakpoint(
+    debugger: Debugger, breakpoint_id: str, query: RemovalQuery
+) -> RemovedCallBreakpoint:
+    """Remove one call breakpoint; what it holds stays held, unless `release` continues it."""
+    return await debugger.calls.removal.remove(breakpoint_id, query.release, query.by or "rest")

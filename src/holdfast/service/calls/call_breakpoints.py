@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,14 +108,14 @@ class CallBreakpoints:
         await self._save()
         self._announce("breakpoint_removed", point)
 
-    async def clear(self) -> int:
-        """Remove all. Return how many there were."""
+    async def clear(self) -> Sequence[str]:
+        """Remove all. Return their ids."""
         points = [armed.point for armed in self._armed.values()]
         self._armed.clear()
         await self._save()
         for point in points:
             self._announce("breakpoint_removed", point)
-        return len(points)
+        return [point.id for point in points]
 
     async def _save(self) -> None:
         self._board.announce_change()  # must precede the answer that says it is in force

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +12,9 @@ from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.core import decision_check
+from holdfast.core.call_matcher import describe_point
 from holdfast.core.ledger import Ledger
-from holdfast.model.call import CallRecord, When, call_number
+from holdfast.model.call import CallBreakpoint, CallRecord, When, call_number
 from holdfast.model.decision import CONTINUE, Decision, names_at
 from holdfast.model.hold import Hold
 from holdfast.model.location import Location
@@ -54,14 +55,14 @@ class CallHolds:
     _by_call: OrderedDict[int, HeldCall] = field(default_factory=OrderedDict, init=False)
 
     def open(
-        self, running: RunningCall, when: When, breakpoint_id: str, location: Location | None
+        self, running: RunningCall, when: When, point: CallBreakpoint, location: Location | None
     ) -> CallInstruction:
         """Hold a call. The answer tells its application to poll."""
         record, session, settings = running.record, running.session, self._settings()
         timeout_ms = settings.call_hold_timeout_ms
         if session.is_implicit:
             timeout_ms = min(timeout_ms, _IMPLICIT_TIMEOUT_MS)
-        held = HeldCall(new_id("hold"), running, when, breakpoint_id, timeout_ms)
+        held = HeldCall(new_id("hold"), running, when, point, timeout_ms)
         self._ledger.open(_build_hold(held, location))
         self._open[held.id] = held
         self._by_call[record.number] = held
@@ -77,7 +78,7 @@ class CallHolds:
             call_id=record.id,
             method_name=record.function.name,
             when=when.value,
-            breakpoint_id=breakpoint_id,
+            breakpoint_id=point.id,
         )
         return CallInstruction(
             action="poll",
@@ -85,7 +86,13 @@ class CallHolds:
             poll_url=f"/api/poll/{record.id}",
             timeout_ms=timeout_ms,
             hold_id=held.id,
+            breakpoint_id=point.id,
+            breakpoint=describe_point(point),
         )
+
+    def list_held_by(self, point_ids: Collection[str]) -> list[str]:
+        """The open holds that these breakpoints made."""
+        return [held.id for held in self._open.values() if held.point.id in point_ids]
 
     # -- for deciders -----------------------------------------------------------------------
 

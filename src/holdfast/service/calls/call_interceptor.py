@@ -40,7 +40,7 @@ class CallInterceptor:
         location = await self._stacks.location(running.record)
         if running.session.over:
             return None  # the session ended while the store was read
-        return self._holds.open(running, when, armed.point.id, location)
+        return self._holds.open(running, when, armed.point, location)
 
     async def _act(
         self, running: RunningCall, when: When, armed: ArmedBreakpoint

@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import UNSET
 
-from holdfast.core.call_matcher import ArmedBreakpoint
-from holdfast.core.signatures import bind, parameters_of
+from holdfast.core.call_matcher import ArmedBreakpoint, describe_point
 from holdfast.model.call import CallRecord, Function, Preview, When, call_id
 from holdfast.model.hold import Hold
+from holdfast.service.calls import call_arguments
 from holdfast.service.calls.breakpoint_advice import advise
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.held_call import HeldCall
@@ -64,15 +64,16 @@ class CallRenderer:
     async def build_hold_detail(self, hold: Hold, held: HeldCall) -> CallHoldDetail:
         record, session = held.record, held.running.session
         fields = await self._detail_fields(record)
-        for name, value in _name_arguments(record, fields["args"]):
-            value.name = name
+        call_arguments.name_values(record, fields["args"])
         return CallHoldDetail(
             **(fields | hold_fields(hold)),
             when=held.when.value,
-            breakpoint_id=held.breakpoint_id,
+            breakpoint_id=held.point.id,
+            breakpoint=describe_point(held.point),
             evaluates=held.running.evaluates,
             timeout_ms=held.timeout_ms,
             replacements=session.list_replacements(record),
+            arguments=call_arguments.list_arguments(record, fields["args"], fields["kwargs"]),
         )
 
     async def _previews(self, records: Iterable[CallRecord]) -> Previews:
@@ -104,13 +105,6 @@ class CallRenderer:
         return fields
 
 
-def _name_arguments(record: CallRecord, args: Sequence[Value]) -> Iterator[tuple[str, Value]]:
-    """The positional arguments that are for a parameter of their own, with its name."""
-    for argument in bind(parameters_of(record.function) or (), args, {}).arguments.values():
-        if argument.value is not None:
-            yield argument.parameter.name, argument.value
-
-
 def cids_of(record: CallRecord) -> Iterator[str]:
     """The values that an answer about a call previews."""
     yield from record.args
@@ -118,6 +112,7 @@ def cids_of(record: CallRecord) -> Iterator[str]:
     for part in (record.changed or {}).values():
         yield from [part] if isinstance(part, str) else part.values()
     decision = record.decision or {}
+    yield from call_arguments.list_decided_cids(decision)
     cids = (decision.get("fake_result_cid"), decision.get("exception_cid"))
     yield from filter(None, (record.result, record.exception, *cids))
 
@@ -152,6 +147,8 @@ def _summary_fields(record: CallRecord, previews: Previews) -> Json:
     delivered = _build_delivered(record, previews)
     if delivered is not None:
         fields["delivered"] = delivered
+    if record.decision:
+        fields["decided"] = call_arguments.build_decided(record, previews)
     return fields
 
 

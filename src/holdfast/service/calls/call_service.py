@@ -13,6 +13,7 @@ from holdfast.core.ledger import Ledger
 from holdfast.model.call import Application
 from holdfast.model.version import VERSION
 from holdfast.service.calls.batch_recorder import BatchRecorder
+from holdfast.service.calls.breakpoint_removal import BreakpointRemoval
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_breakpoints import CallBreakpoints
 from holdfast.service.calls.call_holds import CallHolds
@@ -62,6 +63,7 @@ class CallService:
         self.breakpoints = CallBreakpoints(
             store.directory, board, sessions, functions, actions, contents
         )
+        self.removal = BreakpointRemoval(self.breakpoints, holds)
         interceptor = CallInterceptor(self.breakpoints, holds, actions, stacks)
         self.recorder = CallRecorder(
             call_log,

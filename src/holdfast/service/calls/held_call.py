@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from holdfast import errors
-from holdfast.model.call import CallRecord, When
+from holdfast.model.call import CallBreakpoint, CallRecord, When
 from holdfast.model.decision import Moment, names_at
 from holdfast.model.hold import Hold
 from holdfast.service.calls.running_calls import RunningCall
@@ -35,13 +35,18 @@ class HeldCall(Waitable):
     """One hold of one call. A decision or an evaluation wakes the application's poll."""
 
     def __init__(
-        self, hold_id: str, running: RunningCall, when: When, breakpoint_id: str, timeout_ms: int
+        self,
+        hold_id: str,
+        running: RunningCall,
+        when: When,
+        point: CallBreakpoint,
+        timeout_ms: int,
     ) -> None:
         super().__init__()
         self.id = hold_id
         self.running = running
         self.when = when
-        self.breakpoint_id = breakpoint_id
+        self.point = point
         self.timeout_ms = timeout_ms
         self.opened_at = time.time()
         self.timer: asyncio.TimerHandle | None = None
@@ -70,7 +75,7 @@ class HeldCall(Waitable):
             call_id=self.record.id,
             method_name=self.record.function.name,
             when=self.when.value,
-            breakpoint_id=self.breakpoint_id,
+            breakpoint_id=self.point.id,
         )
 
     # -- the application's side -------------------------------------------------------------------
