@@ -71,7 +71,7 @@ export interface AgentApiResponseEvent {
     lane?: string;
     /** The name of the model. */
     model?: string;
-    /** How long it was held, in milliseconds. */
+    /** How long it, or something inside it, was held, in milliseconds. */
     heldMs?: number;
     /** Why the model stopped. */
     stopReason?: unknown;
@@ -978,7 +978,7 @@ export interface AgentToolCallEndEvent {
     errorPickle?: string;
     /** Why the exception cannot be restored. */
     errorMarker?: string;
-    /** How long it was held, in milliseconds. */
+    /** How long it, or something inside it, was held, in milliseconds. */
     heldMs?: number;
     /** It was cancelled, and has stopped. */
     cancelled?: boolean;

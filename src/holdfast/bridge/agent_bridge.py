@@ -70,6 +70,7 @@ from holdfast.recording import liveness, retention, session_index
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.recording.event_writer import EventWriter
+from holdfast.recording.failure_log import FailureLog
 from holdfast.recording.recording_state import (
     RecordedCall,
     RecordedStop,
@@ -127,7 +128,8 @@ class Bridge:
             for point in arming.breakpoints:
                 self.commands.add_breakpoint(point)
         contents = None if home is None else ContentFiles(home.contents)
-        self.values = Values(contents, Redaction(redact))
+        self._failures = FailureLog(self.id)
+        self.values = Values(contents, Redaction(redact), self._failures)
         if home is not None:
             self._open(home, started_by)
 
@@ -143,7 +145,7 @@ class Bridge:
 
     def _open(self, home: SessionDirectory, started_by: str | None) -> None:
         is_reopened = self._resume(home)
-        self._journal = EventWriter(home.events, home.id, home.agents.server_bell)
+        self._journal = EventWriter(home.events, home.id, home.agents.server_bell, self._failures)
         about: SessionMetadata = {
             "id": home.id,
             "name": self.name,
@@ -183,8 +185,8 @@ class Bridge:
             started["reopened"] = True
         self._about = about
         self._write_metadata()
-        _log_failure(lambda: home.agents.set_current(home))
-        _log_failure(lambda: session_index.register(home, about))
+        self._attempt(lambda: home.agents.set_current(home))
+        self._attempt(lambda: session_index.register(home, about))
         with contextlib.suppress(OSError):
             os.close(open_regular(home.commands, os.O_RDWR | os.O_CREAT))
         self.emit(SESSION_START(started))
@@ -232,7 +234,16 @@ class Bridge:
     def _write_metadata(self) -> None:
         if self.home is not None:
             home, about = self.home, self._about
-            _log_failure(lambda: home.write_metadata(about))
+            self._attempt(lambda: home.write_metadata(about))
+
+    def _attempt(self, work: Callable[[], object]) -> None:
+        """Telemetry that fails is no reason for an agent to stop."""
+        try:
+            work()
+        except OSError as problem:
+            self._failures.report("files", problem)
+        except ValueError as problem:
+            logger.warning("the agent's files: %s", problem)
 
     def note_edited(self) -> None:
         """Somebody changed something where a fork begins."""
@@ -244,8 +255,8 @@ class Bridge:
         """What need not be done before the agent begins."""
         assert self.home is not None
         agents = self.home.agents
-        _log_failure(lambda: session_index.remove_dead(agents))
-        _log_failure(lambda: retention.prune(agents))
+        self._attempt(lambda: session_index.remove_dead(agents))
+        self._attempt(lambda: retention.prune(agents))
         self._registration.keep_registered(lambda: self.is_over)
 
     def _warn_of_side_effects(self, tape: ReplayTape) -> None:
@@ -278,7 +289,7 @@ class Bridge:
         self._write_metadata()
         home = self.home
         process_parent.leave(home.id)
-        _log_failure(lambda: session_index.unregister(home))
+        self._attempt(lambda: session_index.unregister(home))
         self._journal.close()
         liveness.release(home.lock)
 
@@ -385,7 +396,10 @@ class Bridge:
                 is_recorded = self.tape.covers(call.lane, scope.lane.iteration)
         place = 0 if turn is None else turn.place(call.id, call.name)
         tool_id = call.id or f"tool-{number}"
-        return ActiveTool(tool_id, call.name, self.lanes, scope, turn, is_recorded, place)
+        return ActiveTool(
+            *(tool_id, call.name, self.lanes, scope, turn, is_recorded, place),
+            outer=self.lanes.tool,
+        )
 
     def count_tokens(self, usage: Any) -> None:
         if isinstance(usage, dict):
@@ -745,11 +759,3 @@ class Bridge:
 
     def choice(self, items: Sequence[T]) -> T:
         return items[self.value("choice", lambda: random.randrange(len(items)))]
-
-
-def _log_failure(work: Callable[[], object]) -> None:
-    """Telemetry that fails is no reason for an agent to stop."""
-    try:
-        work()
-    except (OSError, ValueError) as problem:
-        logger.warning("the agent's files: %s", problem)

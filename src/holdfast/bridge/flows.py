@@ -120,12 +120,19 @@ def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
     except GeneratorExit:
         raise
     except BaseException as error:  # whatever the call raises is its outcome
-        duration = _now() - began
+        duration, held_ms = _measure(tool, began, held_ms)
         return (yield from _fail_tool(bridge, call, tool, entry, error, duration, held_ms))
-    duration = _now() - began
+    duration, held_ms = _measure(tool, began, held_ms)
     is_faked = (decision is not None and decision.action == "skip") or _is_edited(bridge, entry)
     _end_tool(bridge, call, tool_id, result, duration, held_ms, is_faked)
     return result
+
+
+def _measure(tool: ActiveTool, began: float, held_ms: float) -> tuple[float, float]:
+    """The seconds that it took itself, and the milliseconds that it or something in it was held."""
+    now = _now()
+    held = tool.held.seconds(now)
+    return max(now - began - held, 0.0), held_ms + held * 1000
 
 
 def _perform_tool(
@@ -467,11 +474,26 @@ def _fail_model(
 def _hold(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[HoldDecision, float]]:
     """Wait at a stop: the decision, and the milliseconds until it came."""
     began = _now()
+    around = _list_around(bridge.lanes.tool)
+    for tool in around:
+        tool.held.begin(began)
     try:
         decision = yield stop
     finally:
+        ended = _now()
+        for tool in around:
+            tool.held.end(ended)
         bridge.control.leave(stop)
-    return decision, (_now() - began) * 1000
+    return decision, (ended - began) * 1000
+
+
+def _list_around(tool: ActiveTool | None) -> list[ActiveTool]:
+    """The tool that runs here, and those that it runs in."""
+    tools = []
+    while tool is not None:
+        tools.append(tool)
+        tool = tool.outer
+    return tools
 
 
 def _hold_error(
