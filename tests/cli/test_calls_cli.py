@@ -188,7 +188,7 @@ def test_a_list_says_why_a_filter_had_no_answer(server: Server) -> None:
     assert "sell('tea')" in found.stdout
     nothing = run_command(server, "calls", "list", *options, "--if", "itme == 'tea'")
     assert "no calls" in nothing.stdout
-    assert "Stall.sell has no parameter itme" in nothing.stderr
+    assert "has a parameter 'itme'; Stall.sell has item, count" in nothing.stderr
 
 
 def test_an_exception_is_given_its_arguments(server: Server) -> None:
