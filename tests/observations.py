@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_MOMENT = re.compile(r"\[\d\d/\w{3}/\d{4}:[\d: +]+\]")
 
 
 @dataclass
@@ -76,8 +77,8 @@ def describe_error(error: BaseException | None) -> Any:
 
 
 def clean(text: str) -> str:
-    """Without the addresses of objects."""
-    return _ADDRESS.sub("0x…", text)
+    """Without the addresses of objects, and the moments in logs of requests."""
+    return _MOMENT.sub("[…]", _ADDRESS.sub("0x…", text))
 
 
 class _Listener(logging.Handler):

@@ -562,8 +562,8 @@ def test_a_warning_is_about_the_applications_line(mode: str, work: Callable[[Any
     "work",
     [
         lambda array: array / 0,
-        lambda array: 1 / (array - 1),
-        lambda array: np.log(array - 1),
+        lambda array: 1 / array,
+        lambda array: np.log(array),
         lambda array: array.astype(int) ** 0 / (array - array),
         lambda array: array.mean(where=False),
     ],
@@ -575,7 +575,7 @@ def test_a_warning_of_a_compiled_function_is_about_the_applications_line(
         globals().pop("__warningregistry__", None)
         return work(array)
 
-    assert compare(once, lambda: np.array([1.0])).warnings
+    assert compare(once, lambda: np.array([0.0, 1.0])).warnings
 
 
 def test_a_coroutine_that_nobody_awaits_has_its_own_name(app: Application) -> None:

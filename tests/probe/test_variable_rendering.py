@@ -243,9 +243,12 @@ def test_references_stay_distinct_when_threads_ask_at_once() -> None:
 # -- every interpreter ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["selfcheck_variables.py", "selfcheck_lazy_values.py"])
 @pytest.mark.parametrize("interpreter", interpreters.find_interpreters(), ids=str)
-def test_values_are_shown_alike_on_every_python(interpreter: interpreters.Interpreter) -> None:
-    check = os.path.join(os.path.dirname(os.path.abspath(__file__)), "selfcheck_variables.py")
+def test_values_are_shown_alike_on_every_python(
+    interpreter: interpreters.Interpreter, name: str
+) -> None:
+    check = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
     done = subprocess.run(
         [interpreter.path, "-I", "-W", "error", check, PROBE],
         capture_output=True,

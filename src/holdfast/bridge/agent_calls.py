@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.bridge.answer_summary import AnswerSummary, copy_message, describe_answer
+from holdfast.bridge.system_prompt import IN_MESSAGES, SystemPrompt
 from holdfast.model.agent_commands import AT_MODEL, AT_TOOL
 
 
@@ -44,5 +45,7 @@ class ModelCall:
     dump: Callable[[Any], Any] | None = None
     """A result as JSON, and back; without these, JSON where that is exact, and pickle elsewhere."""
     load: Callable[[Any], Any] | None = None
+    system: SystemPrompt = IN_MESSAGES
+    """Where its system prompt is."""
     allows: tuple[str, ...] = AT_MODEL
     """The decisions that can be carried out while it is held."""

@@ -6,7 +6,14 @@ A flow (`flows`) is a generator. It yields what has to be waited for, a `Stop` t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+)
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +45,14 @@ class Exhausted(Exception):
         self.error = error
 
 
+class ShapedError(Exhausted):
+    """An error that came out of an awaitable: a replay raises it there."""
+
+    def __init__(self, error: BaseException, shape: str) -> None:
+        super().__init__(error)
+        self.shape = shape
+
+
 def make_throwable(error: BaseException) -> BaseException:
     return Exhausted(error) if isinstance(error, StopIteration) else error
 
@@ -49,6 +64,19 @@ class Partial:
     chunks: list[Any]
 
 
+@dataclass
+class Shaped:
+    """A result that its function gave as an awaitable or as a stream; see `open_results`."""
+
+    value: Any
+    shape: str
+    is_partial: bool = False
+
+
+def _unshape(value: Any) -> Any:
+    return value.value if type(value) is Shaped else value
+
+
 def run(bridge: Bridge, flow: Flow, perform: Callable[[Any], Any]) -> Any:
     send: Callable[[Any], Any] = flow.send
     value: Any = None
@@ -56,7 +84,7 @@ def run(bridge: Bridge, flow: Flow, perform: Callable[[Any], Any]) -> Any:
         try:
             step = send(value)
         except StopIteration as end:
-            return end.value
+            return _unshape(end.value)
         except Exhausted as exhausted:
             raise exhausted.error from None
         send = flow.send
@@ -66,12 +94,12 @@ def run(bridge: Bridge, flow: Flow, perform: Callable[[Any], Any]) -> Any:
             elif step.tool is None:
                 value = perform(step.input)
             else:
-                value = _run_tool(bridge, step.input, step.tool, perform)
+                value = run_tool(bridge, step.input, step.tool, perform)
         except BaseException as error:  # the flow decides what becomes of it
             send, value = flow.throw, make_throwable(error)
 
 
-def _run_tool(bridge: Bridge, given: Any, tool: ActiveTool, perform: Callable[[Any], Any]) -> Any:
+def run_tool(bridge: Bridge, given: Any, tool: ActiveTool, perform: Callable[[Any], Any]) -> Any:
     running = Interruptible()
     bridge.control.begin_tool(tool.id, running)
     outer = within.set(tool)
@@ -95,7 +123,7 @@ async def run_async(bridge: Bridge, flow: Flow, perform: Callable[[Any], Awaitab
         try:
             step = send(value)
         except StopIteration as end:
-            return end.value
+            return _unshape(end.value)
         except Exhausted as exhausted:
             raise exhausted.error from None
         send = flow.send
@@ -105,12 +133,12 @@ async def run_async(bridge: Bridge, flow: Flow, perform: Callable[[Any], Awaitab
             elif step.tool is None:
                 value = await perform(step.input)
             else:
-                value = await _run_tool_async(bridge, step.input, step.tool, perform)
+                value = await run_tool_async(bridge, step.input, step.tool, perform)
         except BaseException as error:  # the flow decides what becomes of it
             send, value = flow.throw, make_throwable(error)
 
 
-async def _run_tool_async(
+async def run_tool_async(
     bridge: Bridge, given: Any, tool: ActiveTool, perform: Callable[[Any], Awaitable[Any]]
 ) -> Any:
     running = Cancellable()
@@ -141,62 +169,110 @@ def stream(flow: Flow, perform: Callable[[Any], Iterator[Any]]) -> Generator[Any
     except StopIteration as end:
         yield from _list_chunks(end.value)
         return None
+    return (yield from relay(flow, lambda: iter(perform(step.input))))
+
+
+def relay(
+    flow: Flow,
+    open_source: Callable[[], Iterator[Any]],
+    shape: str | None = None,
+    tool: ActiveTool | None = None,
+) -> Generator[Any, None, Any]:
+    """Gives the chunks of a source on, and then all of them to the flow that performs it."""
     chunks: list[Any] = []
     source: Any = None
     try:
-        source = iter(perform(step.input))
+        source = open_source()
         while True:
+            outer = within.set(tool) if tool is not None else None
             try:
                 value = next(source)
             except StopIteration as end:
                 returned = end.value
                 break
+            finally:
+                if outer is not None:
+                    within.reset(outer)
             chunks.append(value)
             yield value
     except GeneratorExit:
         if hasattr(source, "close"):
             source.close()
-        _finish(flow, Partial(chunks))
+        finish_flow(flow, _join_chunks(chunks, shape, is_partial=True))
         raise
     except BaseException as error:  # the flow decides what becomes of it
         yield from _list_chunks(_throw(flow, error))
         return None
-    _finish(flow, chunks)
+    finish_flow(flow, _join_chunks(chunks, shape))
     return returned
 
 
 async def stream_async(
-    flow: Flow, perform: Callable[[Any], AsyncIterator[Any]]
+    flow: Flow,
+    perform: Callable[[Any], AsyncIterator[Any]],
+    step: Any = None,
+    shape: str | None = None,
 ) -> AsyncIterator[Any]:
-    step: Any = None
+    """The same for async iterators; with `step`, from there on."""
     try:
-        step = next(flow)
+        if step is None:
+            step = next(flow)
         while isinstance(step, Stop):
             step = flow.send(await step.wait_async())
     except StopIteration as end:
         for value in _list_chunks(end.value):
             yield value
         return
+    chunks = relay_async(flow, lambda: aiter(perform(step.input)), shape)
+    try:
+        async for value in chunks:
+            yield value
+    finally:
+        await chunks.aclose()
+
+
+async def relay_async(
+    flow: Flow,
+    open_source: Callable[[], AsyncIterator[Any]],
+    shape: str | None = None,
+    tool: ActiveTool | None = None,
+) -> AsyncGenerator[Any, None]:
     chunks: list[Any] = []
     source: Any = None
     try:
-        source = aiter(perform(step.input))
-        async for value in source:
+        source = open_source()
+        while True:
+            outer = within.set(tool) if tool is not None else None
+            try:
+                value = await anext(source)
+            except StopAsyncIteration:
+                break
+            finally:
+                if outer is not None:
+                    within.reset(outer)
             chunks.append(value)
             yield value
     except GeneratorExit:
         if hasattr(source, "aclose"):
             await source.aclose()
-        _finish(flow, Partial(chunks))
+        finish_flow(flow, _join_chunks(chunks, shape, is_partial=True))
         raise
     except BaseException as error:  # the flow decides what becomes of it
         for value in _list_chunks(await _throw_async(flow, error)):
             yield value
         return
-    _finish(flow, chunks)
+    finish_flow(flow, _join_chunks(chunks, shape))
 
 
-def _finish(flow: Flow, chunks: list[Any] | Partial) -> None:
+def _join_chunks(
+    chunks: list[Any], shape: str | None, *, is_partial: bool = False
+) -> list[Any] | Partial | Shaped:
+    if shape is not None:
+        return Shaped(chunks, shape, is_partial)
+    return Partial(chunks) if is_partial else chunks
+
+
+def finish_flow(flow: Flow, chunks: list[Any] | Partial | Shaped) -> None:
     try:
         flow.send(chunks)
     except StopIteration:
@@ -225,4 +301,5 @@ async def _throw_async(flow: Flow, error: BaseException) -> Any:
 
 
 def _list_chunks(value: Any) -> list[Any]:
+    value = _unshape(value)
     return value if isinstance(value, list) else [value]

@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING, Any
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.bridge_errors import Diverged, ModelDenied, ToolCancelled, ToolDenied
-from holdfast.bridge.flow_driver import Exhausted, Flow, Partial, Perform, make_throwable
+from holdfast.bridge.flow_driver import (
+    Exhausted,
+    Flow,
+    Partial,
+    Perform,
+    Shaped,
+    ShapedError,
+    make_throwable,
+)
 from holdfast.bridge.hold_decision import HoldDecision, build_error
 from holdfast.bridge.lanes import ActiveTool, Turn
 from holdfast.bridge.loop_control import encode_lazily
 from holdfast.bridge.model_request import PendingCall, Request, join_texts
 from holdfast.bridge.recorded_values import error_message
+from holdfast.bridge.system_prompt import IN_MESSAGES
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core import agent_rules
 from holdfast.core.agent_breakpoints import Moment
@@ -111,12 +120,19 @@ def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
     except GeneratorExit:
         raise
     except BaseException as error:  # whatever the call raises is its outcome
-        duration = _now() - began
+        duration, held_ms = _measure(tool, began, held_ms)
         return (yield from _fail_tool(bridge, call, tool, entry, error, duration, held_ms))
-    duration = _now() - began
+    duration, held_ms = _measure(tool, began, held_ms)
     is_faked = (decision is not None and decision.action == "skip") or _is_edited(bridge, entry)
     _end_tool(bridge, call, tool_id, result, duration, held_ms, is_faked)
     return result
+
+
+def _measure(tool: ActiveTool, began: float, held_ms: float) -> tuple[float, float]:
+    """The seconds that it took itself, and the milliseconds that it or something in it was held."""
+    now = _now()
+    held = tool.held.seconds(now)
+    return max(now - began - held, 0.0), held_ms + held * 1000
 
 
 def _perform_tool(
@@ -150,10 +166,12 @@ def _perform_tool(
 
 def _replay_outcome(bridge: Bridge, entry: RecordedCall, load: Any = None) -> Any:
     """What it gave when it was recorded, or raised."""
+    shape = entry.outcome.get("returned")
     try:
-        return bridge.replay_outcome(entry, load)
-    except StopIteration as error:
-        raise make_throwable(error) from None
+        result = bridge.replay_outcome(entry, load)
+    except Exception as error:
+        raise (ShapedError(error, shape) if shape else make_throwable(error)) from None
+    return Shaped(result, shape) if shape else result
 
 
 def _is_edited(bridge: Bridge, entry: RecordedCall | None) -> bool:
@@ -171,8 +189,13 @@ def _end_tool(
     is_faked: bool,
     decision: HoldDecision | None = None,
 ) -> None:
-    body, pickle, marker = bridge.values.record(result)
+    shaped = result if isinstance(result, Shaped) else None
+    body, pickle, marker = bridge.values.record(result if shaped is None else shaped.value)
     given: ToolResult = {"toolId": tool_id, "name": call.name, "result": body}
+    if shaped is not None:
+        given["returned"] = shaped.shape
+        if shaped.is_partial:
+            given["partial"] = True
     if pickle is not None:
         given["resultPickle"] = pickle
     if marker is not None:
@@ -220,10 +243,12 @@ def _fail_tool(
         event["errorMarker"] = marker
     if held_ms:
         event["heldMs"] = round(held_ms, 3)
-    if isinstance(error, ToolDenied) and error.tool_id == tool_id:
+    if isinstance(error, ShapedError):
+        event["returned"] = error.shape
+    if isinstance(cause, ToolDenied) and cause.tool_id == tool_id:
         event["denied"] = True
-    elif isinstance(error, ToolCancelled) and error.tool_id == tool_id:
-        event["cancelled"], event["abandoned"] = not error.abandoned, error.abandoned
+    elif isinstance(cause, ToolCancelled) and cause.tool_id == tool_id:
+        event["cancelled"], event["abandoned"] = not cause.abandoned, cause.abandoned
     decision = None
     if isinstance(error, Exception):
         about: HeldCall = {"name": call.name, "toolId": tool_id, "input": call.input}
@@ -258,37 +283,45 @@ def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
     control, lane, iteration = bridge.control, turn.scope.lane, turn.iteration
     pending = PendingCall(bridge, call, turn)
     bridge.apply_settings(call.lane)
+    pending.keep_prompt()
     pending.replay_changes()
     pending.inject()
     request = Request(bridge, call, lane)
     entry = bridge.find_recorded_model(turn, call.model or "", request.key, request.describe)
     decision, held_ms = _repeat_decision(bridge, entry), 0.0
-    if not control.is_idle:
+    if pending.is_held_by_fork or not control.is_idle:
         new = bridge.parse(join_texts(request.new))
         about: HeldCall = {
             "name": call.model or "",
             "messageCount": len(call.messages),
             "input": {"messagesKept": request.kept, "messages": new},
         }
+        if call.system is not IN_MESSAGES and (prompt := call.system.read(call)) is not None:
+            about["system"] = prompt
         moment = Moment(
             *(rules.MODEL, call.model or "", iteration, bridge.tokens),
             *(call.settings, encode_lazily(call.settings)),
             lane=call.lane,
             rule_actions=_list_rule_actions(entry, is_live=False),
         )
-        stop = control.stop_at_model(moment, about, pending, call.allows)
+        reason = "fork" if pending.is_held_by_fork else None
+        stop = control.stop_at_model(moment, about, pending, call.allows, reason)
         if stop is not None and not isinstance(stop, Stop):
             decision = stop
         elif stop is not None:
             decision, held_ms = yield from _hold(bridge, stop)
             request = Request(bridge, call, lane)  # messages may have been injected
+            if pending.is_fork_point and decision.action not in ("continue", "step"):
+                bridge.note_edited()
     if decision is not None and decision.action == "modify":
-        edited = decision.data["input"].get("messages")
-        if isinstance(edited, list):
-            call.messages[:] = _make_messages(call, request, edited)
-            request = Request(bridge, call, lane, key=request.key)
-        changes = decision.data["input"].items()
-        call.settings.update({name: value for name, value in changes if name != "messages"})
+        given = decision.data["input"]
+        edited, system = given.get("messages"), decision.data.get("system")
+        call.settings.update({name: given[name] for name in given if name != "messages"})
+        pending.change(
+            edited if isinstance(edited, list) else None,
+            system if isinstance(system, str) else None,
+        )
+        request = Request(bridge, call, lane, key=request.key)
     request.record(iteration, decision, entry is not None)
     began = _now()
     try:
@@ -299,23 +332,18 @@ def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
         duration = _now() - began
         return (yield from _fail_model(bridge, call, turn, entry, error, duration, held_ms))
     event = _begin_response(call, iteration, _now() - began, held_ms, is_error=False)
+    recorded = result
     if isinstance(result, Partial):
         result, event["partial"] = result.chunks, True
+        recorded = result
+    elif isinstance(result, Shaped):
+        recorded, event["returned"] = result.value, result.shape
+        if result.is_partial:
+            event["partial"] = True
     is_faked = decision is not None and decision.action == "skip"
     is_free = is_faked or entry is not None
-    _end_model(bridge, call, turn, event, result, is_faked, is_free=is_free)
+    _end_model(bridge, call, turn, event, recorded, is_faked, is_free=is_free)
     return result
-
-
-def _make_messages(call: ModelCall, request: Request, edited: list[Any]) -> list[Any]:
-    """The messages as somebody wants them. Those that are as they were shown stay what they are:
-    a framework's object, or a text with a secret that was not shown."""
-    known = {
-        agent_lines.exact_key(shown): message
-        for shown, message in zip(request.shown, call.messages)  # noqa: B905 - one of each
-    }
-    keys = [(message, agent_lines.exact_key(message)) for message in edited]
-    return [known[key] if key in known else call.make(message) for message, key in keys]
 
 
 def _perform_model(
@@ -425,6 +453,8 @@ def _fail_model(
             _end_model(bridge, call, turn, event, result, True, decision)
             return result
     event = _begin_response(call, iteration, duration, held_ms, is_error=True)
+    if isinstance(error, ShapedError):
+        event["returned"] = error.shape
     event["error"], pickle, marker = bridge.values.record_error(cause)
     if pickle is not None:
         event["errorPickle"] = pickle
@@ -444,11 +474,26 @@ def _fail_model(
 def _hold(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[HoldDecision, float]]:
     """Wait at a stop: the decision, and the milliseconds until it came."""
     began = _now()
+    around = _list_around(bridge.lanes.tool)
+    for tool in around:
+        tool.held.begin(began)
     try:
         decision = yield stop
     finally:
+        ended = _now()
+        for tool in around:
+            tool.held.end(ended)
         bridge.control.leave(stop)
-    return decision, (_now() - began) * 1000
+    return decision, (ended - began) * 1000
+
+
+def _list_around(tool: ActiveTool | None) -> list[ActiveTool]:
+    """The tool that runs here, and those that it runs in."""
+    tools = []
+    while tool is not None:
+        tools.append(tool)
+        tool = tool.outer
+    return tools
 
 
 def _hold_error(

@@ -7,8 +7,17 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast.bridge import flows, open_results
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
+from holdfast.bridge.open_results import ASYNC_STREAM, STREAM
 from holdfast.bridge.recorded_values import is_plain
+from holdfast.bridge.system_prompt import (
+    ARGUMENTS,
+    IN_MESSAGES,
+    ROLES,
+    ArgumentPrompt,
+    SystemPrompt,
+)
 
 if TYPE_CHECKING:
     from holdfast.bridge.agent_bridge import Bridge
@@ -54,6 +63,10 @@ class _Arguments:
         if args and self._owner is not None:
             del bound[self._owner]
         return bound
+
+    def has(self, name: str) -> bool:
+        """Whether a parameter has this name."""
+        return name in self._names
 
     def takes(self, name: str) -> bool:
         return self._rest is not None or name in self._names
@@ -102,13 +115,17 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
         named = arguments.bind(args, kwargs)
         return ToolCall(name, named, pure=pure)
 
-    if inspect.iscoroutinefunction(function):
+    expected = open_results.Expectation(function, is_model=False)
+    if open_results.is_coroutine_function(function):
 
         @functools.wraps(function)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
             call = build_call(args, kwargs)
-            return await bridge.acall_tool(
-                call, lambda given: arguments.call(function, args, kwargs, call.input, given)
+            return await open_results.call_async(
+                bridge,
+                flows.run_tool(bridge, call),
+                lambda given: arguments.call(function, args, kwargs, call.input, given),
+                expected,
             )
 
         return call_async
@@ -116,8 +133,11 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
     @functools.wraps(function)
     def call_sync(*args: Any, **kwargs: Any) -> Any:
         call = build_call(args, kwargs)
-        return bridge.call_tool(
-            call, lambda given: arguments.call(function, args, kwargs, call.input, given)
+        return open_results.call(
+            bridge,
+            flows.run_tool(bridge, call),
+            lambda given: arguments.call(function, args, kwargs, call.input, given),
+            expected,
         )
 
     return call_sync
@@ -144,6 +164,7 @@ def wrap_model(
             model=given if isinstance(given, str) else name,
             provider=provider,
             settings=dict(settings),
+            system=_find_prompt(arguments, named, messages),
         )
 
         def perform(call: ModelCall) -> Any:
@@ -159,31 +180,40 @@ def wrap_model(
 
         return call, perform
 
-    if inspect.isasyncgenfunction(function):
+    code = open_results.find_code(function)
+    is_async = open_results.is_coroutine_function(function)
+    expected = open_results.Expectation(
+        function, is_model=True, stream=ASYNC_STREAM if is_async else STREAM
+    )
+    if inspect.isasyncgenfunction(code):
 
         @functools.wraps(function)
         def stream_async(*args: Any, **kwargs: Any) -> Any:
             return bridge.astream_model(*prepare(args, kwargs))
 
         return stream_async
-    if inspect.isgeneratorfunction(function):
+    if inspect.isgeneratorfunction(code):
 
         @functools.wraps(function)
         def stream(*args: Any, **kwargs: Any) -> Any:
             return bridge.stream_model(*prepare(args, kwargs))
 
         return stream
-    if inspect.iscoroutinefunction(function):
+    if is_async:
 
         @functools.wraps(function)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
-            return await bridge.acall_model(*prepare(args, kwargs))
+            call, perform = prepare(args, kwargs)
+            flow, wants_stream = flows.run_model(bridge, call), call.settings.get("stream") is True
+            return await open_results.call_async(bridge, flow, perform, expected, wants_stream)
 
         return call_async
 
     @functools.wraps(function)
     def call_sync(*args: Any, **kwargs: Any) -> Any:
-        return bridge.call_model(*prepare(args, kwargs))
+        call, perform = prepare(args, kwargs)
+        flow, wants_stream = flows.run_model(bridge, call), call.settings.get("stream") is True
+        return open_results.call(bridge, flow, perform, expected, wants_stream)
 
     return call_sync
 
@@ -203,6 +233,19 @@ def _find_messages(bridge: Bridge, named: dict[str, Any]) -> tuple[str | None, l
         if isinstance(value, tuple):
             return name, list(value)
     return None, ours if ours is not None else []
+
+
+def _find_prompt(arguments: _Arguments, named: dict[str, Any], messages: list[Any]) -> SystemPrompt:
+    """An argument that is given or has a default; else a message; else an argument there is."""
+    names = [name for name in ARGUMENTS if name in named or arguments.has(name)]
+    prompts = [ArgumentPrompt(name, arguments.defaults.get(name)) for name in names]
+    if not prompts:
+        return IN_MESSAGES
+    for prompt in prompts:
+        if named.get(prompt.name, prompt.default) is not None:
+            return prompt
+    is_message = any(isinstance(each, dict) and each.get("role") in ROLES for each in messages)
+    return IN_MESSAGES if is_message else prompts[0]
 
 
 def _join_prompt(before: Any, messages: list[Any]) -> Any:

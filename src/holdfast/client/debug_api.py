@@ -31,6 +31,7 @@ from holdfast.client.proxy_class import wrap
 from holdfast.client.proxy_methods import capture_stack, start_later
 from holdfast.client.proxy_options import NO_OPTIONS, build_options
 from holdfast.client.recorder import Recorder
+from holdfast.client.snapshots import Snapshot
 from holdfast.client.switch import switch
 from holdfast.client.type_members import (
     is_async_generator_function,
@@ -112,10 +113,7 @@ def with_debug(
             return target
         alias, target = alias or read_alias(target), target_of(target)
     with without_interception():
-        try:
-            snapshot = recorder.snapshots.take(target, lenient=options.lenient)
-        except DebugSerializationError as refused:
-            raise storage_refusals.name_wrapped(refused) from refused.cause
+        snapshot = _take_target(recorder, target, options.lenient)
         if callable(target):
             recorder.register(alias or name_of(target), target, alias, snapshot.cid)
     proxy = wrap(target, alias, snapshot, options)
@@ -200,15 +198,25 @@ def _build_invocation(
     kwargs: dict[str, Any],
     frame: types.FrameType,
 ) -> Invocation:
+    options = read_options(function) if is_proxy(function) else NO_OPTIONS
     function = target_of(function)
     name = alias or name_of(function)
     snapshot = None
     if not recorder.functions.has(name, function):
         with without_interception():
-            snapshot = recorder.snapshots.take(function)
+            snapshot = _take_target(recorder, function, options.lenient)
             recorder.register(name, function, alias, snapshot.cid)
     qualname = qualname_of(function)
-    return Invocation(None, name, qualname, function, args, kwargs, frame, alias, snapshot)
+    invocation = Invocation(None, name, qualname, function, args, kwargs, frame, alias, snapshot)
+    invocation.on_unpicklable = options.on_unpicklable
+    return invocation
+
+
+def _take_target(recorder: Recorder, target: Any, lenient: bool | None) -> Snapshot:
+    try:
+        return recorder.snapshots.take(target, lenient=lenient)
+    except DebugSerializationError as refused:
+        raise storage_refusals.name_wrapped(refused) from refused.cause
 
 
 def _switch(mode: str) -> DebugInfo:

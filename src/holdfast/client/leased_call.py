@@ -227,6 +227,9 @@ class LeasedCalls:
             epoch = lease.epoch
         if site is None:
             site = self._sites.find(invocation)
+        recorder = self._recorder
+        if not recorder.snapshots.is_lenient(invocation.lenient):
+            recorder.forecast.check(invocation.function, invocation.full_name)
         if site.clear_epoch != epoch:
             if lease.rules.may_concern(*site.names):
                 return None
@@ -243,7 +246,10 @@ class LeasedCalls:
             return self._ask_late(pending, outcome)
         packed, refused = self._encoder.encode(pending, outcome)
         self.outbox.put(packed)
+        if outcome.error is None:
+            self._recorder.forecast.note(pending.invocation.function, refused)
         if refused is not None:
+            self._sites.clear()  # so that the next call of this function is checked first
             raise refused from refused.cause
         return None
 

@@ -56,6 +56,9 @@ def _swap_operands(function: Binary) -> Binary:
     return lambda mine, other, *more: call_from_caller(function, other, mine, *more)
 
 
+hide_module(__name__)  # before the first of them is made
+
+
 BINARY: dict[str, Binary] = {
     **{f"__{name}__": function for name, function in {**_ARITHMETIC, **_COMPARISONS}.items()},
     **{f"__r{name}__": _swap_operands(function) for name, function in _ARITHMETIC.items()},
@@ -63,5 +66,3 @@ BINARY: dict[str, Binary] = {
     "__rpow__": _swap_operands(pow),
 }
 INPLACE: dict[str, Binary] = {f"__i{name}__": function for name, function in _INPLACE.items()}
-
-hide_module(__name__)

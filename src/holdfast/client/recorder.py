@@ -32,6 +32,7 @@ from holdfast.client.function_registry import (
     describe_origin,
 )
 from holdfast.client.http_client import HttpClient, Reply
+from holdfast.client.result_forecast import ResultForecast
 from holdfast.client.snapshots import Snapshots, cid_of
 from holdfast.client.value_parcel import Parcel, SentValues
 from holdfast.client.value_preview import clean
@@ -74,6 +75,7 @@ class Recorder:
         self.stacks = stacks.Stacks()
         self.sent = SentValues()
         self.functions = FunctionRegistry()
+        self.forecast = ResultForecast()
         self.session_id: str | None = None
         self.leased_calls: LeasedCalls | None = None  # in leased mode, once a lease is granted
         self._create_leased_calls = create_leased_calls

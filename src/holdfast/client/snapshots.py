@@ -79,6 +79,9 @@ class Snapshots:
         self._placeholders = placeholders
         self._small: dict[tuple[type, Any], Snapshot] = {}
 
+    def is_lenient(self, lenient: bool | None) -> bool:
+        return self._placeholders if lenient is None else lenient
+
     def change_limits(self, max_bytes: int, placeholders: bool) -> None:
         """From now on. A value that was too large may fit, and one that fitted may not."""
         self._placeholders = placeholders
@@ -112,7 +115,7 @@ class Snapshots:
                 why = value_reductions.describe_reason(used_up)
                 return _build_marked(value, used_up, why, began)
             refused = storage_refusals.build_error(value, problem)
-            if self._placeholders if lenient is None else lenient:
+            if self.is_lenient(lenient):
                 return _build_marked(value, "unpicklable", refused.reason, began)
             raise refused from refused.cause
 

@@ -52,6 +52,17 @@ def name_argument(
     return _place(error, function_name, name, f"the argument {name}")
 
 
+def build_forecast(function_name: str, reason: str) -> DebugSerializationError:
+    """The error of a result that is known before the call is made."""
+    name = clean(function_name)
+    error = DebugSerializationError(
+        f"{name}: the call has not been made, because its result cannot be stored: "
+        f"{clean(reason)}. {_ADVICE}"
+    )
+    error.function, error.argument, error.path, error.reason = name, "result", "result", reason
+    return error
+
+
 def name_result(error: DebugSerializationError, function_name: str) -> DebugSerializationError:
     """The error of a result: the call has been made."""
     return _place(error, function_name, "result", "the call has been made; its result")

@@ -137,6 +137,8 @@ class StrictCall:
     def _take_values(self) -> None:
         invocation, snapshots = self._invocation, self._recorder.snapshots
         lenient, take = invocation.lenient, snapshots.take
+        if not snapshots.is_lenient(lenient):
+            self._recorder.forecast.check(invocation.function, invocation.full_name)
         target: Snapshot | None = None
         args: list[Snapshot] = []
         kwargs: dict[str, Snapshot] = {}
@@ -247,6 +249,8 @@ class StrictCall:
                 recorder.status = "error"
                 logger.exception("the end of call %s could not be reported", self._call_id)
                 answer = {}
+        if error is None and executed is not None:
+            recorder.forecast.note(executed.function, refused)
         if refused is not None:
             name = self._invocation.full_name
             raise storage_refusals.name_result(refused, name) from refused.cause

@@ -249,6 +249,11 @@ def _dill_pickler() -> Any:
     return ReferringDillPickler
 
 
+def has_reduction_of_dill(cls: type) -> bool:
+    """Whether dill knows how to pickle this type, of which pickle knows nothing."""
+    return cls in _dill_pickler().dispatch
+
+
 def dump_omission(type_name: str, why: str, size: int | None = None, digest: str = "") -> bytes:
     """Bytes that load as an `Omitted`, which describes what is not stored."""
     return pickle.dumps(Omitted(type_name, why, size, digest), PROTOCOL)

@@ -25,8 +25,13 @@ Body = object
 _LANE = "Which agent of the process; left out for the main one."
 _WITHIN = "The id of the tool that asked for it, if the loop itself did not."
 _REPLAYED = "The recording has this call, and gives its outcome."
+_PARTIAL = "The stream was not read to its end."
+_RETURNED = (
+    "How the function gave it, if not at once: `awaitable`, `future`, `stream`, `async_stream`, or "
+    "the first and the last of these."
+)
 _USAGE = "The tokens: `inputTokens`, of which `cachedTokens` came from a cache, and `outputTokens`."
-_HELD = "How long it was held, in milliseconds."
+_HELD = "How long it, or something inside it, was held, in milliseconds."
 
 EventData = Mapping[str, Any]
 """The fields of an event as they were read from a file: nobody has checked them."""
@@ -192,7 +197,8 @@ class ApiResponse(TypedDict):
     error: NotRequired[Annotated[Body, "The exception: its `type` and `message`."]]
     errorPickle: NotRequired[Annotated[str, "The content id of the pickle of the exception."]]
     errorMarker: NotRequired[Annotated[str, "Why the exception cannot be restored."]]
-    partial: NotRequired[Annotated[bool, "The stream was not read to its end."]]
+    partial: NotRequired[Annotated[bool, _PARTIAL]]
+    returned: NotRequired[Annotated[str, _RETURNED]]
     faked: NotRequired[Annotated[bool, "The answer was given by a decision."]]
     decision: NotRequired[Annotated[Body, "What was decided about the failure."]]
 
@@ -224,6 +230,8 @@ class ToolResult(TypedDict):
     resultPickle: NotRequired[Annotated[str, "The content id of the pickle of the result."]]
     resultMarker: NotRequired[Annotated[str, "Why the result cannot be restored."]]
     faked: NotRequired[Annotated[bool, "The result was given by a decision or a fork."]]
+    partial: NotRequired[Annotated[bool, _PARTIAL]]
+    returned: NotRequired[Annotated[str, _RETURNED]]
 
 
 class ToolCallEnd(TypedDict):
@@ -239,6 +247,7 @@ class ToolCallEnd(TypedDict):
     heldMs: NotRequired[Annotated[float, _HELD]]
     cancelled: NotRequired[Annotated[bool, "It was cancelled, and has stopped."]]
     abandoned: NotRequired[Annotated[bool, "It was cancelled, and may still run."]]
+    returned: NotRequired[Annotated[str, _RETURNED]]
     denied: NotRequired[Annotated[bool, "A rule denied it, and it did not run."]]
     decision: NotRequired[Annotated[Body, "What was decided about the failure."]]
 
@@ -258,6 +267,7 @@ class HeldCall(TypedDict, total=False):
     toolId: Annotated[str, "Of a tool: the id of its call."]
     input: Annotated[Body, "Of a tool: its arguments. Of a model: `messagesKept` and `messages`."]
     messageCount: Annotated[int, "Of a model: how many messages the request has."]
+    system: Annotated[Body, "Of a model: its system prompt, if that is not one of the messages."]
     error: Annotated[ErrorText, "Of a failure: the exception."]
     breakpoint: Annotated[object, "The breakpoint that it stopped at."]
     rule: Annotated[object, "The rule that holds it, with its timeout if it has one."]
@@ -280,6 +290,7 @@ class Resumed(TypedDict):
     action: Annotated[str, "The action that was decided, `deny` (by a rule) or `withdrawn`."]
     by: Annotated[str, "Who decided it; `rule-1` if nobody did, and the rule had a timeout."]
     input: NotRequired[Annotated[Body, "Of `modify`: the arguments that were changed."]]
+    system: NotRequired[Annotated[str, "Of `modify`: the new system prompt."]]
     result: NotRequired[Annotated[Body, "Of `skip`: the result that was given."]]
     exception_type: NotRequired[Annotated[str, "Of `raise`: the class of the exception."]]
     exception_message: NotRequired[Annotated[str, "Of `raise`: the message of the exception."]]

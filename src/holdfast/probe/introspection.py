@@ -20,6 +20,7 @@ mro_of: Callable[[type], Tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _dict_of: Callable[[type], Dict[str, Any]] = type.__dict__["__dict__"].__get__
 _qualname_of: Callable[[type], str] = type.__dict__["__qualname__"].__get__
 
+HEAP_TYPE = 1 << 9  # a class made by a class statement, or by C code that imitates one
 _MAX_SORTED = 100  # entries of a `__dict__`, to show a few public ones first
 _RAW_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 

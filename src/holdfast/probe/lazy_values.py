@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Dict, List, Optional, Tuple
 
 _MAX_TYPES = 10_000
-_HEAP_TYPE = 1 << 9
 _REDUCERS = ("__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
 _RENDERERS = ("__repr__", "__str__", "__format__")
 

@@ -27,6 +27,12 @@ _READS = ("LOAD_ATTR", "LOAD_METHOD")
 _STATEMENT_ENDS = ("STORE_", "POP_TOP", "RETURN_", "RAISE_", "POP_JUMP_", "JUMP_", "DELETE_")
 
 
+# These prepare the function, or the next instruction.
+_NOT_OF_STATEMENTS = frozenset(
+    ("RESUME", "MAKE_CELL", "COPY_FREE_VARS", "NOP", "CACHE", "EXTENDED_ARG", "PRECALL")
+)
+
+
 class WouldChange(BaseException):
     """The method was about to change its object. No handler of the program's is to stop it."""
 
@@ -77,6 +83,14 @@ def study(cls: type, names: Tuple[str, ...], with_fields: bool) -> Study:
         for name in supers:
             waiting.extend(_find_all(cls, name))
     return Study(watched, frozenset(computed))
+
+
+def always_raises(code: types.CodeType) -> bool:
+    """Whether a function can only end by an exception."""
+    return not any(
+        instruction.opname.startswith("RETURN_") or instruction.opname == "YIELD_VALUE"
+        for instruction, _ in _instructions(code)
+    )
 
 
 def call_unchanged(
@@ -182,6 +196,8 @@ def _read_code(code: types.CodeType) -> Tuple[Set[int], Set[str], Set[str]]:
     before: Any = None
     for instruction, line in _instructions(code):
         name = instruction.opname
+        if name in _NOT_OF_STATEMENTS:
+            continue
         start = line if start is None else start
         is_of_self = before is not None and _loads_last(before, own)
         if name in _READS and is_of_self:
@@ -203,8 +219,7 @@ def _read_code(code: types.CodeType) -> Tuple[Set[int], Set[str], Set[str]]:
                 lines.add(start)
             start = None
             changes = is_dict_of_self = False
-        if name not in ("CACHE", "EXTENDED_ARG", "PRECALL"):
-            before = instruction
+        before = instruction
     return lines, reads, supers if "super" in code.co_names else set()
 
 

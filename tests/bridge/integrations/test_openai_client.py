@@ -291,3 +291,44 @@ HELLO: Any = [{"role": "user", "content": "you"}]
 
 class Greeting(BaseModel):
     hello: str
+
+
+class TestWrappedMethods(Contract):
+    """`dbg.model(client.chat.completions.create)`, without the integration."""
+
+    def ask(self, dbg: Any, apis: FakeApis) -> list[str]:
+        with OpenAI(base_url=apis.url, api_key="none", max_retries=0) as client:
+            create = dbg.model(client.chat.completions.create)
+            asked: Any = {"model": "fake", "messages": [{"role": "user", "content": "go"}]}
+            with create(**asked, stream=True) as stream:
+                chunks = [chunk.choices[0].delta.content for chunk in stream if chunk.choices]
+            return ["".join(filter(None, chunks)), create(**asked).choices[0].message.content]
+
+    async def aask(self, dbg: Any, apis: FakeApis) -> list[str]:
+        async with AsyncOpenAI(base_url=apis.url, api_key="none", max_retries=0) as client:
+            create = dbg.model(client.chat.completions.create)
+            asked: Any = {"model": "fake", "messages": [{"role": "user", "content": "go"}]}
+            async with await create(**asked, stream=True) as stream:
+                chunks = [chunk.choices[0].delta.content async for chunk in stream if chunk.choices]
+            answer = await create(**asked)
+            return ["".join(filter(None, chunks)), answer.choices[0].message.content]
+
+    @pytest.mark.parametrize("is_async", [False, True])
+    def test_a_stream_and_an_answer_are_recorded_and_replayed(
+        self, session: SteeredSession, begin: Any, is_async: bool
+    ) -> None:
+        def run(dbg: Any, apis: FakeApis) -> list[str]:
+            return asyncio.run(self.aask(dbg, apis)) if is_async else self.ask(dbg, apis)
+
+        apis = FakeApis()
+        try:
+            assert run(session.dbg, apis) == ["hello go", "hello go"]
+            count = len(apis.requests)
+            streamed, whole = session.data("api_response")
+            assert streamed["content"] == whole["content"] == "hello go"
+            # Its methods are plain functions around coroutine functions.
+            assert streamed["returned"] == ("awaitable async_stream" if is_async else "stream")
+            assert run(begin(of=session).dbg, apis) == ["hello go", "hello go"]
+            assert len(apis.requests) == count
+        finally:
+            apis.close()

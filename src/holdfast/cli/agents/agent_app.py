@@ -12,6 +12,7 @@ from holdfast.cli.agents import (
     recording_commands,
     run_command,
     sessions_command,
+    test_command,
     watch_command,
 )
 from holdfast.cli.agents.agent_breakpoint_commands import breakpoints
@@ -35,4 +36,5 @@ agent.command("attach")(attach_command.attach)
 agent.command("replay")(recording_commands.replay)
 agent.command("fork")(recording_commands.fork)
 agent.command("diff")(diff_command.diff)
+agent.command("test")(test_command.write_test)
 agent.command("export")(export_command.export)
