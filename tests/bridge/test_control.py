@@ -672,6 +672,14 @@ def test_the_state_can_be_inspected_at_any_time(dbg: Bridge) -> None:
     assert shown["workingSet"] == []
     assert shown["variables"] == {"depth": 1}
     assert "messages" not in loop.ask("inspect", what="tools")["data"]
+    whole = loop.ask("inspect", what="messages")["data"]["messages"]
+    assert (whole["first"], whole["items"]) == (0, loop.messages)
+    last = loop.ask("inspect", what="all", first=-1)["data"]["messages"]
+    assert (last["first"], last["items"]) == (1, loop.messages[1:])
+    one = loop.ask("inspect", what="messages", first=0, count=1)["data"]["messages"]
+    assert one["items"] == loop.messages[:1]
+    assert loop.wait_for_rejection(loop.send("inspect", what="messages", first="x"))
+    assert loop.wait_for_rejection(loop.send("inspect", what="messages", count=-1))
     assert loop.wait_for_rejection(loop.send("inspect", what="everything"))
     loop.resume()
     running.result(30)

@@ -322,6 +322,8 @@ def test_the_state_is_what_the_agent_says_of_itself(looper: AgentView) -> None:
     assert shown["state"]["messages"]["roles"] == {"user": 1}
     assert shown["state"]["variables"] == {"step": 1}
     assert "tools" not in looper.get("/state?what=messages")["state"]
+    page = looper.get("/state?what=messages&first=0&count=1")["state"]["messages"]
+    assert page["items"] == [{"role": "user", "content": "double it"}]
     error = looper.get("/state?what=everything", expect=400)
     assert error["error_code"] == "command_rejected"
 

@@ -15,6 +15,7 @@ from holdfast.bridge import hold_decision
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.loop_control import Control, Injection, Setting
+from holdfast.bridge.state_snapshot import MessageRange
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint
@@ -252,8 +253,10 @@ class CommandExecutor:
         what = command.data.get("what", "all")
         if what not in INSPECTABLE:
             raise ValueError(f"what is one of {', '.join(INSPECTABLE)}, not {what!r:.100}")
-        lane = self._find_lane(command)
-        return Plan(APPLIED, lambda: self._respond(command, data=self._loop.snapshot(what, lane)))
+        lane, shown = self._find_lane(command), _parse_range(command, what)
+        return Plan(
+            APPLIED, lambda: self._respond(command, data=self._loop.snapshot(what, lane, shown))
+        )
 
     def _plan_injection(self, command: Command) -> Plan:
         fields = check_fields(Moment.MODEL, "inject", command.data)
@@ -370,3 +373,16 @@ def _check_input(stop: Stop, changes: Mapping[str, Any]) -> None:
         return
     given = stop.about.get("input")
     stop.parameters.check(what, given if isinstance(given, Mapping) else (), changes)
+
+
+def _parse_range(command: Command, what: str) -> MessageRange | None:
+    """The messages to show whole: all that were asked for by name, else those of a range."""
+    first, count = command.data.get("first"), command.data.get("count")
+    for name, value in (("first", first), ("count", count)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise ValueError(f"{name} is a whole number, not {value!r:.100}")
+    if count is not None and count < 0:
+        raise ValueError(f"count is at least 0, not {count}")
+    if what != "messages" and first is None and count is None:
+        return None
+    return MessageRange(first or 0, count)
