@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -281,6 +282,9 @@ def test_a_result_may_be_another(workspace: Workspace, shopping: SessionDirector
         (["--at", "2", "--result", "tool-3=oops"], "The result of tool-3 is not JSON"),
         (["--at", "2", "--result", "tool-3"], "--result is TOOL_ID=JSON"),
         (["--at", "2", "--message", '{"role": "user"}'], "--message has no content"),
+        (["--at", "2", "--messages", "missing.json"], "missing.json cannot be read"),
+        (["--at", "2", "--messages", "/dev/null"], "/dev/null is not JSON"),
+        (["--at", "2", "--lane", "nobody"], "has no lane nobody"),
     ],
 )
 def test_a_fork_that_cannot_be_is_refused(
@@ -291,6 +295,110 @@ def test_a_fork_that_cannot_be_is_refused(
     assert said.returncode == 1
     assert complaint in said.stderr
     assert workspace.latest == before
+
+
+def test_a_fork_takes_another_system_prompt_and_other_messages(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    before = [{"role": "user", "content": "buy tea"}, {"role": "assistant", "content": ""}]
+    wanted = [*before, before[1], before[1], {"role": "tool", "content": "nothing paid"}]
+    (workspace.directory / "messages.json").write_text(json.dumps(wanted))
+    said = workspace.run_command(
+        *("fork", shopping.id, "--at", "2", "--system", "speak German"),
+        *("--messages", "messages.json", "--", sys.executable, SHOPPER),
+    )
+    assert "Fertig: nothing paid" in said.stdout
+    assert f"Forked from {shopping.id} at 2, edited, 3 iterations" in said.stdout
+    [edited] = read_data(workspace.latest, "conversation_edited")
+    assert (edited["system"], edited["messages"]) == ("speak German", wanted)
+
+
+def test_sessions_tell_where_a_fork_comes_from(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    workspace.run_command("fork", shopping.id, "--at", "1", "--system", "speak German")
+    fork = workspace.latest.id
+    listed = workspace.run_command("sessions", "--all").stdout
+    [line] = [each for each in listed.splitlines() if each.startswith(fork)]
+    assert f"fork of {shopping.id} at 1, edited" in line
+    rows = {row["id"]: row for row in workspace.run_json_command("sessions", "--all")["sessions"]}
+    row = rows[fork]
+    assert (row["parent"], row["forkAt"], row["edited"]) == (shopping.id, 1, True)
+    assert "parent" not in rows[shopping.id]
+
+
+@pytest.mark.slow
+def test_a_program_edits_a_fork_that_is_held(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    words = [sys.executable, "-m", "holdfast", "agent", "fork", shopping.id, "--at", "2", "--edit"]
+    fork = subprocess.Popen(
+        words,
+        env=workspace.environment,
+        cwd=workspace.directory,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert fork.stderr is not None
+        hint = next(line for line in fork.stderr if line.startswith("The fork is"))
+        found = re.search(r"The fork is (\S+), held at (\S+) before", hint)
+        assert found is not None
+        session, stop = found.groups()
+        resumed = workspace.run_command("resume", stop, "-s", session, "--system", "in German")
+        assert resumed.returncode == 0, resumed.stderr
+        said, _ = fork.communicate(timeout=60)
+    finally:
+        fork.kill()
+        fork.wait()
+    assert "Fertig: paid 15.00" in said
+    assert workspace.agents.home(session).read_metadata()["edited"] is True
+
+
+@pytest.mark.slow
+def test_a_person_edits_a_fork_in_an_editor(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    editor = workspace.directory / "editor.py"
+    editor.write_text(
+        "import json, sys\n"
+        "held = json.load(open(sys.argv[1]))\n"
+        "held['messages'][0]['content'] += ', in German'\n"
+        "json.dump(held, open(sys.argv[1], 'w'))\n"
+    )
+    mine, its = pty.openpty()
+    try:
+        fork = subprocess.Popen(
+            [sys.executable, "-m", "holdfast", "agent", "fork", shopping.id, "--at", "2", "--edit"],
+            env={**workspace.environment, "VISUAL": f"{sys.executable} {editor}"},
+            cwd=workspace.directory,
+            stdin=its,
+            stdout=its,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            _, complaint = fork.communicate(timeout=60)
+        finally:
+            fork.kill()
+            fork.wait()
+    finally:
+        os.close(its)
+        os.close(mine)
+    assert fork.returncode == 0, complaint
+    [resumed] = read_data(workspace.latest, "resumed")
+    assert (resumed["action"], resumed["by"]) == ("modify", "fork")
+    assert resumed["input"]["messages"][0]["content"].endswith(", in German")
+    assert read_data(workspace.latest, "api_response")[-1]["content"] == "Fertig: paid 15.00"
+
+
+def test_a_fork_that_makes_no_live_call_says_that_nothing_was_edited(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    said = workspace.run_command("fork", shopping.id, "--at", "4", "--system", "speak German")
+    assert said.returncode == 1
+    assert "Nothing was edited: it made no live model call after iteration 4" in said.stderr
 
 
 # -- comparing ----------------------------------------------------------------------------------
@@ -325,6 +433,28 @@ def test_spans_go_to_stdout_or_a_file(workspace: Workspace, shopping: SessionDir
     said = workspace.run_command("export", shopping.id, "--otlp", str(target))
     assert said.stdout == f"10 spans of {shopping.id} to {target}\n"
     assert json.loads(target.read_text()) == document
+
+
+def test_what_was_said_is_exported_only_if_asked_for(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    plain = workspace.run_command("export", shopping.id, "--otlp").stdout
+    assert "gen_ai.input.messages" not in plain
+    assert "Buy tea" not in plain
+    said = workspace.run_command("export", shopping.id, "--otlp", "--content").stdout
+    [resource] = json.loads(said)["resourceSpans"]
+    spans = resource["scopeSpans"][0]["spans"]
+    [pay] = [span for span in spans if span["name"] == "execute_tool pay"]
+    values = {each["key"]: each["value"] for each in pay["attributes"]}
+    assert json.loads(values["gen_ai.tool.call.arguments"]["stringValue"]) == {"total": 15.0}
+    assert values["gen_ai.tool.call.result"]["stringValue"] == "paid 15.00"
+    chat = [span for span in spans if span["name"] == "chat script-1"][1]
+    values = {each["key"]: each["value"] for each in chat["attributes"]}
+    messages = json.loads(values["gen_ai.input.messages"]["stringValue"])
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "tool"]
+    assert messages[2]["parts"] == [
+        {"type": "tool_call_response", "id": "call-0-0", "response": "4.0"}
+    ]
 
 
 def test_spans_go_to_a_collector(workspace: Workspace, shopping: SessionDirectory) -> None:

@@ -1,6 +1,7 @@
 """A small agent: each line on its stdin is a command of its user's, and ends with `ready`.
 
     turn N        N iterations, each a model call and a tool call: double(iteration)
+    pair N        N model calls of each of two agents side by side, in lanes `a` and `b`
     big           a tool whose result is 200,000 characters
     fail          a tool that raises
     flood N       N events
@@ -11,6 +12,7 @@
 import os
 import signal
 import sys
+import threading
 
 from holdfast.bridge import start
 from holdfast.model.agent_events import VALUE_RECORDED
@@ -50,6 +52,21 @@ def turn(count):
     return messages[-1]["content"]
 
 
+def run_lane(lane, count):
+    own = [{"role": "user", "content": f"I am {lane}"}]
+    with dbg.run(messages=own, lane=lane):
+        for _ in range(count):
+            own.append({"role": "assistant", "content": ask(own)["content"]})
+
+
+def pair(count):
+    threads = [threading.Thread(target=run_lane, args=(lane, count)) for lane in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def main():
     with dbg.run(messages=messages, vars=state):
         print("ready", dbg.id, flush=True)
@@ -59,6 +76,8 @@ def main():
                 match word:
                     case "turn":
                         print(turn(int(more[0])))
+                    case "pair":
+                        pair(int(more[0]))
                     case "big":
                         print(len(big()))
                     case "fail":

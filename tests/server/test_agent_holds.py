@@ -13,6 +13,7 @@ from agent_process import AgentView, agent_view
 from fork_server import run_holdfast
 from harness import Server
 from holdfast.recording import command_sender
+from polling import wait_until
 
 
 @pytest.fixture
@@ -208,6 +209,66 @@ def test_there_is_nothing_to_continue_while_nothing_is_held(looper: AgentView) -
         assert "/pause" in error["hint"]
 
 
+# -- lanes ----------------------------------------------------------------------------------------
+
+
+def wait_for_lanes(looper: AgentView, **wanted: int) -> Any:
+    """The status, once just these lanes are held, at these iterations."""
+
+    def look() -> Any:
+        shown = looper.get("/status")
+        held = {stop["lane"]: stop["iteration"] for stop in shown.get("held", [])}
+        return shown if held == wanted else None
+
+    return wait_until(look, f"lanes to be held: {wanted}")
+
+
+def test_lanes_are_shown_paused_and_stepped_one_by_one_or_together(looper: AgentView) -> None:
+    looper.post("/pause", {"wait": 0})
+    looper.agent.send("pair 4")
+    shown = wait_for_lanes(looper, a=1, b=1)
+    lanes = {lane["lane"]: lane for lane in shown["lanes"]}
+    assert lanes["a"]["status"] == lanes["b"]["status"] == "held"
+    assert (lanes["main"]["status"], lanes["main"]["iteration"]) == ("running", 0)
+
+    assert looper.post("/step-over", {"lane": "b", "wait": 20})["status"] == "paused"
+    wait_for_lanes(looper, a=1, b=2)
+    looper.post("/step-over", {"wait": 0})
+    wait_for_lanes(looper, a=2, b=3)
+    state = looper.get("/state?what=messages&lane=a")["state"]
+    assert (state["lane"], state["iteration"], state["messages"]["count"]) == ("a", 2, 2)
+
+    looper.post("/continue", {"lane": "a"})
+    wait_for_lanes(looper, b=3)
+    injected = {"type": "inject_message", "data": {"role": "user", "content": "x"}, "lane": "b"}
+    assert looper.post("/command", injected)["status"] == "applied"
+    assert looper.get("/state?what=messages")["state"]["messages"]["count"] == 4
+    for path, body in (("/pause", {"lane": "c"}), ("/command", {"type": "step", "lane": "c"})):
+        error = looper.post(path, body, expect=400)["error"]
+        assert "there are main, a, b" in error["message"]
+    assert (
+        "nothing is held in lane a"
+        in looper.post("/continue", {"lane": "a"}, expect=409)["error"]["message"]
+    )
+    looper.post("/continue")
+    looper.agent.read_reply()
+    looper.agent.ask("close")
+    looper.wait_for_event("session_end")
+    assert [lane["iteration"] for lane in looper.get()["lanes"]] == [0, 4, 4]
+
+
+def test_a_decision_changes_the_messages_and_the_system_prompt(looper: AgentView) -> None:
+    looper.post("/pause", {"wait": 0})
+    looper.agent.send("turn 1")
+    hold = looper.wait_for_hold()
+    messages = [{"role": "user", "content": "triple it"}]
+    looper.decide(hold, "modify", messages=messages, system="be brief")
+    looper.agent.read_reply()
+    request = looper.wait_for_event("api_request")["data"]
+    assert request["messages"] == [{"role": "system", "content": "be brief"}, *messages]
+    assert looper.agent.ask("state") == "{'step': 1} 3"
+
+
 # -- commands -------------------------------------------------------------------------------------
 
 
@@ -223,6 +284,14 @@ def test_a_command_is_answered_with_what_became_of_it(looper: AgentView) -> None
     assert looper.agent.ask("turn 1") == "it is 2"
     assert looper.agent.ask("state") == "{'step': 7} 3"
     assert looper.command("resume")["note"] == "nothing is held"
+
+
+def test_an_input_that_does_not_fit_leaves_the_hold_open(looper: AgentView, held: Any) -> None:
+    error = looper.decide(held, "modify", expect=400, input={"numbr": 3})
+    assert "double has no parameter 'numbr' (did you mean 'number'?)" in error["error"]["message"]
+    assert looper.server.get(f"/api/holds/{held['hold_id']}")["open"] is True
+    looper.decide(held, "modify", input={"number": 3})
+    assert looper.agent.read_reply() == "it is 6"
 
 
 def test_the_rules_of_its_project_are_shown_and_the_one_that_holds(
@@ -253,6 +322,8 @@ def test_the_state_is_what_the_agent_says_of_itself(looper: AgentView) -> None:
     assert shown["state"]["messages"]["roles"] == {"user": 1}
     assert shown["state"]["variables"] == {"step": 1}
     assert "tools" not in looper.get("/state?what=messages")["state"]
+    page = looper.get("/state?what=messages&first=0&count=1")["state"]["messages"]
+    assert page["items"] == [{"role": "user", "content": "double it"}]
     error = looper.get("/state?what=everything", expect=400)
     assert error["error_code"] == "command_rejected"
 

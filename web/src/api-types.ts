@@ -71,7 +71,7 @@ export interface AgentApiResponseEvent {
     lane?: string;
     /** The name of the model. */
     model?: string;
-    /** How long it was held, in milliseconds. */
+    /** How long it, or something inside it, was held, in milliseconds. */
     heldMs?: number;
     /** Why the model stopped. */
     stopReason?: unknown;
@@ -593,6 +593,8 @@ export interface AgentPausedEvent {
     input?: unknown;
     /** Of a model: how many messages the request has. */
     messageCount?: number;
+    /** Of a model: its system prompt, if that is not one of the messages. */
+    system?: unknown;
     /** Of a failure: the exception. */
     error?: ErrorText;
     /** The breakpoint that it stopped at. */
@@ -659,6 +661,8 @@ export interface AgentResumedEvent {
     by: string;
     /** Of `modify`: the arguments that were changed. */
     input?: unknown;
+    /** Of `modify`: the new system prompt. */
+    system?: string;
     /** Of `skip`: the result that was given. */
     result?: unknown;
     /** Of `raise`: the class of the exception. */
@@ -974,7 +978,7 @@ export interface AgentToolCallEndEvent {
     errorPickle?: string;
     /** Why the exception cannot be restored. */
     errorMarker?: string;
-    /** How long it was held, in milliseconds. */
+    /** How long it, or something inside it, was held, in milliseconds. */
     heldMs?: number;
     /** It was cancelled, and has stopped. */
     cancelled?: boolean;
@@ -2779,6 +2783,8 @@ export interface HoldDecision {
   modified_input?: DecidedValue;
   /** For modify (model): the messages alone, instead of the whole input. */
   messages?: unknown[];
+  /** For modify (model): the system prompt alone, wherever the call has it. */
+  system?: string;
   /** For skip (model), skip (tool), skip (error): the result that the agent gets. */
   result?: unknown;
   /** For inject (model): whom the message comes from. */

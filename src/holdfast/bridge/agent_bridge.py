@@ -70,6 +70,7 @@ from holdfast.recording import liveness, retention, session_index
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.recording.event_writer import EventWriter
+from holdfast.recording.failure_log import FailureLog
 from holdfast.recording.recording_state import (
     RecordedCall,
     RecordedStop,
@@ -127,7 +128,8 @@ class Bridge:
             for point in arming.breakpoints:
                 self.commands.add_breakpoint(point)
         contents = None if home is None else ContentFiles(home.contents)
-        self.values = Values(contents, Redaction(redact))
+        self._failures = FailureLog(self.id)
+        self.values = Values(contents, Redaction(redact), self._failures)
         if home is not None:
             self._open(home, started_by)
 
@@ -143,7 +145,7 @@ class Bridge:
 
     def _open(self, home: SessionDirectory, started_by: str | None) -> None:
         is_reopened = self._resume(home)
-        self._journal = EventWriter(home.events, home.id, home.agents.server_bell)
+        self._journal = EventWriter(home.events, home.id, home.agents.server_bell, self._failures)
         about: SessionMetadata = {
             "id": home.id,
             "name": self.name,
@@ -173,6 +175,8 @@ class Bridge:
                 about["parent"] = started["parent"] = self.tape.home.id
                 if self.tape.fork_lane != MAIN:
                     about["forkLane"] = started["forkLane"] = self.tape.fork_lane
+                if self.tape.is_edited:
+                    about["edited"] = started["edited"] = True
         if started_by is not None:
             about["startedBy"] = started["startedBy"] = started_by
             about["parent"] = started["parent"] = about.get("parent", started_by)
@@ -181,8 +185,8 @@ class Bridge:
             started["reopened"] = True
         self._about = about
         self._write_metadata()
-        _log_failure(lambda: home.agents.set_current(home))
-        _log_failure(lambda: session_index.register(home, about))
+        self._attempt(lambda: home.agents.set_current(home))
+        self._attempt(lambda: session_index.register(home, about))
         with contextlib.suppress(OSError):
             os.close(open_regular(home.commands, os.O_RDWR | os.O_CREAT))
         self.emit(SESSION_START(started))
@@ -230,14 +234,29 @@ class Bridge:
     def _write_metadata(self) -> None:
         if self.home is not None:
             home, about = self.home, self._about
-            _log_failure(lambda: home.write_metadata(about))
+            self._attempt(lambda: home.write_metadata(about))
+
+    def _attempt(self, work: Callable[[], object]) -> None:
+        """Telemetry that fails is no reason for an agent to stop."""
+        try:
+            work()
+        except OSError as problem:
+            self._failures.report("files", problem)
+        except ValueError as problem:
+            logger.warning("the agent's files: %s", problem)
+
+    def note_edited(self) -> None:
+        """Somebody changed something where a fork begins."""
+        if self.home is not None and self._journal is not None:
+            self._about["edited"] = True
+            self._write_metadata()
 
     def _run_background_work(self) -> None:
         """What need not be done before the agent begins."""
         assert self.home is not None
         agents = self.home.agents
-        _log_failure(lambda: session_index.remove_dead(agents))
-        _log_failure(lambda: retention.prune(agents))
+        self._attempt(lambda: session_index.remove_dead(agents))
+        self._attempt(lambda: retention.prune(agents))
         self._registration.keep_registered(lambda: self.is_over)
 
     def _warn_of_side_effects(self, tape: ReplayTape) -> None:
@@ -270,7 +289,7 @@ class Bridge:
         self._write_metadata()
         home = self.home
         process_parent.leave(home.id)
-        _log_failure(lambda: session_index.unregister(home))
+        self._attempt(lambda: session_index.unregister(home))
         self._journal.close()
         liveness.release(home.lock)
 
@@ -377,7 +396,10 @@ class Bridge:
                 is_recorded = self.tape.covers(call.lane, scope.lane.iteration)
         place = 0 if turn is None else turn.place(call.id, call.name)
         tool_id = call.id or f"tool-{number}"
-        return ActiveTool(tool_id, call.name, self.lanes, scope, turn, is_recorded, place)
+        return ActiveTool(
+            *(tool_id, call.name, self.lanes, scope, turn, is_recorded, place),
+            outer=self.lanes.tool,
+        )
 
     def count_tokens(self, usage: Any) -> None:
         if isinstance(usage, dict):
@@ -497,7 +519,12 @@ class Bridge:
 
     # -- what can be seen ------------------------------------------------------------------------
 
-    def snapshot(self, what: str = "all", lane: str | None = None) -> dict[str, Any]:
+    def snapshot(
+        self,
+        what: str = "all",
+        lane: str | None = None,
+        shown_messages: state_snapshot.MessageRange | None = None,
+    ) -> dict[str, Any]:
         """Of a lane; without one, of the lane that is held, or else runs."""
         shown = lane or self._choose_lane()
         run = next(iter(self._list_runs(shown)), None)
@@ -512,7 +539,7 @@ class Bridge:
         }
         messages = self._list_messages(shown, run)
         if what in ("messages", "all"):
-            snapshot["messages"] = state_snapshot.summarize_messages(messages)
+            snapshot["messages"] = state_snapshot.summarize_messages(messages, shown_messages)
         if what in ("context", "all"):
             size = sum(len(self.values.encode(message)) for message in messages)
             limit, summary = (None, None) if run is None else (run.max_tokens, run.summary)
@@ -677,7 +704,12 @@ class Bridge:
     @property
     def current_messages(self) -> list[Any] | None:
         """Those of the innermost run of this lane that named any, or of any lane."""
-        runs = self._list_runs(self.current_lane) + self._list_runs(None)
+        own = self.find_messages(self.current_lane)
+        return self.find_messages(None) if own is None else own
+
+    def find_messages(self, lane: str | None) -> list[Any] | None:
+        """Those of the innermost run of a lane that named any."""
+        runs = self._list_runs(lane)
         return next((run.messages for run in runs if run.messages is not None), None)
 
     # -- what would differ from run to run -------------------------------------------------------
@@ -732,11 +764,3 @@ class Bridge:
 
     def choice(self, items: Sequence[T]) -> T:
         return items[self.value("choice", lambda: random.randrange(len(items)))]
-
-
-def _log_failure(work: Callable[[], object]) -> None:
-    """Telemetry that fails is no reason for an agent to stop."""
-    try:
-        work()
-    except (OSError, ValueError) as problem:
-        logger.warning("the agent's files: %s", problem)

@@ -26,6 +26,7 @@ from holdfast.bridge.lanes import ActiveTool, Turn
 from holdfast.bridge.loop_control import encode_lazily
 from holdfast.bridge.model_request import PendingCall, Request, join_texts
 from holdfast.bridge.recorded_values import error_message
+from holdfast.bridge.system_prompt import IN_MESSAGES
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core import agent_rules
 from holdfast.core.agent_breakpoints import Moment
@@ -83,6 +84,7 @@ def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
             rule_actions=_list_rule_actions(
                 entry, is_live=decision is None and not (entry and bridge.plays(entry))
             ),
+            parameters=call.parameters,
         )
         about: HeldCall = {"name": call.name, "toolId": tool_id, "input": requested}
         stop = control.stop_at_tool(moment, about, tool_id, call.allows)
@@ -119,12 +121,19 @@ def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
     except GeneratorExit:
         raise
     except BaseException as error:  # whatever the call raises is its outcome
-        duration = _now() - began
+        duration, held_ms = _measure(tool, began, held_ms)
         return (yield from _fail_tool(bridge, call, tool, entry, error, duration, held_ms))
-    duration = _now() - began
+    duration, held_ms = _measure(tool, began, held_ms)
     is_faked = (decision is not None and decision.action == "skip") or _is_edited(bridge, entry)
     _end_tool(bridge, call, tool_id, result, duration, held_ms, is_faked)
     return result
+
+
+def _measure(tool: ActiveTool, began: float, held_ms: float) -> tuple[float, float]:
+    """The seconds that it took itself, and the milliseconds that it or something in it was held."""
+    now = _now()
+    held = tool.held.seconds(now)
+    return max(now - began - held, 0.0), held_ms + held * 1000
 
 
 def _perform_tool(
@@ -275,37 +284,46 @@ def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
     control, lane, iteration = bridge.control, turn.scope.lane, turn.iteration
     pending = PendingCall(bridge, call, turn)
     bridge.apply_settings(call.lane)
+    pending.keep_prompt()
     pending.replay_changes()
     pending.inject()
     request = Request(bridge, call, lane)
     entry = bridge.find_recorded_model(turn, call.model or "", request.key, request.describe)
     decision, held_ms = _repeat_decision(bridge, entry), 0.0
-    if not control.is_idle:
+    if pending.is_held_by_fork or not control.is_idle:
         new = bridge.parse(join_texts(request.new))
         about: HeldCall = {
             "name": call.model or "",
             "messageCount": len(call.messages),
             "input": {"messagesKept": request.kept, "messages": new},
         }
+        if call.system is not IN_MESSAGES and (prompt := call.system.read(call)) is not None:
+            about["system"] = prompt
         moment = Moment(
             *(rules.MODEL, call.model or "", iteration, bridge.tokens),
             *(call.settings, encode_lazily(call.settings)),
             lane=call.lane,
             rule_actions=_list_rule_actions(entry, is_live=False),
+            parameters=call.parameters,
         )
-        stop = control.stop_at_model(moment, about, pending, call.allows)
+        reason = "fork" if pending.is_held_by_fork else None
+        stop = control.stop_at_model(moment, about, pending, call.allows, reason)
         if stop is not None and not isinstance(stop, Stop):
             decision = stop
         elif stop is not None:
             decision, held_ms = yield from _hold(bridge, stop)
             request = Request(bridge, call, lane)  # messages may have been injected
+            if pending.is_fork_point and decision.action not in ("continue", "step"):
+                bridge.note_edited()
     if decision is not None and decision.action == "modify":
-        edited = decision.data["input"].get("messages")
-        if isinstance(edited, list):
-            call.messages[:] = _make_messages(call, request, edited)
-            request = Request(bridge, call, lane, key=request.key)
-        changes = decision.data["input"].items()
-        call.settings.update({name: value for name, value in changes if name != "messages"})
+        given = decision.data["input"]
+        edited, system = given.get("messages"), decision.data.get("system")
+        call.settings.update({name: given[name] for name in given if name != "messages"})
+        pending.change(
+            edited if isinstance(edited, list) else None,
+            system if isinstance(system, str) else None,
+        )
+        request = Request(bridge, call, lane, key=request.key)
     request.record(iteration, decision, entry is not None)
     began = _now()
     try:
@@ -328,17 +346,6 @@ def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
     is_free = is_faked or entry is not None
     _end_model(bridge, call, turn, event, recorded, is_faked, is_free=is_free)
     return result
-
-
-def _make_messages(call: ModelCall, request: Request, edited: list[Any]) -> list[Any]:
-    """The messages as somebody wants them. Those that are as they were shown stay what they are:
-    a framework's object, or a text with a secret that was not shown."""
-    known = {
-        agent_lines.exact_key(shown): message
-        for shown, message in zip(request.shown, call.messages)  # noqa: B905 - one of each
-    }
-    keys = [(message, agent_lines.exact_key(message)) for message in edited]
-    return [known[key] if key in known else call.make(message) for message, key in keys]
 
 
 def _perform_model(
@@ -469,11 +476,26 @@ def _fail_model(
 def _hold(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[HoldDecision, float]]:
     """Wait at a stop: the decision, and the milliseconds until it came."""
     began = _now()
+    around = _list_around(bridge.lanes.tool)
+    for tool in around:
+        tool.held.begin(began)
     try:
         decision = yield stop
     finally:
+        ended = _now()
+        for tool in around:
+            tool.held.end(ended)
         bridge.control.leave(stop)
-    return decision, (_now() - began) * 1000
+    return decision, (ended - began) * 1000
+
+
+def _list_around(tool: ActiveTool | None) -> list[ActiveTool]:
+    """The tool that runs here, and those that it runs in."""
+    tools = []
+    while tool is not None:
+        tools.append(tool)
+        tool = tool.outer
+    return tools
 
 
 def _hold_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
@@ -11,6 +12,14 @@ from holdfast.bridge import flows, open_results
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.open_results import ASYNC_STREAM, STREAM
 from holdfast.bridge.recorded_values import is_plain
+from holdfast.bridge.system_prompt import (
+    ARGUMENTS,
+    IN_MESSAGES,
+    ROLES,
+    ArgumentPrompt,
+    SystemPrompt,
+)
+from holdfast.core.call_parameters import CallParameters
 
 if TYPE_CHECKING:
     from holdfast.bridge.agent_bridge import Bridge
@@ -57,6 +66,23 @@ class _Arguments:
             del bound[self._owner]
         return bound
 
+    def has(self, name: str) -> bool:
+        """Whether a parameter has this name."""
+        return name in self._names
+
+    def describe(self) -> CallParameters | None:
+        """What it takes; None if nobody knows."""
+        if self._signature is None:
+            return None
+        kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        names = tuple(name for name in self._names if name not in (self._rest, self._owner))
+        required = tuple(
+            p.name
+            for p in self._signature.parameters.values()
+            if p.name in names and p.default is p.empty and p.kind not in kinds
+        )
+        return CallParameters(names, required, takes_more=self._rest is not None)
+
     def takes(self, name: str) -> bool:
         return self._rest is not None or name in self._names
 
@@ -99,10 +125,11 @@ class _Arguments:
 
 def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: bool) -> Any:
     arguments = _Arguments(function)
+    parameters = arguments.describe()
 
     def build_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
         named = arguments.bind(args, kwargs)
-        return ToolCall(name, named, pure=pure)
+        return ToolCall(name, named, pure=pure, parameters=parameters)
 
     expected = open_results.Expectation(function, is_model=False)
     if open_results.is_coroutine_function(function):
@@ -136,6 +163,9 @@ def wrap_model(
     bridge: Bridge, function: Callable[..., Any], name: str | None, provider: str | None
 ) -> Any:
     arguments = _Arguments(function)
+    described = arguments.describe()
+    # What it needs it has been given: only the names of what is changed can be wrong.
+    parameters = described and dataclasses.replace(described, required=())
 
     def prepare(
         args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -153,6 +183,8 @@ def wrap_model(
             model=given if isinstance(given, str) else name,
             provider=provider,
             settings=dict(settings),
+            parameters=parameters,
+            system=_find_prompt(arguments, named, messages),
         )
 
         def perform(call: ModelCall) -> Any:
@@ -221,6 +253,19 @@ def _find_messages(bridge: Bridge, named: dict[str, Any]) -> tuple[str | None, l
         if isinstance(value, tuple):
             return name, list(value)
     return None, ours if ours is not None else []
+
+
+def _find_prompt(arguments: _Arguments, named: dict[str, Any], messages: list[Any]) -> SystemPrompt:
+    """An argument that is given or has a default; else a message; else an argument there is."""
+    names = [name for name in ARGUMENTS if name in named or arguments.has(name)]
+    prompts = [ArgumentPrompt(name, arguments.defaults.get(name)) for name in names]
+    if not prompts:
+        return IN_MESSAGES
+    for prompt in prompts:
+        if named.get(prompt.name, prompt.default) is not None:
+            return prompt
+    is_message = any(isinstance(each, dict) and each.get("role") in ROLES for each in messages)
+    return IN_MESSAGES if is_message else prompts[0]
 
 
 def _join_prompt(before: Any, messages: list[Any]) -> Any:

@@ -31,9 +31,10 @@ class HoldDecision:
 
 def infer_action(data: Options) -> str:
     """What is meant when only the change is given."""
-    for name, action in (("input", "modify"), ("messages", "modify"), ("result", "skip")):
-        if name in data:
-            return action
+    if any(name in data for name in ("input", "messages", "system")):
+        return "modify"
+    if "result" in data:
+        return "skip"
     return "raise" if "exception_type" in data else "continue"
 
 
@@ -41,9 +42,12 @@ def check_fields(moment: Moment, action: str, data: Options) -> Options:
     """The fields that belong to an action; InvalidInput if one is missing or wrong."""
     fields = decision_check.check_fields(moment, action, data)
     if action == "modify":
-        fields = {"input": fields.get("input", {"messages": fields.get("messages")})}
+        given = dict(fields.get("input") or {})
+        if "messages" in fields and "input" not in fields:
+            given["messages"] = fields["messages"]
         if moment is Moment.MODEL:
-            _check_messages(fields["input"].get("messages", []))
+            _check_messages(given.get("messages", []))
+        fields = {"input": given, **({"system": fields["system"]} if "system" in fields else {})}
     return fields
 
 

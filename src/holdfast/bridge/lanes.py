@@ -42,6 +42,8 @@ class Lane:
     count: int = 0
     known_texts: set[str] = field(default_factory=set)
     """Messages of users that have an event already, and those that the debugger put in."""
+    prompts: dict[str, str] = field(default_factory=dict)
+    """System prompts that were changed, as JSON, and what each was changed to."""
 
 
 @dataclass(eq=False)
@@ -78,6 +80,32 @@ class Turn:
         return self.asked.get(tool_id, number) if tool_id is not None else number
 
 
+class HeldTime:
+    """How long something was held inside a tool. What is held at the same time counts once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._since = 0.0
+        self._seconds = 0.0
+
+    def begin(self, now: float) -> None:
+        with self._lock:
+            if not self._count:
+                self._since = now
+            self._count += 1
+
+    def end(self, now: float) -> None:
+        with self._lock:
+            self._count -= 1
+            if not self._count:
+                self._seconds += now - self._since
+
+    def seconds(self, now: float) -> float:
+        with self._lock:
+            return self._seconds + (now - self._since if self._count else 0.0)
+
+
 @dataclass(eq=False)
 class ActiveTool:
     """A tool that runs."""
@@ -94,6 +122,10 @@ class ActiveTool:
     """Which of the turn's calls of this tool it is."""
     inner: Scope | None = None
     """What it calls inside itself, without a run."""
+    outer: ActiveTool | None = None
+    """The tool that called it itself."""
+    held: HeldTime = field(default_factory=HeldTime)
+    """What was held inside it is not its own time."""
 
 
 current_scope: ContextVar[tuple[LaneTable, Scope] | None] = ContextVar(

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.recorded_values import list_texts
+from holdfast.bridge.state_snapshot import MessageRange
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint, Moment
@@ -42,7 +43,9 @@ class Loop(Protocol):
     """What control needs of the loop that it controls."""
 
     def emit(self, event: Event, /, **more: object) -> int | None: ...
-    def snapshot(self, what: str, lane: str | None = None) -> dict[str, Any]: ...
+    def snapshot(
+        self, what: str, lane: str | None = None, shown_messages: MessageRange | None = None
+    ) -> dict[str, Any]: ...
     def can_set(self, lane: str | None) -> bool: ...
     def list_lanes(self) -> list[LaneSummary]: ...
 
@@ -136,9 +139,11 @@ class Control:
         about: HeldCall,
         call: Any,
         allows: tuple[str, ...] = agent_commands.AT_MODEL,
+        wanted: str | None = None,
     ) -> Stop | HoldDecision | None:
         """Where the call waits, or what a rule has decided of it."""
-        if self.is_idle:
+        """`wanted` is the reason to hold it in any case."""
+        if wanted is None and self.is_idle:
             return None
         with self.lock:
             rule = self._find_rule(moment)
@@ -155,8 +160,8 @@ class Control:
                 reason = "pause"
             elif steps:
                 reason = "step"
-            elif first is not None:
-                reason = first
+            elif first is not None or wanted is not None:
+                reason = str(first or wanted)
             else:
                 return None
             stop = self._open_stop(reason, moment, about, allows, hit, rule=rule)
@@ -288,7 +293,7 @@ class Control:
                 ),
                 **({} if moment.lane == MAIN else {"lane": moment.lane}),
             )
-        stop = Stop(stop_id, moment.at, allows, event, tool_id)
+        stop = Stop(stop_id, moment.at, allows, event, tool_id, parameters=moment.parameters)
         self.stops[stop_id] = stop
         self.loop.emit(PAUSED(event))
         if rule is not None and reason == "rule":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdfast.bridge import system_prompt
 from holdfast.bridge.agent_calls import ModelCall
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.lanes import Lane, Turn
@@ -11,10 +12,12 @@ from holdfast.model.agent_events import (
     API_REQUEST,
     COMMAND_APPLIED,
     CONTEXT_COMPACTION,
+    CONVERSATION_EDITED,
     MAIN,
     MESSAGE_INJECTED,
     USER_INPUT,
     ApiRequest,
+    ConversationEdited,
     MessageInjected,
     UserInput,
     build_place,
@@ -32,6 +35,14 @@ def _is_same(one: Any, other: Any) -> bool:
         return False
 
 
+def _is_prompt(message: Any) -> bool:
+    return isinstance(message, dict) and message.get("role") in system_prompt.ROLES
+
+
+def _encode_prompt(prompt: Any) -> str:
+    return agent_lines.exact_key(prompt)
+
+
 class PendingCall:
     """A model call before it is made, while its messages can still be changed."""
 
@@ -39,6 +50,9 @@ class PendingCall:
         self._bridge = bridge
         self._call = call
         self._turn = turn
+        self.is_fork_point = False
+        """Whether it is the first live call of a fork."""
+        self.is_held_by_fork = False
 
     @property
     def messages(self) -> list[Any]:
@@ -46,18 +60,99 @@ class PendingCall:
         return [self._call.show(message) for message in list(self._call.messages)]
 
     def replay_changes(self) -> None:
-        """Inject what was injected when it was recorded, and the message of a fork."""
-        tape = self._bridge.tape
+        """Change what was changed when it was recorded, or what a fork wants where it begins."""
+        tape, call = self._bridge.tape, self._call
         if tape is None:
             return
         if self._turn.is_recorded:
-            for data in tape.take_injected_messages(self._call.lane):
-                self._append(data.get("role", "user"), data.get("content"), None)
+            for kind, data in tape.take_changes(call.lane):
+                if kind == MESSAGE_INJECTED:
+                    self._append(data.get("role", "user"), data.get("content"), None)
+                else:
+                    self._edit(data.get("messages"), data.get("system"))
             return
-        is_first_live = tape.fork_lane == self._call.lane
-        if is_first_live and tape.message is not None:
-            message, tape.message = tape.message, None
-            self._append(message.get("role", "user"), message.get("content"), None)
+        edits = tape.take_fork_edits(call.lane)
+        if edits is None:
+            return
+        self.is_fork_point = True
+        if edits.messages is not None or edits.system is not None:
+            if "modify" not in call.allows:
+                raise ValueError(
+                    f"the messages of {call.model or 'this model call'} cannot be edited: the way "
+                    "it is watched does not allow it"
+                )
+            self._edit(edits.messages, edits.system)
+        if edits.message is not None:
+            self._append(edits.message.get("role", "user"), edits.message.get("content"), None)
+        self.is_held_by_fork = edits.is_held
+
+    def _edit(self, messages: Any, system: Any) -> None:
+        bridge, call = self._bridge, self._call
+        event: ConversationEdited = {"before": build_place(self._turn.iteration, call.lane)}
+        if isinstance(messages, list):
+            event["messages"] = messages
+        if isinstance(system, str):
+            event["system"] = system
+        bridge.emit(CONVERSATION_EDITED(event))
+        known = self._turn.scope.lane.known_texts
+        before = {bridge.values.encode(each) for each in self.messages}
+        self.change(messages if isinstance(messages, list) else None, event.get("system"))
+        known |= {bridge.values.encode(each) for each in self.messages} - before
+
+    def change(self, messages: list[Any] | None, system: str | None) -> None:
+        """Other messages, and another system prompt, which stays in the later calls of the lane."""
+        call = self._call
+        prompt = call.system.read(call)
+        if messages is not None:
+            before = list(call.messages)
+            call.messages[:] = self._make_messages(messages)
+            self._change_run(before)
+        if system is not None:
+            call.system.write(call, system)
+        self._note_prompt(prompt)
+
+    def _make_messages(self, wanted: list[Any]) -> list[Any]:
+        """The messages as somebody wants them. Those that are as they were shown stay what they
+        are: a framework's object, or a text with a secret that was not shown."""
+        values, call = self._bridge.values, self._call
+        known = {
+            agent_lines.exact_key(self._bridge.parse(values.encode(call.show(message)))): message
+            for message in call.messages
+        }
+        keys = [(message, agent_lines.exact_key(message)) for message in wanted]
+        return [known[key] if key in known else call.make(message) for message, key in keys]
+
+    def _change_run(self, before: list[Any]) -> None:
+        """The loop goes on with what was changed, even if it sends a copy of its own messages."""
+        own, call = self._bridge.find_messages(self._call.lane), self._call
+        if own is None or own is call.messages:
+            return
+        first = len(before) - len(own)
+        if first < 0 or not _is_same(before[first:], own):
+            return
+        prefix = sum(1 for message in before[:first] if _is_prompt(call.show(message)))
+        if prefix == first:
+            is_kept = [_is_prompt(call.show(message)) for message in call.messages[:first]]
+            own[:] = call.messages[sum(is_kept) :]
+
+    def keep_prompt(self) -> None:
+        """A system prompt that was changed stays so, though the loop sends the old one again."""
+        prompts, call = self._turn.scope.lane.prompts, self._call
+        if prompts:
+            wanted = prompts.get(_encode_prompt(call.system.read(call)))
+            if wanted is not None:
+                call.system.write(call, wanted)
+
+    def _note_prompt(self, before: Any) -> None:
+        after, prompts = self._call.system.read(self._call), self._turn.scope.lane.prompts
+        if not isinstance(after, str) or after == before:
+            return
+        old, new = _encode_prompt(before), _encode_prompt(after)
+        for known, wanted in list(prompts.items()):
+            if _encode_prompt(wanted) == old:
+                prompts[known] = after
+        prompts[old] = after
+        prompts.pop(new, None)
 
     def inject(self) -> None:
         """Add what was injected by command."""

@@ -15,12 +15,14 @@ import re
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from holdfast.bridge.bridge_errors import Diverged
 from holdfast.bridge.recorded_values import NotRestorable, Values
 from holdfast.bridge.redaction import Redaction
 from holdfast.model.agent_events import (
+    CONVERSATION_EDITED,
     MAIN,
     MESSAGE_INJECTED,
     SESSION_END,
@@ -105,6 +107,19 @@ class _LaneTape:
         return [call for group in groups for call in group.calls]
 
 
+@dataclass
+class ForkEdits:
+    """What a fork changes at its first live model call."""
+
+    messages: list[Any] | None = None
+    """All messages, instead of those there are."""
+    system: str | None = None
+    """Another system prompt."""
+    message: EventData | None = None
+    """A message to add."""
+    is_held: bool = False
+
+
 class ReplayTape:
     def __init__(
         self,
@@ -119,8 +134,8 @@ class ReplayTape:
         self.fork_lane = fork_lane
         self.edits: dict[str, Any] = {}
         """Results to give instead of the recorded ones, by tool id."""
-        self.message: Any = None
-        """What is added before the first live model call of a fork."""
+        self.fork_edits: ForkEdits | None = None
+        self._has_forked = False
         self.is_whole = False
         """Whether the recording has an end: that of a killed agent just stops."""
         self.diverged: Diverged | None = None
@@ -291,16 +306,35 @@ class ReplayTape:
         """Whether that turn comes from here, with all that it asked for."""
         return self._limits is None or iteration <= self._limits.get(lane, -1)
 
-    def take_injected_messages(self, lane: str) -> list[EventData]:
-        """What the debugger had put in before the model call that comes now in this lane."""
+    @property
+    def is_edited(self) -> bool:
+        edits = self.fork_edits or ForkEdits()
+        changes = (edits.messages, edits.system, edits.message)
+        return bool(self.edits) or any(change is not None for change in changes)
+
+    def take_fork_edits(self, lane: str) -> ForkEdits | None:
+        """What is changed at the first live model call of the lane that is forked: once."""
+        with self._lock:
+            if self.fork_at is None or self._has_forked or lane != self.fork_lane:
+                return None
+            self._has_forked = True
+        return self.fork_edits or ForkEdits()
+
+    def take_changes(self, lane: str) -> list[tuple[str, EventData]]:
+        """What the debugger had changed before the model call that comes now in this lane."""
         with self._lock:
             tape = self._waiting.get(lane)
             coming = next(iter(tape.list_next()), None) if tape is not None else None
             if coming is None:
                 return []
-            taken = [event for event in coming.changes if event["type"] == MESSAGE_INJECTED]
+            kinds = (MESSAGE_INJECTED, CONVERSATION_EDITED)
+            taken = [event for event in coming.changes if event["type"] in kinds]
             coming.changes = [event for event in coming.changes if event not in taken]
-        return [self._read_body_into(event["data"], "content") for event in taken]
+        changed = {MESSAGE_INJECTED: "content", CONVERSATION_EDITED: "messages"}
+        return [
+            (event["type"], self._read_body_into(event["data"], changed[event["type"]]))
+            for event in taken
+        ]
 
     def list_variables(self, call: RecordedCall) -> list[EventData]:
         """The variables that the debugger had set before the call."""

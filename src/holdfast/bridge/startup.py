@@ -10,11 +10,12 @@ import sys
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from holdfast.bridge import begin_held, process_parent, project_file
 from holdfast.bridge.agent_bridge import Bridge
 from holdfast.bridge.begin_held import Hold
-from holdfast.bridge.replay_tape import FULL, MODEL, ReplayTape
+from holdfast.bridge.replay_tape import FULL, MODEL, ForkEdits, ReplayTape
 from holdfast.client.discovery import data_dir
 from holdfast.model.agent_events import MAIN
 from holdfast.recording import liveness
@@ -151,9 +152,26 @@ def _tape(directory: str | os.PathLike[str] | None) -> ReplayTape | None:
     fork_at = os.environ.get("HOLDFAST_FORK_AT")
     lane = os.environ.get("HOLDFAST_FORK_LANE") or MAIN
     tape = ReplayTape(home, mode, int(fork_at) if fork_at else None, lane)
-    edits = json.loads(os.environ.get("HOLDFAST_FORK_EDITS") or "{}")
-    tape.message, tape.edits = edits.get("message"), edits.get("results") or {}
+    edits = _read_edits()
+    tape.edits = edits.get("results") or {}
+    tape.fork_edits = ForkEdits(
+        messages=edits.get("messages"),
+        system=edits.get("system"),
+        message=edits.get("message"),
+        is_held=bool(edits.get("hold")),
+    )
     return tape
+
+
+def _read_edits() -> dict[str, Any]:
+    """What a fork changes: in a variable, or in the file that another names if it is long."""
+    text = os.environ.get("HOLDFAST_FORK_EDITS")
+    if not text and (path := os.environ.get("HOLDFAST_FORK_EDITS_FILE")):
+        text = Path(path).read_text(encoding="utf-8")
+    edits = json.loads(text or "{}")
+    if not isinstance(edits, dict):
+        raise ValueError(f"HOLDFAST_FORK_EDITS is an object, not {text!r:.100}")
+    return edits
 
 
 def _close_all() -> None:

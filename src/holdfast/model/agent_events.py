@@ -31,7 +31,7 @@ _RETURNED = (
     "the first and the last of these."
 )
 _USAGE = "The tokens: `inputTokens`, of which `cachedTokens` came from a cache, and `outputTokens`."
-_HELD = "How long it was held, in milliseconds."
+_HELD = "How long it, or something inside it, was held, in milliseconds."
 
 EventData = Mapping[str, Any]
 """The fields of an event as they were read from a file: nobody has checked them."""
@@ -267,6 +267,7 @@ class HeldCall(TypedDict, total=False):
     toolId: Annotated[str, "Of a tool: the id of its call."]
     input: Annotated[Body, "Of a tool: its arguments. Of a model: `messagesKept` and `messages`."]
     messageCount: Annotated[int, "Of a model: how many messages the request has."]
+    system: Annotated[Body, "Of a model: its system prompt, if that is not one of the messages."]
     error: Annotated[ErrorText, "Of a failure: the exception."]
     breakpoint: Annotated[object, "The breakpoint that it stopped at."]
     rule: Annotated[object, "The rule that holds it, with its timeout if it has one."]
@@ -289,6 +290,7 @@ class Resumed(TypedDict):
     action: Annotated[str, "The action that was decided, `deny` (by a rule) or `withdrawn`."]
     by: Annotated[str, "Who decided it; `rule-1` if nobody did, and the rule had a timeout."]
     input: NotRequired[Annotated[Body, "Of `modify`: the arguments that were changed."]]
+    system: NotRequired[Annotated[str, "Of `modify`: the new system prompt."]]
     result: NotRequired[Annotated[Body, "Of `skip`: the result that was given."]]
     exception_type: NotRequired[Annotated[str, "Of `raise`: the class of the exception."]]
     exception_message: NotRequired[Annotated[str, "Of `raise`: the message of the exception."]]

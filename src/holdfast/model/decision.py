@@ -166,8 +166,9 @@ _MODIFY_MODEL_CALL = Action(
     (
         Field("input", Shape.OBJECT, "The changed input.", wrapped="modified_input"),
         Field("messages", Shape.LIST, "The messages alone, instead of the whole input."),
+        Field("system", Shape.TEXT, "The system prompt alone, wherever the call has it."),
     ),
-    needs=("input", "messages"),
+    needs=("input", "messages", "system"),
 )
 _MODIFY_TOOL_CALL = Action(
     "modify",

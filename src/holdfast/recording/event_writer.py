@@ -17,6 +17,7 @@ from pathlib import Path
 
 from holdfast.model.agent_events import EVENTS_LOST
 from holdfast.recording import wakeup_fifo
+from holdfast.recording.failure_log import FailureLog
 from holdfast.recording.regular_files import open_regular
 from holdfast.wire import agent_lines
 
@@ -28,8 +29,11 @@ _BLOCK = 64 * 1024
 class EventWriter:
     """The events of one session, written by this process alone."""
 
-    def __init__(self, path: Path, session_id: str, server_bell: Path) -> None:
+    def __init__(
+        self, path: Path, session_id: str, server_bell: Path, failures: FailureLog | None = None
+    ) -> None:
         self.session_id = session_id
+        self._failures = failures or FailureLog(session_id)
         self.lost = 0
         self._path = path
         self._lock = threading.Lock()
@@ -48,35 +52,40 @@ class EventWriter:
             if self._handle < 0:
                 return None
             moment = time.time()
+            events = [(kind, data)]
+            if self.lost:
+                # Both or none: on a full disk there may be room for this one only, again and again.
+                lost = agent_lines.encode_fields({"count": self.lost})
+                events.insert(0, (EVENTS_LOST, lost))
             try:
-                if self.lost:
-                    lost = agent_lines.encode_fields({"count": self.lost})
-                    self._write(EVENTS_LOST, moment, lost)
-                    self.lost = 0
-                self._write(kind, moment, data)
+                self._write(events, moment)
             except OSError as problem:
-                if not self.lost:
-                    logger.warning("events of %s cannot be written: %s", self.session_id, problem)
+                self._failures.report("events", problem)
                 self.lost += 1
                 return None
+            self.lost = 0
             return self.last_seq
 
-    def _write(self, kind: str, moment: float, data: str) -> None:
-        seq = self.last_seq + 1
-        line = agent_lines.encode_event(seq, kind, moment, self.session_id, data)
-        if len(line) > agent_lines.MAX_LINE_BYTES:
-            raise OSError(f"a line of {len(line)} bytes is too long")
+    def _write(self, events: list[tuple[str, str]], moment: float) -> None:
+        """All of them, in one write."""
+        line = b""
+        for number, (kind, data) in enumerate(events, self.last_seq + 1):
+            one = agent_lines.encode_event(number, kind, moment, self.session_id, data)
+            if len(one) > agent_lines.MAX_LINE_BYTES:
+                raise OSError(f"a line of {len(one)} bytes is too long")
+            line = line + one if line else one
         count = os.write(self._handle, line)
         if count != len(line):
             self._take_back(count)
             raise OSError("no room for the whole of it")
-        self.last_seq = seq
         self._bell.ring()
-        for listener in self._listeners:
-            try:
-                listener(seq, kind, moment, data)
-            except Exception:  # somebody else's telemetry is no reason for an agent to stop
-                logger.exception("a listener to events failed")
+        for kind, data in events:
+            self.last_seq += 1
+            for listener in self._listeners:
+                try:
+                    listener(self.last_seq, kind, moment, data)
+                except Exception:  # somebody else's telemetry is no reason for an agent to stop
+                    logger.exception("a listener to events failed")
 
     def _take_back(self, count: int) -> None:
         """Half a line is no line."""

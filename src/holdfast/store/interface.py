@@ -13,10 +13,12 @@ Rules for every engine:
 * Methods that return a `PendingWrite` have accepted the write, in order, when they return. Awaiting
   it returns when the write is committed, or raises `StoreProblem`. What cannot be stored at all is
   refused at the call.
-* The methods that write and return None are called for every call and event. They queue, and do
-  no IO. What they queue is read back at once and committed soon, in order; a crash may lose what
-  was queued in the last moments. When an engine cannot keep up, `has_room` says so. When it cannot
-  write, it keeps what was queued, tries again, and adds a warning.
+* The methods that write and return None are called for every call and event, so they wait for no
+  commit. What they queue is read back at once and committed soon, in order. Those of `CallLog` and
+  `Contents` return when what they were given survives the end of this process, and raise
+  `StoreProblem` if it cannot; then they have done nothing. Events that were queued in the last
+  moments may be lost when the process is killed. When an engine cannot keep up, `has_room` says so.
+  When it cannot commit, it keeps what was queued, tries again, and adds a warning.
 """
 
 from __future__ import annotations

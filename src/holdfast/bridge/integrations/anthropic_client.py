@@ -36,7 +36,7 @@ class AnthropicDialect:
 
     def with_messages(self, url: str, body: dict[str, Any], messages: list[Any]) -> dict[str, Any]:
         changed = {name: value for name, value in body.items() if name != "system"}
-        if "system" in body and messages and messages[0].get("role") == "system":
+        if messages and messages[0].get("role") == "system":
             changed["system"] = messages[0]["content"]
             messages = messages[1:]
         return {**changed, "messages": messages}

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
+    InstructionPart,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -17,7 +18,7 @@ from pydantic_ai.messages import (
     ToolCallPart,
     UserPromptPart,
 )
-from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import ToolDefinition
 
@@ -26,6 +27,7 @@ from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.answer_summary import AnswerSummary, build_usage, drop_empty
 from holdfast.bridge.integrations._agent_runs import name_lane, open_run
 from holdfast.bridge.integrations._message_history import Histories, is_unchanged, reuse_messages
+from holdfast.core.call_parameters import read_schema
 
 _MESSAGE: TypeAdapter[ModelMessage] = TypeAdapter(ModelMessage)
 # Made anew for every run, or of no interest to a model.
@@ -52,6 +54,7 @@ class HoldfastCapability(AbstractCapability[Any]):
         settings = cast("dict[str, Any]", dict(request_context.model_settings or {}))
         parameters = request_context.model_request_parameters
         tools = [tool.name for tool in [*parameters.function_tools, *parameters.output_tools]]
+        prompt = _Prompt()
         call = ModelCall(
             messages=list(given),
             model=request_context.model.model_name,
@@ -63,6 +66,7 @@ class HoldfastCapability(AbstractCapability[Any]):
             describe=describe,
             dump=lambda response: _MESSAGE.dump_python(response, mode="json"),
             load=_load,
+            system=prompt,
         )
 
         async def send(call: ModelCall) -> ModelResponse:
@@ -71,6 +75,7 @@ class HoldfastCapability(AbstractCapability[Any]):
                 request_context,
                 messages=list(call.messages),
                 model_settings=wanted or request_context.model_settings,
+                model_request_parameters=prompt.put_into(parameters),
             )
             return await handler(changed)
 
@@ -110,7 +115,53 @@ class HoldfastCapability(AbstractCapability[Any]):
             return await handler(args if given == asked else _validate(ctx, call, given))
 
         held = ToolCall(call.tool_name, asked, id=call.tool_call_id, lane=name_lane(self._lane))
+        held.parameters = read_schema(tool_def.parameters_json_schema)
         return await self._dbg.acall_tool(held, run)
+
+
+class _Prompt:
+    """A part of a message, or else the instructions, which the request has beside its messages."""
+
+    def __init__(self) -> None:
+        self._written: str | None = None
+
+    def read(self, call: ModelCall) -> Any:
+        part = self._find_part(call)
+        if part is not None:
+            return call.messages[part[0]].parts[part[1]].content
+        requests = [each for each in call.messages if isinstance(each, ModelRequest)]
+        return next((each.instructions for each in reversed(requests) if each.instructions), None)
+
+    def write(self, call: ModelCall, text: str) -> None:
+        part = self._find_part(call)
+        if part is not None:
+            message, at = call.messages[part[0]], part[1]
+            parts = list(message.parts)
+            parts[at] = replace(parts[at], content=text)
+            call.messages[part[0]] = replace(message, parts=parts)
+            return
+        has_any = False
+        for at, message in enumerate(call.messages):
+            if isinstance(message, ModelRequest) and message.instructions:
+                call.messages[at] = replace(message, instructions=text)
+                has_any = True
+        if has_any:
+            self._written = text
+        else:
+            call.messages.insert(0, make({"role": "system", "content": text}))
+
+    def _find_part(self, call: ModelCall) -> tuple[int, int] | None:
+        for number, message in enumerate(call.messages):
+            for at, part in enumerate(message.parts):
+                if isinstance(part, SystemPromptPart):
+                    return number, at
+        return None
+
+    def put_into(self, parameters: ModelRequestParameters) -> ModelRequestParameters:
+        """Newer versions send what stands here, and not what the messages say."""
+        if self._written is None or getattr(parameters, "instruction_parts", None) is None:
+            return parameters
+        return replace(parameters, instruction_parts=[InstructionPart(content=self._written)])
 
 
 def _name(ctx: RunContext[Any]) -> str | None:

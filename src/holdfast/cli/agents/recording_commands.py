@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.agents import agent_rerun
+from holdfast.cli.agents import agent_rerun, fork_editor
 from holdfast.cli.agents.agent_rerun import ForkEdits, Message, RerunReport
 from holdfast.cli.agents.recording_file import Recording, open_recording
 from holdfast.cli.agents.watch_command import (
@@ -25,6 +26,7 @@ from holdfast.cli.agents.watch_command import (
 from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.model.agent_events import MAIN, RecordedEvent
 from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.recording_state import RecordedStop
 from holdfast.recording.regular_files import open_regular
 from holdfast.wire import agent_lines
 
@@ -106,6 +108,22 @@ def fork(
     lane: Annotated[
         str, typer.Option("--lane", help="Whose iterations are counted.", metavar="NAME")
     ] = MAIN,
+    edit: Annotated[
+        bool,
+        typer.Option(
+            "--edit",
+            help="Hold it before its first live model call: edit its conversation, then go on.",
+        ),
+    ] = False,
+    system: Annotated[
+        str | None, typer.Option("--system", help="Another system prompt from there on.")
+    ] = None,
+    messages: Annotated[
+        str | None,
+        typer.Option(
+            "--messages", metavar="FILE", help="Other messages there: a JSON list; - for stdin."
+        ),
+    ] = None,
     mode: Annotated[
         Live, typer.Option(help="full: the tools of the recorded part do not run. model: they do.")
     ] = Live.full,
@@ -127,6 +145,18 @@ def fork(
     edits: ForkEdits = {}
     if message is not None:
         edits["message"] = _parse_message(message)
+    if messages is not None:
+        edits["messages"] = fork_editor.read_messages(messages)
+    if system is not None:
+        edits["system"] = system
+    if edit:
+        edits["hold"] = True
+    if edits and not any(call.kind == "model" for call in tape.calls):
+        complain(
+            f"{home.id} has no model calls that Holdfast sees, so its conversation cannot be "
+            "edited.",
+            "Its tools can be: --result TOOL_ID=JSON.",
+        )
     if results:
         edits["results"] = _parse_results(results, tape, at, lane)
     if tools := tape.side_effects():
@@ -137,9 +167,21 @@ def fork(
         text = f"Warning: the fork begins inside {', '.join(tools)}, which runs again up to there."
         complaints.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
     again = agent_rerun.Rerun(home, mode.value, at, lane, edits)
-    report = agent_rerun.run_again(again, command or [], as_json)
+    report = agent_rerun.run_again(
+        again, command or [], as_json, functools.partial(_edit, as_json) if edit else None
+    )
     _print_report(report, as_json)
-    raise typer.Exit(report["exitCode"] if report["outcome"] == "forked" else 1)
+    is_done = report["outcome"] == "forked" and report["message"] is None
+    raise typer.Exit(report["exitCode"] if is_done else 1)
+
+
+def _edit(as_json: bool, home: SessionDirectory, stop: RecordedStop) -> None:
+    """A person edits it now; a program is told what it can do."""
+    if fork_editor.can_edit() and not as_json:
+        fork_editor.edit_held(home, stop)
+    else:
+        text = fork_editor.describe_hold(home, stop)
+        complaints.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
 
 # -- showing ------------------------------------------------------------------------------------
@@ -264,7 +306,19 @@ def _print_report(report: RerunReport, as_json: bool) -> None:
         case "same":
             text = f"The same as {old}: {_count(report)}, no difference. Recorded as {new}."
         case "forked":
-            text = f"Forked from {old} at {report['forkAt']}, {_count(report)}. Recorded as {new}."
+            changed = ", edited" if report["edited"] else ""
+            text = (
+                f"Forked from {old} at {report['forkAt']}{changed}, {_count(report)}. "
+                f"Recorded as {new}."
+            )
+            if report["message"] is not None:
+                complaints.print(
+                    f"Nothing was edited: {report['message']}.",
+                    style="red",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
         case "incomplete":
             text = (
                 f"The same as {old}, as far as that goes: it has no end. {report['message']}. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 from rich.table import Column, Table
@@ -20,6 +20,16 @@ from holdfast.wire.agent_lines import parse_timestamp
 
 if TYPE_CHECKING:
     from typing_extensions import Required  # in `typing` from Python 3.11 on
+
+
+_ORIGIN: tuple[Literal["parent", "replayOf", "forkAt", "forkLane", "edited", "startedBy"], ...] = (
+    "parent",
+    "replayOf",
+    "forkAt",
+    "forkLane",
+    "edited",
+    "startedBy",
+)
 
 
 class SessionRow(TypedDict, total=False):
@@ -39,6 +49,13 @@ class SessionRow(TypedDict, total=False):
     """What its model calls cost; null if it was given no prices."""
     reason: str
     """How it ended."""
+    parent: str
+    """The session that it was forked from, or whose process started its process."""
+    replayOf: str
+    forkAt: int
+    forkLane: str
+    edited: bool
+    startedBy: str
 
 
 def sessions(
@@ -69,23 +86,27 @@ def sessions(
         return
     ids = Column("id", no_wrap=True, min_width=max(len(row["id"]) for row in rows) + 2)
     has_costs = any(row["cost"] is not None for row in rows)
+    origins = [_format_origin(row) for row in rows]
     table = Table(ids, "name", "state", box=None, padding=(0, 2, 0, 0))
     for column in (*(["cost"] if has_costs else []), "pid", "started"):
         table.add_column(column)
     table.add_column("cwd", overflow="fold")
-    for row in rows:
+    if any(origins):
+        table.add_column("from", overflow="fold")
+    for row, origin in zip(rows, origins, strict=True):
         name = f"{row['id']} *" if row["current"] else row["id"]
         started = _format_time(row["startTime"])
         cost = "" if row["cost"] is None else format_cost(row["cost"])
         costs = [cost] if has_costs else []
         cells = [row["name"], _format_state(row), *costs, row["pid"], started, row["cwd"]]
+        cells += [origin] if any(origins) else []
         table.add_row(name, *(str("" if cell is None else cell) for cell in cells))
     print_table(table)
 
 
 def _build_row(home: SessionDirectory, scan: RecordingScan, is_current: bool) -> SessionRow:
     began = scan.about.get("startTime")
-    fields = ("stop", "reason", "at", "name", "iteration", "lane")
+    fields = ("stop", "reason", "at", "name", "iteration")
     stops = scan.recorded.stops.values()
     usage = read_usage(home.events)
     row: SessionRow = {
@@ -96,14 +117,30 @@ def _build_row(home: SessionDirectory, scan: RecordingScan, is_current: bool) ->
         "startTime": began if isinstance(began, str) else None,
         "state": scan.state.value,
         "iteration": scan.recorded.iteration,
-        "held": [{name: stop.data[name] for name in fields if name in stop.data} for stop in stops],
+        "held": [
+            {**{name: stop.data.get(name) for name in fields}, "lane": stop.lane} for stop in stops
+        ],
         "current": is_current,
         "tokens": usage.tokens,
         "cost": usage.cost,
     }
     if scan.reason is not None:
         row["reason"] = scan.reason
+    for name in _ORIGIN:
+        if (value := scan.about.get(name)) is not None:
+            row[name] = value
     return row
+
+
+def _format_origin(row: SessionRow) -> str:
+    """`fork of debug_… at 2 of research, edited`"""
+    if "forkAt" in row:
+        lane = f" of {row['forkLane']}" if "forkLane" in row else ""
+        edited = ", edited" if row.get("edited") else ""
+        return f"fork of {row.get('replayOf')} at {row['forkAt']}{lane}{edited}"
+    if "replayOf" in row:
+        return f"replay of {row['replayOf']}"
+    return f"started by {row['parent']}" if "parent" in row else ""
 
 
 def _format_state(row: SessionRow) -> str:
