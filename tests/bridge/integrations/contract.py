@@ -208,6 +208,20 @@ class FakedResults(Contract):
         assert outside.sent == []
 
 
+class CheckedInputs(Contract):
+    def test_an_input_that_does_not_fit_is_refused_and_it_stays_held(
+        self, agent: Loop, session: SteeredSession, outside: Outside
+    ) -> None:
+        session.break_on_tool("send")
+        ran = self.started(agent)
+        stop = session.held()
+        with pytest.raises(AssertionError, match="send has no parameter 'txt'"):
+            session.resume(stop, "modify", input={"txt": "no"})
+        session.resume(stop, "modify", input={"text": "no"})
+        assert self.said(ran) == "sent no to ann | go"
+        assert outside.sent == [("ann", "no")]
+
+
 class ModelContract(Contract):
     def test_what_the_model_is_asked_and_says_is_recorded(
         self, agent: Loop, session: SteeredSession
@@ -334,5 +348,7 @@ class AsyncContract(Contract):
         assert self.said(ran) == DONE
 
 
-class Everything(ToolContract, Cancelling, FakedResults, ModelContract, ReplayContract):
+class Everything(
+    ToolContract, Cancelling, FakedResults, CheckedInputs, ModelContract, ReplayContract
+):
     """A framework in which all of it can be done."""
