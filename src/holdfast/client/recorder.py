@@ -77,7 +77,7 @@ class Recorder:
         self.sent = SentValues()
         self.functions = FunctionRegistry()
         self.forecast = ResultForecast()
-        self.targets = TargetWatch(self)
+        self.targets = TargetWatch(self.snapshots, settings.capture_target)
         self.session_id: str | None = None
         self.leased_calls: LeasedCalls | None = None  # in leased mode, once a lease is granted
         self._create_leased_calls = create_leased_calls
@@ -91,6 +91,7 @@ class Recorder:
         placeholders = uses_placeholders(settings)
         self.settings = settings
         self.connection.timeout = settings.request_timeout
+        self.targets.capture = settings.capture_target
         self.snapshots.change_limits(settings.max_value_bytes, placeholders)
         if self.leased_calls is not None:
             self.leased_calls.forget_known()

@@ -11,11 +11,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from holdfast.client.snapshots import Snapshot, build_uncaptured, is_definition
+from holdfast.client.snapshots import Snapshot, Snapshots, build_uncaptured, is_definition
 
 if TYPE_CHECKING:  # the switch has a recorder, which has this
     from holdfast.client.invocation import Invocation
-    from holdfast.client.recorder import Recorder
 
 _SMALL_BYTES = 16 << 10  # a target that takes no more is compared for every call,
 _QUICK_NS = 2_000_000  # and one for which comparing takes no longer
@@ -27,20 +26,21 @@ _spent = time.thread_time_ns  # other threads and processes do not make a target
 
 
 class TargetWatch:
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, snapshots: Snapshots, capture: bool | str) -> None:
+        self._snapshots = snapshots
+        self.capture = capture  # as configured
 
     def take_first(self, target: Any, capture: bool | str | None, lenient: bool | None) -> Snapshot:
         """An object that is wrapped, or a function that is called for the first time."""
         if not self.is_captured(capture) and not is_definition(target):
             return build_uncaptured(target, None)
         began = _spent()
-        snapshot = self._recorder.snapshots.take(target, lenient=lenient)
+        snapshot = self._snapshots.take(target, lenient=lenient)
         _plan_comparison(snapshot, began, True)
         return snapshot
 
     def is_captured(self, capture: bool | str | None) -> bool | str:
-        return self._recorder.settings.capture_target if capture is None else capture
+        return self.capture if capture is None else capture
 
     def take(self, invocation: Invocation) -> tuple[Snapshot, int | None]:
         """The target before the call, and its age if it was not compared for this call."""
@@ -50,10 +50,10 @@ class TargetWatch:
             return build_uncaptured(target, before), None
         if before is not None and before.compare_at and capture != "always":
             now = _now()
-            if now < before.compare_at and self._recorder.snapshots.fits_limit(before):
+            if now < before.compare_at and self._snapshots.fits_limit(before):
                 return before, max(0, now - before.compared_at)
         began = _spent()
-        snapshot = self._recorder.snapshots.take_current(before, target, invocation.lenient)
+        snapshot = self._snapshots.take_current(before, target, invocation.lenient)
         _plan_comparison(snapshot, began, snapshot is not before)
         return snapshot, None
 
@@ -63,7 +63,7 @@ class TargetWatch:
             return None
         owed = max(0, before.compare_at - before.compared_at)  # for the comparison before the call
         began = _spent()
-        after = self._recorder.snapshots.retake(before, invocation.target)
+        after = self._snapshots.retake(before, invocation.target)
         _plan_comparison(before if after is None else after, began, after is not None, owed)
         return after
 
