@@ -476,6 +476,8 @@ def _fail_model(
 def _hold(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[HoldDecision, float]]:
     """Wait at a stop: the decision, and the milliseconds until it came."""
     began = _now()
+    if "rule" in stop.about:
+        bridge.announce_rule_hold(stop)
     around = _list_around(bridge.lanes.tool)
     for tool in around:
         tool.held.begin(began)
