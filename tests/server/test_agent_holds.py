@@ -286,6 +286,14 @@ def test_a_command_is_answered_with_what_became_of_it(looper: AgentView) -> None
     assert looper.command("resume")["note"] == "nothing is held"
 
 
+def test_an_input_that_does_not_fit_leaves_the_hold_open(looper: AgentView, held: Any) -> None:
+    error = looper.decide(held, "modify", expect=400, input={"numbr": 3})
+    assert "double has no parameter 'numbr' (did you mean 'number'?)" in error["error"]["message"]
+    assert looper.server.get(f"/api/holds/{held['hold_id']}")["open"] is True
+    looper.decide(held, "modify", input={"number": 3})
+    assert looper.agent.read_reply() == "it is 6"
+
+
 def test_the_rules_of_its_project_are_shown_and_the_one_that_holds(
     server: Server, tmp_path: Path
 ) -> None:

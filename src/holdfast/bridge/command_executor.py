@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.bridge import hold_decision
+from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.loop_control import Control, Injection, Setting
 from holdfast.bridge.state_snapshot import MessageRange
@@ -221,6 +222,8 @@ class CommandExecutor:
                 allowed = ", ".join(stop.allows)
                 raise ValueError(f"{stop.id} does not allow {action}; it allows {allowed}")
         fields = hold_decision.check_fields(Moment(held[0].at), action, data)
+        if action == "modify":
+            _check_input(held[0], fields.get("input") or {})
         decision = HoldDecision("continue" if action == "step" else action, by, fields)
 
         def release() -> None:
@@ -358,6 +361,18 @@ class CommandExecutor:
         if self._control.rules:
             data["rules"] = [rule.to_json() for rule in self._control.rules]
         self._respond(command, data=data)
+
+
+def _check_input(stop: Stop, changes: Mapping[str, Any]) -> None:
+    """Whether the call that is held can be made with these changes; the hold stays if not."""
+    if stop.parameters is None:
+        return
+    what = str(stop.about.get("name") or f"the {stop.at}")
+    if stop.at == rules.MODEL:
+        stop.parameters.check(what, ("messages",), changes)
+        return
+    given = stop.about.get("input")
+    stop.parameters.check(what, given if isinstance(given, Mapping) else (), changes)
 
 
 def _parse_range(command: Command, what: str) -> MessageRange | None:

@@ -293,7 +293,7 @@ class Control:
                 ),
                 **({} if moment.lane == MAIN else {"lane": moment.lane}),
             )
-        stop = Stop(stop_id, moment.at, allows, event, tool_id)
+        stop = Stop(stop_id, moment.at, allows, event, tool_id, parameters=moment.parameters)
         self.stops[stop_id] = stop
         self.loop.emit(PAUSED(event))
         if rule is not None and reason == "rule":
