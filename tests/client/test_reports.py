@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextlib
+import copy
+import functools
 import logging
+import math
 import operator
 import os
 import re
@@ -475,6 +478,63 @@ def test_a_modified_call_fails_as_if_it_had_been_made_so(app: Application) -> No
 
     seen = app.run_and_decide(work, "modify", modified_args=[{"value": "milk"}])
     assert seen.error == plain.error
+
+
+class Stubborn:
+    """Refuses to do anything that Python could ask of it."""
+
+
+def _refuse_special(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise PermissionError(name)
+
+    return method
+
+
+_REFUSED = """repr str format bytes bool lt le gt ge len length_hint getitem setitem delitem iter
+next reversed contains call enter exit neg abs invert int float complex index round trunc floor
+ceil add radd iadd sub pow matmul divmod hash dir copy deepcopy fspath aenter aexit await"""
+for _name in _REFUSED.split():
+    setattr(Stubborn, f"__{_name}__", _refuse_special(_name))
+
+
+async def enter_async(thing: Any) -> None:
+    async with thing:
+        pass
+
+
+async def await_it(thing: Any) -> Any:
+    return await thing
+
+
+def enter(thing: Any) -> None:
+    with thing:
+        pass
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        *(repr, str, format, bytes, bool, len, iter, next, reversed, abs, int, float, complex),
+        *(operator.index, operator.length_hint, operator.neg, operator.invert, round, hash, dir),
+        *(math.trunc, math.floor, math.ceil, copy.copy, copy.deepcopy, os.fspath, enter),
+        *(enter_async, await_it, lambda thing: thing(), lambda thing: thing[1]),
+        *(lambda thing: 1 in thing, lambda thing: operator.setitem(thing, 1, 2)),
+        *(
+            lambda thing: operator.delitem(thing, 1),
+            lambda thing: functools.reduce(operator.iadd, [thing, 1]),
+        ),
+        *(lambda thing: thing + 1, lambda thing: 1 + thing, lambda thing: thing - 1),
+        *(lambda thing: thing**2, lambda thing: thing @ 1, lambda thing: divmod(thing, 1)),
+        *(lambda thing: thing < 1, lambda thing: thing <= 1, lambda thing: thing > 1),
+    ],
+)
+def test_no_special_method_leaves_a_frame_in_a_traceback(
+    app: Application, work: Callable[[Any], Any]
+) -> None:
+    app.restart(on_unpicklable="placeholder")
+    seen = compare(work, Stubborn)
+    assert seen.error["type"] == "PermissionError"
 
 
 # -- logs ------------------------------------------------------------------------------------------
