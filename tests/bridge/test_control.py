@@ -277,6 +277,47 @@ def test_an_input_can_be_changed(dbg: Bridge) -> None:
     assert begun["decision"]["by"] == "me"
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"pth": "x"}, "write has no parameter 'pth' (did you mean 'path'?)"),
+        ({"mode": "w"}, "write takes path, text (optional)"),
+        ("safe.txt", "an object is expected"),
+    ],
+)
+def test_an_input_that_does_not_fit_is_refused_and_it_stays_held(
+    dbg: Bridge, changes: Any, said: str
+) -> None:
+    loop, running = held_at_tool(dbg)
+    refused = loop.wait_for_rejection(loop.send("resume", action="modify", input=changes))
+    assert said in refused["message"]
+    assert (len(dbg.control.stops), loop.done) == (1, [])
+    loop.resume(action="modify", input={"text": "hello"})
+    running.result(30)
+    assert loop.done == [("0.txt", "hello")]
+
+
+def test_a_setting_that_a_model_does_not_take_is_refused(dbg: Bridge) -> None:
+    loop = AgentLoop(dbg, [])
+    loop.breakpoint(on="model")
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
+    refused = loop.wait_for_rejection(loop.send("resume", action="modify", input={"modle": "x"}))
+    assert "scripted has no parameter 'modle' (did you mean 'model'?)" in refused["message"]
+    loop.resume(action="modify", input={"messages": [{"role": "user", "content": "x"}]})
+    running.result(30)
+    assert loop.seen == [[{"role": "user", "content": "x"}]]
+
+
+def test_a_tool_that_takes_anything_takes_any_input(dbg: Bridge) -> None:
+    tool = dbg.tool(lambda **rest: rest, name="any")
+    files(dbg).breakpoint(on="tool", name="any")
+    running = run_in_thread(lambda: tool(a=1))
+    files(dbg).wait_for_stop()
+    files(dbg).resume(action="modify", input={"b": 2})
+    assert running.result(30) == {"a": 1, "b": 2}
+
+
 def test_a_result_can_be_supplied(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
     loop.resume(result={"ok": True})
@@ -631,6 +672,14 @@ def test_the_state_can_be_inspected_at_any_time(dbg: Bridge) -> None:
     assert shown["workingSet"] == []
     assert shown["variables"] == {"depth": 1}
     assert "messages" not in loop.ask("inspect", what="tools")["data"]
+    whole = loop.ask("inspect", what="messages")["data"]["messages"]
+    assert (whole["first"], whole["items"]) == (0, loop.messages)
+    last = loop.ask("inspect", what="all", first=-1)["data"]["messages"]
+    assert (last["first"], last["items"]) == (1, loop.messages[1:])
+    one = loop.ask("inspect", what="messages", first=0, count=1)["data"]["messages"]
+    assert one["items"] == loop.messages[:1]
+    assert loop.wait_for_rejection(loop.send("inspect", what="messages", first="x"))
+    assert loop.wait_for_rejection(loop.send("inspect", what="messages", count=-1))
     assert loop.wait_for_rejection(loop.send("inspect", what="everything"))
     loop.resume()
     running.result(30)

@@ -519,7 +519,12 @@ class Bridge:
 
     # -- what can be seen ------------------------------------------------------------------------
 
-    def snapshot(self, what: str = "all", lane: str | None = None) -> dict[str, Any]:
+    def snapshot(
+        self,
+        what: str = "all",
+        lane: str | None = None,
+        shown_messages: state_snapshot.MessageRange | None = None,
+    ) -> dict[str, Any]:
         """Of a lane; without one, of the lane that is held, or else runs."""
         shown = lane or self._choose_lane()
         run = next(iter(self._list_runs(shown)), None)
@@ -534,7 +539,7 @@ class Bridge:
         }
         messages = self._list_messages(shown, run)
         if what in ("messages", "all"):
-            snapshot["messages"] = state_snapshot.summarize_messages(messages)
+            snapshot["messages"] = state_snapshot.summarize_messages(messages, shown_messages)
         if what in ("context", "all"):
             size = sum(len(self.values.encode(message)) for message in messages)
             limit, summary = (None, None) if run is None else (run.max_tokens, run.summary)

@@ -84,6 +84,7 @@ def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
             rule_actions=_list_rule_actions(
                 entry, is_live=decision is None and not (entry and bridge.plays(entry))
             ),
+            parameters=call.parameters,
         )
         about: HeldCall = {"name": call.name, "toolId": tool_id, "input": requested}
         stop = control.stop_at_tool(moment, about, tool_id, call.allows)
@@ -303,6 +304,7 @@ def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
             *(call.settings, encode_lazily(call.settings)),
             lane=call.lane,
             rule_actions=_list_rule_actions(entry, is_live=False),
+            parameters=call.parameters,
         )
         reason = "fork" if pending.is_held_by_fork else None
         stop = control.stop_at_model(moment, about, pending, call.allows, reason)

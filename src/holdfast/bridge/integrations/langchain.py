@@ -23,6 +23,7 @@ from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.integrations import _langchain_messages
 from holdfast.bridge.integrations._message_history import Histories, is_unchanged, reuse_messages
+from holdfast.core.call_parameters import read_schema
 
 
 class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -94,7 +95,9 @@ async def acall_tool(
 
 def _tool_call(request: ToolCallRequest, lane: str | None) -> ToolCall:
     asked = request.tool_call
-    return ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=lane or "")
+    call = ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=lane or "")
+    call.parameters = read_schema({"properties": getattr(request.tool, "args", None)})
+    return call
 
 
 def _replace_input(request: ToolCallRequest, given: dict[str, Any]) -> ToolCallRequest:

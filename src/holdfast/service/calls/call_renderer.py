@@ -232,7 +232,7 @@ def build_breakpoint(armed: ArmedBreakpoint, functions: Sequence[Function]) -> C
         matches=advice.matches,
         suggestions=advice.suggestions or UNSET,
         warnings=advice.warnings or UNSET,
-        condition_errors=build_condition_errors(armed.condition_errors) or UNSET,
+        condition_errors=build_condition_errors(armed.list_condition_errors()) or UNSET,
     )
 
 
