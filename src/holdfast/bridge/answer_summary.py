@@ -142,6 +142,8 @@ def _usage(usage: Any) -> TokenUsage:
             if _is_count(count):
                 counts[name] = count
                 break
+    if isinstance(usage, Mapping) and len(usage) == len(counts):
+        return cast(TokenUsage, counts)  # it says nothing else
     cached = _cached_tokens(usage)
     if cached:
         counts["cachedTokens"] = cached
