@@ -537,6 +537,58 @@ def test_no_special_method_leaves_a_frame_in_a_traceback(
     assert seen.error["type"] == "PermissionError"
 
 
+def replace_sale(item: str) -> int:
+    try:
+        return DOORS[item]
+    except KeyError:
+        raise LookupError(item)  # noqa: B904 - the implicit chain is what is tested
+
+
+def sell_while_handling(sell: Any) -> Any:
+    try:
+        [].pop()
+    except IndexError:
+        return sell("milk")
+
+
+def test_a_replacement_that_fails_has_its_own_chain(app: Application) -> None:
+    def sell(item: str) -> int:
+        return 3
+
+    with_debug(replace_sale)  # which registers it
+    app.break_on("sell", action={"action": "replace", "function_name": "replace_sale"})
+    plain = observe(sell_while_handling, replace_sale)
+    assert observe(sell_while_handling, with_debug(sell)) == plain
+
+
+def test_a_skipped_exception_leaves_nothing_behind(app: Application) -> None:
+    action = {"action": "skip", "fake_result": {"value": 3}}
+    app.break_on("Shop.take", when="exception", action=action)
+    assert observe(take_while_handling, with_debug(Shop())) == Observation("3")
+
+
+@pytest.mark.parametrize("mode", ["strict", "leased"])
+@pytest.mark.parametrize("when", ["before", "exception"])
+def test_a_decided_exception_of_a_coroutine_has_the_applications_frames_alone(
+    app: Application, when: str, mode: str
+) -> None:
+    app.restart(mode=mode)
+    action = {"action": "raise", "exception_type": "OSError", "exception_message": "decided"}
+    app.break_on("Shop.deliver", when=when, action=action)
+    seen = observe(fail_in_await, with_debug(Shop()))
+    files = {file for file, _, _ in seen.error["traceback"]}
+    assert not [file for file in files if "holdfast" in os.path.dirname(file).split(os.sep)]
+    assert seen.error["text"] == "decided"
+    assert seen.error["context"]["type"] == "KeyError"
+
+
+async def fail_in_await(shop: Any) -> None:
+    try:
+        DOORS["front"]
+    except KeyError:
+        await shop.deliver("milk")
+
+
 # -- logs ------------------------------------------------------------------------------------------
 
 

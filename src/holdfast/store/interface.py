@@ -151,17 +151,19 @@ class Contents(Protocol):
     """Values by content: a content id is the SHA-256 of the value's bytes, in hex."""
 
     def put(self, cid: str, data: bytes, preview: Preview) -> None:
-        """Queue a value. It is committed no later than the calls that are queued after it."""
+        """Queue a value. It is committed no later than the calls that are queued after it, and
+        replaces bytes under its id that are damaged."""
         ...
 
     async def data(self, cid: str) -> bytes | None:
-        """The bytes of a value; None if it is not stored."""
+        """The bytes of a value; None if it is not stored. `ContentDamaged`: it was, otherwise."""
         ...
 
     async def previews(self, cids: Iterable[str], *, exact: bool = False) -> dict[str, Preview]:
         """The previews of those of these values that are stored.
 
-        A value that was read lately may have been deleted since; `exact` leaves that out.
+        A value that was read lately may have been deleted since; `exact` leaves that out, and also
+        what is damaged.
         """
         ...
 

@@ -9,7 +9,6 @@ import typer
 
 from holdfast.cli.agents.event_lines import format_cost, shorten
 from holdfast.cli.agents.fork_editor import read_messages
-from holdfast.cli.agents.message_text import format_message
 from holdfast.cli.agents.session_selection import LaneOption, SessionOption, select_running
 from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECTED, CommandData
@@ -18,6 +17,7 @@ from holdfast.model.decision import ROLES
 from holdfast.recording import command_sender, liveness
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.recording_state import RecordingState
+from holdfast.wire.message_text import format_message
 
 if TYPE_CHECKING:
     from typing_extensions import Required  # in `typing` from Python 3.11 on

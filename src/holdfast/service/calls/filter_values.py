@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from holdfast.core.filters import (
     Unknown,
 )
 from holdfast.core.signatures import Argument, bind, parameters_of, read_default
+from holdfast.errors import ContentDamaged
 from holdfast.model.call import CallRecord, Parameter, Preview
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.wire import plain_values
@@ -48,7 +50,9 @@ class FilterValues:
         self._previews.update(await self._contents.previews(cids))
         for value in missing:
             if value.needs_data:
-                self._data[value.cid] = await self._contents.data(value.cid)
+                self._data[value.cid] = None
+                with contextlib.suppress(ContentDamaged):  # as good as missing
+                    self._data[value.cid] = await self._contents.data(value.cid)
 
     def build(self, record: CallRecord) -> Call:
         """Each value is read only when the expression uses it."""

@@ -29,7 +29,11 @@ INSERT_PACKED = (
     "INSERT OR IGNORE INTO calls (id, session, function_id, call_type, status, parent, stack, "
     "duration_ns, cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_INSERT_CONTENT = "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)"
+# What is there already is the same, unless it was damaged.
+_PUT_CONTENT = (
+    "INSERT INTO contents (cid, data, preview) VALUES (?, ?, ?) ON CONFLICT (cid) DO UPDATE SET "
+    "data = excluded.data, preview = excluded.preview WHERE data IS NOT excluded.data"
+)
 _PUT_STACK = (
     "INSERT INTO stacks (id, frames, last) VALUES (?, ?, ?) "
     "ON CONFLICT (id) DO UPDATE SET last = max(last, excluded.last)"
@@ -114,7 +118,7 @@ class QueuedRows:
     def write(self, connection: sqlite3.Connection) -> MovedNumbers:
         """Write all of it. Return the calls that got another number."""
         connection.executemany(
-            _INSERT_CONTENT, [(cid, *content) for cid, content in self.contents.items()]
+            _PUT_CONTENT, [(cid, *content) for cid, content in self.contents.items()]
         )
         stacks = [(stack, frames, came) for stack, (frames, came) in self.stacks.items()]
         connection.executemany(_PUT_STACK, stacks)
