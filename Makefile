@@ -53,14 +53,16 @@ slow: .venv/.dev
 	@$(BIN)/pytest -q -n 2 -m slow || [ $$? -eq 5 ]
 
 # The long form of what `test` does briefly: every Python, the standard library's own tests,
-# interleavings of clients, and sessions that come and go. RUNS and SESSIONS say how many: `make soak RUNS=50 SESSIONS=500`.
+# interleavings of clients, servers that are killed, and sessions that come and go. RUNS, KILLS and SESSIONS say how
+# many: `make soak RUNS=50 KILLS=10 SESSIONS=500`.
 RUNS ?= 300
+KILLS ?= 60
 SESSIONS ?= 10000
 soak: .venv/.dev
 	@HOLDFAST_EVERY_PYTHON=1 $(BIN)/pytest -q -n 2 -m "not slow"
 	@HOLDFAST_EVERY_MODULE=1 $(BIN)/pytest -q -n 2 tests/server/test_standard_library.py
-	@HOLDFAST_RUNS=$(RUNS) HOLDFAST_SESSIONS=$(SESSIONS) $(BIN)/pytest -q -s -m slow \
-	  tests/server/test_interleavings.py tests/server/test_bounds.py
+	@HOLDFAST_RUNS=$(RUNS) HOLDFAST_KILLS=$(KILLS) HOLDFAST_SESSIONS=$(SESSIONS) $(BIN)/pytest -q -s -m slow \
+	  tests/server/test_interleavings.py tests/server/test_killed_server.py tests/server/test_bounds.py
 
 clean:
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

@@ -95,9 +95,9 @@ async def _ingest_by_service(bodies: list[bytes], folder: Path) -> float:
     store = await open_store(folder)
     calls = CallService(store, Ledger(), EventStream(), Settings, folder, WarningList())
     session = calls.sessions.open(Application(name="bench"))
-    number = int(session.id.rpartition("_")[2], 16).to_bytes(4, "little")
+    number = int(session.id.rpartition("_")[2], 16).to_bytes(8, "little")
     offset = 12  # of the session in a batch
-    batches = [body[:offset] + number + body[offset + 4 :] for body in bodies]
+    batches = [body[:offset] + number + body[offset + 8 :] for body in bodies]
     start = time.perf_counter()
     for body in batches:
         await calls.wait_for_room()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from holdfast.model.call import CallRecord, CallStatus, Function
+from holdfast.model.call import CallRecord, CallStatus, Function, Parameter
 from holdfast.model.call_batch import (
     CallBatch,
     CallOutline,
@@ -16,7 +16,16 @@ from holdfast.model.call_batch import (
 from holdfast.model.call_query import CallQuery
 from holdfast.store import CallLog
 
-ADD = Function(1, "add", qualname="Calculator.add", signature="(a, b)")
+ADD = Function(
+    1,
+    "add",
+    qualname="Calculator.add",
+    signature="(a, b=1)",
+    parameters=(
+        Parameter("a"),
+        Parameter("b", default={"text": "1", "type": "int", "json": 1}),
+    ),
+)
 SUB = Function(2, "sub")
 DONE = CallStatus.SUCCESS
 ONLY_A_TARGET = CallOutline(has_outcome=False)

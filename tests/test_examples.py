@@ -63,6 +63,12 @@ OUTPUTS = {
         the model got: removed /tmp/cache
         removed: ['/tmp/cache']
         """,
+    "agent_own_framework.py": """\
+        Report: much is known about tea
+        asked: lead researcher lead
+        Report: much is known about tea (replayed)
+        asked: nobody
+        """,
 }
 CALLS = [name for name in OUTPUTS if name.startswith("calls_")]
 
@@ -100,6 +106,7 @@ def test_every_example_of_calls_is_run() -> None:
     assert {path.name for path in EXAMPLES.glob("calls_*.py")} == set(CALLS)
 
 
-def test_an_agent_is_held_before_it_does_harm(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["agent_held.py", "agent_own_framework.py"])
+def test_an_example_of_an_agent_prints_what_it_should(tmp_path: Path, name: str) -> None:
     """The other example of an agent, `agent_loop.py`, is run by the tests of the command line."""
-    assert run("agent_held.py", HOLDFAST_HOME=str(tmp_path)) == expected_output("agent_held.py")
+    assert run(name, HOLDFAST_HOME=str(tmp_path)) == expected_output(name)

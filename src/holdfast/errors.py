@@ -18,7 +18,7 @@
     ├── TimedOut          the debugger, or the application, did not answer in time
     │   └── EvaluationTimedOut  DecisionTimedOut  AgentTimedOut
     ├── Failure           something of ours, or the target, broke
-    │   └── SessionCrashed  LaunchFailed  NotStored
+    │   └── SessionCrashed  LaunchFailed  NotStored  ContentDamaged
     ├── Overloaded        the server has too much to do, now
     │   └── NoDescriptors
     └── Refused           the client may not send this request
@@ -359,6 +359,16 @@ class NotStored(Failure):
     code = "STORE_FAILED"
     default_hint = (
         "Check that the disk has room and the data directory is writable, then try again."
+    )
+
+
+class ContentDamaged(NotStored):
+    """The bytes of a value are no more those that were stored."""
+
+    code = "CONTENT_DAMAGED"
+    default_hint = (
+        "Let the application use the value again: it is asked for the bytes, and they replace the "
+        "damaged ones. The records of the calls stay."
     )
 
 

@@ -40,7 +40,9 @@ class Hasty:
             self.thread.join(0.1)  # it gets through now, if it gets through at all
         return None
 
-    def snapshot(self, what: str, lane: str | None = None) -> dict[str, Any]:
+    def snapshot(
+        self, what: str, lane: str | None = None, shown_messages: Any = None
+    ) -> dict[str, Any]:
         return {"what": what, "lane": lane}
 
     def can_set(self, lane: str | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -276,6 +277,47 @@ def test_an_input_can_be_changed(dbg: Bridge) -> None:
     assert begun["decision"]["by"] == "me"
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"pth": "x"}, "write has no parameter 'pth' (did you mean 'path'?)"),
+        ({"mode": "w"}, "write takes path, text (optional)"),
+        ("safe.txt", "an object is expected"),
+    ],
+)
+def test_an_input_that_does_not_fit_is_refused_and_it_stays_held(
+    dbg: Bridge, changes: Any, said: str
+) -> None:
+    loop, running = held_at_tool(dbg)
+    refused = loop.wait_for_rejection(loop.send("resume", action="modify", input=changes))
+    assert said in refused["message"]
+    assert (len(dbg.control.stops), loop.done) == (1, [])
+    loop.resume(action="modify", input={"text": "hello"})
+    running.result(30)
+    assert loop.done == [("0.txt", "hello")]
+
+
+def test_a_setting_that_a_model_does_not_take_is_refused(dbg: Bridge) -> None:
+    loop = AgentLoop(dbg, [])
+    loop.breakpoint(on="model")
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
+    refused = loop.wait_for_rejection(loop.send("resume", action="modify", input={"modle": "x"}))
+    assert "scripted has no parameter 'modle' (did you mean 'model'?)" in refused["message"]
+    loop.resume(action="modify", input={"messages": [{"role": "user", "content": "x"}]})
+    running.result(30)
+    assert loop.seen == [[{"role": "user", "content": "x"}]]
+
+
+def test_a_tool_that_takes_anything_takes_any_input(dbg: Bridge) -> None:
+    tool = dbg.tool(lambda **rest: rest, name="any")
+    files(dbg).breakpoint(on="tool", name="any")
+    running = run_in_thread(lambda: tool(a=1))
+    files(dbg).wait_for_stop()
+    files(dbg).resume(action="modify", input={"b": 2})
+    assert running.result(30) == {"a": 1, "b": 2}
+
+
 def test_a_result_can_be_supplied(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
     loop.resume(result={"ok": True})
@@ -449,6 +491,59 @@ def test_a_hold_is_not_part_of_how_long_a_tool_took(dbg: Bridge) -> None:
     assert end["heldMs"] > end["durationMs"]
 
 
+def test_what_is_held_inside_a_tool_is_not_the_time_of_the_tool(dbg: Bridge) -> None:
+    loop = AgentLoop(dbg, [])
+
+    @dbg.tool
+    def outer() -> str:
+        inside = contextvars.copy_context()
+        other = run_in_thread(lambda: inside.run(loop.write, "a"))
+        return str(middle() + other.result(30))
+
+    @dbg.tool
+    def middle() -> str:
+        return str(loop.write("b"))
+
+    loop.breakpoint(on="tool", name="write")
+    running = run_in_thread(outer)
+    stops = [loop.wait_for_stop(1)["stop"], loop.wait_for_stop(2)["stop"]]
+    for stop in stops:
+        loop.resume(stop=stop)
+    assert running.result(30) == "wrote bwrote a"
+
+    ended = {data["toolId"]: data for data in loop.data_of("tool_call_end")}
+    names = {data["toolId"]: data for data in loop.data_of("tool_call_start")}
+    held = {
+        (data["name"], names[tool_id]["input"].get("path")): data["heldMs"]
+        for tool_id, data in ended.items()
+    }
+    both = (held["write", "a"], held["write", "b"])
+    assert held["middle", None] == both[1]
+    # Both were held at the same time, which counts once.
+    assert max(both) <= held["outer", None] < sum(both)
+
+
+def test_the_duration_of_a_tool_leaves_out_what_is_held_inside(dbg: Bridge) -> None:
+    loop, seconds = AgentLoop(dbg, []), []
+
+    @dbg.tool
+    def outer() -> None:
+        began = time.perf_counter()
+        loop.write("a")
+        seconds.append(time.perf_counter() - began)
+
+    loop.breakpoint(on="tool", name="write")
+    running = run_in_thread(outer)
+    loop.wait_for_stop()
+    loop.wait_for("state_snapshot")  # it is held for a while
+    loop.resume()
+    running.result(30)
+    end = loop.wait_for("tool_call_end", name="outer")
+    inner = loop.wait_for("tool_call_end", name="write")
+    assert end["heldMs"] == inner["heldMs"]
+    assert end["durationMs"] < seconds[0] * 1000
+
+
 def test_a_task_that_is_cancelled_while_held_withdraws_its_stop(dbg: Bridge) -> None:
     found = files(dbg)
     found.breakpoint(on="tool", name="slow")
@@ -577,6 +672,14 @@ def test_the_state_can_be_inspected_at_any_time(dbg: Bridge) -> None:
     assert shown["workingSet"] == []
     assert shown["variables"] == {"depth": 1}
     assert "messages" not in loop.ask("inspect", what="tools")["data"]
+    whole = loop.ask("inspect", what="messages")["data"]["messages"]
+    assert (whole["first"], whole["items"]) == (0, loop.messages)
+    last = loop.ask("inspect", what="all", first=-1)["data"]["messages"]
+    assert (last["first"], last["items"]) == (1, loop.messages[1:])
+    one = loop.ask("inspect", what="messages", first=0, count=1)["data"]["messages"]
+    assert one["items"] == loop.messages[:1]
+    assert loop.wait_for_rejection(loop.send("inspect", what="messages", first="x"))
+    assert loop.wait_for_rejection(loop.send("inspect", what="messages", count=-1))
     assert loop.wait_for_rejection(loop.send("inspect", what="everything"))
     loop.resume()
     running.result(30)

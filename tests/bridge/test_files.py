@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
 import os
 import stat
@@ -22,6 +24,7 @@ from agent_loops import (
 )
 from holdfast.bridge import start
 from holdfast.recording import liveness, session_index, tail
+from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import AgentsDirectory
 from polling import wait_until
 
@@ -208,7 +211,76 @@ runpy.run_path(sys.argv[0], run_name="__main__")
         check=True,
     )
     assert json.loads(done.stdout.splitlines()[-1])["messages"] == 8
-    assert "cannot be written" in done.stderr
+    assert done.stderr.count("cannot be written") == len(done.stderr.splitlines()) == 1
+
+
+def test_what_a_full_disk_costs_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A disk with room for small things now and then, and never for a body."""
+    real, numbers = os.write, itertools.count()
+
+    def write(handle: int, data: bytes) -> int:
+        if b'"sessionId"' in data and len(data) > 400 and next(numbers) % 5:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(handle, data)
+
+    def put(contents: ContentFiles, body: bytes) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(20))
+        large = dbg.tool(lambda number: "x" * 100_000 + str(number), name="large")
+        with monkeypatch.context() as full:
+            full.setattr(os, "write", write)
+            full.setattr(ContentFiles, "put", put)
+            assert loop() == "done"
+            for number in range(5):
+                large(number)
+        dbg.error("there is room again")
+        assert caplog.text.count("No space left on device") == 1
+        events = loop.events
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+        assert events[-1]["type"] == "error"
+        # Each of these stands before an event that could be written, and never before another one.
+        types = [event["type"] for event in events]
+        assert "events_lost" in types
+        assert ("events_lost", "events_lost") not in itertools.pairwise(types)
+
+
+def test_a_process_that_an_agent_starts_names_it_and_its_own_sessions_do_not(
+    tmp_path: Path,
+) -> None:
+    with open_bridge(tmp_path) as dbg, open_bridge(tmp_path) as second:
+        assert second.home is not None
+        assert "startedBy" not in second.home.read_metadata()
+        with AgentLoopProcess(tmp_path, "1") as child:
+            child.result()
+            [started] = child.data_of("session_start")
+            assert (started["startedBy"], started["parent"]) == (second.id, second.id)
+            assert child.home.read_metadata()["startedBy"] == second.id
+        second.close()
+        forking = {"HOLDFAST_REPLAY": child.home.id, "HOLDFAST_FORK_AT": "1"}
+        with AgentLoopProcess(tmp_path, "1", **forking) as fork:
+            fork.result()
+            [started] = fork.data_of("session_start")
+            assert (started["startedBy"], started["parent"]) == (dbg.id, child.home.id)
+    with AgentLoopProcess(tmp_path, "1") as alone:
+        alone.result()
+        assert "parent" not in alone.data_of("session_start")[0]
+
+
+def test_a_forked_child_that_starts_a_session_names_the_one_of_its_parent(tmp_path: Path) -> None:
+    with open_bridge(tmp_path) as dbg:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                start("child", directory=tmp_path / "child").close()
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+        [home] = AgentsDirectory(tmp_path / "child").list_sessions()
+        assert home.read_metadata()["startedBy"] == dbg.id
 
 
 def test_a_hold_is_not_released_because_its_control_failed(tmp_path: Path) -> None:

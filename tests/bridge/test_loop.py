@@ -14,6 +14,7 @@ import pytest
 
 from agent_loops import AgentLoop, SessionFiles, build_writes, open_bridge
 from holdfast.bridge import Bridge, ModelCall
+from holdfast.bridge.answer_summary import describe_answer
 from holdfast.wire import agent_lines
 
 
@@ -77,6 +78,59 @@ def test_a_response_tells_why_it_stopped_and_what_it_used(dbg: Bridge) -> None:
     assert response["toolCalls"] == [{"id": "t1", "name": "look"}]
     assert response["durationMs"] >= 0
     assert dbg.tokens == 9
+
+
+TEXT = {"type": "message", "content": [{"type": "output_text", "text": "hello"}]}
+WANTED = {"type": "function_call", "call_id": "t1", "name": "look", "arguments": "{}"}
+BLOCK = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"output": [{"type": "reasoning"}, TEXT, WANTED], "status": "completed"},
+        [{"type": "response.completed", "response": {"output": [TEXT, WANTED]}}],
+        {"content": [{"type": "text", "text": "hello"}, BLOCK]},
+        [
+            {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "hello"}},
+            {"type": "content_block_start", "content_block": BLOCK},
+        ],
+        [
+            {"choices": [{"delta": {"content": "hello"}}]},
+            {"choices": [{"delta": {"tool_calls": [{"id": "t1", "function": {"name": "look"}}]}}]},
+            {"choices": [{"delta": {"tool_calls": [{"function": {"arguments": "{}"}}]}}]},
+        ],
+    ],
+    ids=["response", "response events", "message", "message events", "chat chunks"],
+)
+def test_an_answer_of_the_common_clients_says_what_it_says_and_asks_for(answer: Any) -> None:
+    summary = describe_answer(answer)
+    assert summary["toolCalls"] == [{"id": "t1", "name": "look"}]
+    assert "hello" in str(summary["content"])
+
+
+def test_messages_are_previewed_as_people_read_them(dbg: Bridge) -> None:
+    @dataclasses.dataclass
+    class Message:
+        """An object of a client library."""
+
+        role: str
+        content: str
+
+    call = {"id": "t1", "function": {"name": "look", "arguments": '{"at": "Köln"}'}}
+    messages: list[Any] = [
+        Message("user", "hi"),
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"type": "function_call_output", "call_id": "t1", "output": "grey"},
+    ]
+    with dbg.run(messages=messages):
+        shown = dbg.snapshot("messages")["messages"]
+    assert shown["recent"] == [
+        {"role": "user", "preview": "hi"},
+        {"role": "assistant", "preview": '→ look({"at": "Köln"})'},
+        {"role": "tool", "preview": "grey"},
+    ]
+    assert shown["roles"] == {"user": 1, "assistant": 1, "tool": 1}
 
 
 def test_a_tool_is_recorded_with_its_arguments_by_name(dbg: Bridge) -> None:

@@ -68,6 +68,53 @@ def test_a_loop_becomes_spans_of_the_programs_own_provider(dbg: Bridge, traced: 
     assert attributes(tool)["error.type"] == "ValueError"
     assert tool.status.status_code is trace.StatusCode.ERROR
     assert attributes(run)["gen_ai.conversation.id"] == dbg.id
+    assert not [name for span in (run, chat, tool) for name in attributes(span) if _is_said(name)]
+
+
+def _is_said(name: str) -> bool:
+    return "messages" in name or "arguments" in name or "result" in name
+
+
+def test_what_was_said_is_in_the_spans_only_if_that_is_asked_for(
+    dbg: Bridge, traced: Traced
+) -> None:
+    exported = export(dbg, traced.provider, content=True)
+    large = "x" * 100_000  # not in its event, but in a file of its own
+
+    @dbg.tool
+    def look(key: str, api_key: str) -> str:
+        return f"{large} sk-{'a' * 40}"
+
+    @dbg.model(model="m-1")
+    def ask(messages: list[Any]) -> dict[str, Any]:
+        call: dict[str, Any] = {"id": "c1", "type": "function"}
+        call["function"] = {"name": "look", "arguments": '{"key": 1}'}
+        return {"role": "assistant", "content": "I look.", "tool_calls": [call]}
+
+    with dbg.run():
+        ask([{"role": "system", "content": "be brief"}, {"role": "user", "content": "begin"}])
+        look("k", api_key="secret-1")
+    assert exported.flush()
+    chat = attributes(traced.spans["chat m-1"])
+    assert json.loads(chat["gen_ai.system_instructions"]) == [
+        {"type": "text", "content": "be brief"}
+    ]
+    assert json.loads(chat["gen_ai.input.messages"]) == [
+        {"role": "user", "parts": [{"type": "text", "content": "begin"}]}
+    ]
+    assert json.loads(chat["gen_ai.output.messages"]) == [
+        {
+            "role": "assistant",
+            "parts": [
+                {"type": "text", "content": "I look."},
+                {"type": "tool_call", "id": "c1", "name": "look", "arguments": {"key": 1}},
+            ],
+        }
+    ]
+    tool = attributes(traced.spans["execute_tool look"])
+    given = json.loads(tool["gen_ai.tool.call.arguments"])
+    assert given == {"key": "k", "api_key": "[redacted]"}
+    assert tool["gen_ai.tool.call.result"] == f"{large} [redacted]"
     exported.close()
 
 

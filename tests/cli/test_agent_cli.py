@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -12,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from agent_process import AgentProcess, running_agent
 from fork_server import run_holdfast
 from harness import PROGRAMS
+from holdfast.cli.agents import sessions_command
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import command_sender
 from holdfast.recording.directories import AgentsDirectory
@@ -167,6 +170,22 @@ def test_a_table_is_not_cut_in_a_pipe(tmp_path: Path) -> None:
         assert " [a name] in brackets " in line
 
 
+def test_a_small_terminal_shows_a_session_in_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_agent(tmp_path) as running:
+        monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+        monkeypatch.delenv("HOLDFAST_AGENT_DIR", raising=False)
+        shown = io.StringIO()
+        small = Console(file=shown, force_terminal=True, width=80, color_system=None)
+        monkeypatch.setattr(sessions_command, "console", small)
+        sessions_command.sessions()
+    first, *rest = shown.getvalue().splitlines()
+    assert first.startswith(f"{running.id} *  looper: running")
+    assert f"pid {running.process.pid}" in "".join(rest)
+    assert str(os.getcwd()) in "".join(line.strip() for line in rest)
+
+
 # -- steering -------------------------------------------------------------------------------------
 
 
@@ -242,13 +261,32 @@ def test_the_state_is_shown_for_people(looper: AgentProcess) -> None:
     shown = run_command(looper.data_dir, "inspect").stdout
     assert "iteration  1 (paused)" in shown
     assert "messages   1: 1 user" in shown
-    assert "  user: double it" in shown
+    assert "  0 user: double it" in shown
     assert "tools      3: double, big, fail" in shown
     assert "step = 1" in shown
-    assert f'held       {stop} before tool double {{"number": 1}}' in shown
+    assert f'held       {stop} before tool double (tool-1)\n  {{"number": 1}}' in shown
     found = run_json_command(looper.data_dir, "inspect", "messages")["response"]["data"]
     assert found["messages"]["count"] == 1
     assert run_command(looper.data_dir, "inspect", "everything").returncode == 1
+
+
+def test_messages_are_shown_whole_or_page_by_page(looper: AgentProcess) -> None:
+    long = f"{'much to say ' * 10_000}and an end"  # too large for a line of the recording
+    run_command(looper.data_dir, "inject", "user", f"first line\n{long}")
+    looper.ask("turn 3")
+    shown = run_command(looper.data_dir, "inspect", "messages").stdout
+    assert "messages   5: 2 user, 3 assistant" in shown
+    assert f"  1 user: first line\n      {long}\n" in shown
+    answer = run_json_command(looper.data_dir, "inspect", "messages")["response"]["data"]
+    assert answer["messages"]["items"][1]["content"].endswith("and an end")
+    page = run_command(looper.data_dir, "inspect", "messages", "--first", "2", "--count", "1")
+    lines = page.stdout.splitlines()
+    assert "  … 2 before these (--first 0 --count 2)" in lines
+    assert "  2 assistant: it is 2" in lines
+    assert "  … 2 after these (--first 3)" in lines
+    last = run_command(looper.data_dir, "inspect", "messages", "--first", "-1").stdout
+    assert "  4 assistant: it is 6" in last
+    assert "it is 4" not in last
 
 
 @pytest.mark.slow

@@ -435,6 +435,28 @@ def test_spans_go_to_stdout_or_a_file(workspace: Workspace, shopping: SessionDir
     assert json.loads(target.read_text()) == document
 
 
+def test_what_was_said_is_exported_only_if_asked_for(
+    workspace: Workspace, shopping: SessionDirectory
+) -> None:
+    plain = workspace.run_command("export", shopping.id, "--otlp").stdout
+    assert "gen_ai.input.messages" not in plain
+    assert "Buy tea" not in plain
+    said = workspace.run_command("export", shopping.id, "--otlp", "--content").stdout
+    [resource] = json.loads(said)["resourceSpans"]
+    spans = resource["scopeSpans"][0]["spans"]
+    [pay] = [span for span in spans if span["name"] == "execute_tool pay"]
+    values = {each["key"]: each["value"] for each in pay["attributes"]}
+    assert json.loads(values["gen_ai.tool.call.arguments"]["stringValue"]) == {"total": 15.0}
+    assert values["gen_ai.tool.call.result"]["stringValue"] == "paid 15.00"
+    chat = [span for span in spans if span["name"] == "chat script-1"][1]
+    values = {each["key"]: each["value"] for each in chat["attributes"]}
+    messages = json.loads(values["gen_ai.input.messages"]["stringValue"])
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "tool"]
+    assert messages[2]["parts"] == [
+        {"type": "tool_call_response", "id": "call-0-0", "response": "4.0"}
+    ]
+
+
 def test_spans_go_to_a_collector(workspace: Workspace, shopping: SessionDirectory) -> None:
     with collector() as found:
         told = workspace.run_json_command("export", shopping.id, "--otlp", found.url)

@@ -8,9 +8,11 @@ import pty
 import subprocess
 from typing import Any
 
+from agent_process import agent_view
 from fork_server import run_holdfast, start_python
-from harness import Server
+from harness import Server, Session
 from http_application import HttpApplication, decode_value, temporary_breakpoint
+from session_states import LOOP
 
 
 def run_command(server: Server, *words: str) -> subprocess.CompletedProcess[str]:
@@ -188,7 +190,7 @@ def test_a_list_says_why_a_filter_had_no_answer(server: Server) -> None:
     assert "sell('tea')" in found.stdout
     nothing = run_command(server, "calls", "list", *options, "--if", "itme == 'tea'")
     assert "no calls" in nothing.stdout
-    assert "Stall.sell has no parameter itme" in nothing.stderr
+    assert "has a parameter 'itme'; Stall.sell has item, count" in nothing.stderr
 
 
 def test_an_exception_is_given_its_arguments(server: Server) -> None:
@@ -202,3 +204,24 @@ def test_an_exception_is_given_its_arguments(server: Server) -> None:
         action = app.poll(call)["action"]
         assert decode_value(action["exception_args"][0]) == 7
         assert decode_value(action["exception_kwargs"]["detail"]) == "gone"
+
+
+def test_a_stop_of_a_program_is_shown_with_its_commands(server: Server, session: Session) -> None:
+    session.break_at(LOOP, "add")
+    hold = session.launch(LOOP)["hold_id"]
+    shown = run_command(server, "holds", "show", hold).stdout
+    assert f"{LOOP.path}:{LOOP.line('add')}" in shown
+    assert f"step-over holdfast holds decide {hold} step-over" in shown
+    assert run_command(server, "holds", "decide", hold, "step-over").returncode == 0
+
+
+def test_a_held_tool_of_an_agent_is_shown_with_its_commands(server: Server) -> None:
+    with agent_view(server) as looper:
+        looper.break_on("double")
+        looper.agent.send("turn 1")
+        hold = looper.wait_for_hold()["hold_id"]
+        shown = run_command(server, "holds", "show", hold).stdout
+        assert f"{hold}  tool double\n" in shown
+        assert 'input     {"number": 1}' in shown
+        assert f"modify    holdfast holds decide {hold} modify --input JSON" in shown
+        assert run_command(server, "holds", "continue", hold).returncode == 0

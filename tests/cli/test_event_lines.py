@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -97,6 +97,30 @@ def test_sub_agents_and_their_tools_stand_below_the_tool_that_runs_them(
         "cake-expert",
         "tea-expert",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "shown"),
+    [
+        ("tool_result", {"result": {"kind": "tool-return", "return_value": "done"}}, "→ done"),
+        ("tool_result", {"result": [{"type": "text", "text": "done"}]}, "→ done"),
+        (
+            "api_response",
+            {
+                "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "name": "x"}],
+                "toolCalls": [{"id": "t1", "name": "x"}],
+            },
+            "I look. → x (t1)",
+        ),
+    ],
+)
+def test_what_frameworks_wrap_is_shown_as_people_read_it(
+    kind: str, fields: dict[str, object], shown: str
+) -> None:
+    data = {"toolId": "t1", "name": "look", **fields}
+    event = {"seq": 1, "type": kind, "timestamp": "", "sessionId": "s", "data": data}
+    [line] = format_all([cast(RecordedEvent, event)])
+    assert line.rstrip().endswith(shown)
 
 
 def test_every_line_of_a_tool_has_the_id_that_cancel_takes(team: list[RecordedEvent]) -> None:

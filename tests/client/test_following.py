@@ -246,7 +246,22 @@ class Cursor:
         return self.client is client and first is self
 
 
+class Resources:
+    """Only leads to other objects, as `client.chat` of an API client does."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    @functools.cached_property
+    def cursors(self) -> Cursor:
+        return Cursor(self._client)
+
+
 class Client:
+    @property
+    def resources(self) -> Resources:
+        return Resources(self)
+
     def __init__(self) -> None:
         self.settings = Cursor(self)
         self._private = Cursor(self)
@@ -315,6 +330,14 @@ def test_what_attributes_hold_is_followed_unless_it_is_private(app: Application,
     assert (call["method_name"], call["alias"]) == ("fetch", "Client.settings")
 
 
+def test_a_chain_of_attributes_is_followed(app: Application, mode: str) -> None:
+    client = with_debug(Client(), name="api", follow=True)
+    assert client.resources.cursors.fetch() == [1, 2]
+    with_debug("OFF")
+    [call] = app.list_calls()
+    assert (call["method_name"], call["alias"]) == ("fetch", "api.resources.cursors")
+
+
 def test_items_and_entered_objects_are_followed(app: Application, mode: str) -> None:
     client = with_debug(Client(), name="db", follow=True)
     assert client["a"].fetch() == [1, 2]
@@ -363,6 +386,14 @@ def test_what_is_awaited_is_followed(app: Application, mode: str) -> None:
     assert names_after_off(app) == [
         *("cursor_later", "fetch", "cursor_soon", "fetch", "cursors_later", "fetch"),
     ]
+
+
+def test_several_results_at_once_are_followed(app: Application, mode: str) -> None:
+    client = with_debug(Client(), follow=True)
+    first, number = client.give((Cursor(client._target), 7))
+    assert first.fetch() == [1, 2]
+    assert number == 7
+    assert names_after_off(app) == ["give", "fetch"]
 
 
 def test_a_followed_object_is_given_back_as_itself(app: Application, mode: str) -> None:
@@ -539,6 +570,28 @@ def test_methods_that_are_objects_are_followed(app: Application, mode: str) -> N
         for call in app.list_calls()
         if call["args"]
     ]
+
+
+def test_an_api_client_is_followed_by_its_attributes(app: Application, mode: str) -> None:
+    message = {"role": "assistant", "content": "hello"}
+    body = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+    }
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+    web = httpx.Client(transport=transport)
+    openai = pytest.importorskip("openai")
+    original = openai.OpenAI(api_key="none", base_url="http://example.test", http_client=web)
+    client = with_debug(original, name="openai", follow=True)
+    answer = client.chat.completions.create(model="m", messages=[])
+    assert answer.choices[0].message.content == "hello"
+    web.close()
+    with_debug("OFF")
+    [call] = app.list_calls()
+    assert (call["method_name"], call["alias"]) == ("create", "openai.chat.completions")
 
 
 def test_requests_is_followed_to_the_response(app: Application, server: Server, mode: str) -> None:

@@ -330,3 +330,31 @@ def test_continue_is_two_requests(scripted: Callable[..., ScriptedServer]) -> No
     before = len(server.requests)
     debug_call(add, 1)
     assert server.paths()[before:] == ["/api/call/start", "/api/call/complete"]
+
+
+class Till:
+    def __init__(self, total: int) -> None:
+        self.total = total
+
+    def add(self, number: int) -> int:
+        return self.total + number
+
+
+def test_a_method_in_a_loop_is_registered_once(scripted: Callable[..., ScriptedServer]) -> None:
+    server = scripted()
+    tills, items = [Till(1), Till(2)], [3]
+    for number in range(30):
+        assert debug_call(tills[number % 2].add, number) == number % 2 + 1 + number
+    assert server.paths().count("/api/call/register") == 1
+    assert sum(path in ("/api/call/start", "/api/call/complete") for path in server.paths()) == 60
+    for _ in range(3):
+        debug_call(items.index, 3)
+    assert server.paths().count("/api/call/register") == 2
+
+
+def test_a_method_that_replaces_another_is_that_of_the_last_object(app: Application) -> None:
+    app.break_on("multiply")
+    for total in (1, 2):
+        debug_call("cheaper", Till(total).add, 0)
+    result = app.run_and_decide(lambda: debug_call(multiply, 5), "replace", function_name="cheaper")
+    assert result == 7

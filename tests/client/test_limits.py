@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import collections.abc
 import copy
+import datetime
 import itertools
 import json
 import logging
@@ -13,12 +14,14 @@ import re
 import sqlite3
 import sys
 import traceback
+import types
 import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest import mock
 
+import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import pytest
 
@@ -68,6 +71,13 @@ def test_compiled_code_wants_its_own_type(app: Application) -> None:
     database = sqlite3.connect(":memory:")
     with pytest.raises(sqlite3.Error):
         database.execute("select ?", [word])
+    dtype, zone = with_debug(np.dtype("f4")), with_debug(datetime.timezone.utc)
+    with pytest.raises(TypeError):
+        np.zeros(1, dtype=dtype)
+    with pytest.raises(TypeError):
+        datetime.datetime(2026, 1, 2, tzinfo=zone)
+    assert np.zeros(1, dtype=dtype._target).dtype == np.float32
+    assert datetime.datetime(2026, 1, 2, tzinfo=zone._target).tzinfo is datetime.timezone.utc
     assert "".join([word._target]) == "tea"
     assert json.dumps(table._target) == '{"a": 1}'
     list.append(items._target, 2)
@@ -93,6 +103,19 @@ def test_a_proxy_of_an_exception_cannot_be_raised_or_caught(app: Application) ->
     convert = with_debug(int)
     with pytest.raises(ValueError, match="invalid literal"):
         convert("x")
+
+
+@limit("Bases of `type()`")
+def test_type_wants_the_bases_themselves(app: Application) -> None:
+    shop_class = with_debug(Shop)
+    with pytest.raises(TypeError):
+        type("Stall", (shop_class,), {})
+
+    class Stall(shop_class):  # type: ignore[misc, valid-type]
+        pass
+
+    assert Stall.__mro__[1] is Shop
+    assert type("Stall", (shop_class._target,), {}).__mro__[1] is Shop
 
 
 @limit("Buffers before Python 3.12")
@@ -235,6 +258,43 @@ def test_a_stack_shows_our_frames_by_their_name(app: Application) -> None:
     ours = [name for name in names if "importlib_bootstrap" in name]
     assert len(ours) == 2
     assert [name for name in names if name not in ours] == describe()
+
+
+@limit("Breakpoints of a debugger")
+def test_a_line_that_calls_a_compiled_function_is_met_twice(app: Application) -> None:
+    def count_visits(function: Any) -> list[str]:
+        """The functions in which a tracer meets the line of the call."""
+        met: list[str] = []
+
+        def work() -> None:
+            function("1")
+            done.append(True)
+
+        done: list[bool] = []
+        first = work.__code__.co_firstlineno + 1
+
+        def trace(frame: types.FrameType, event: str, arg: object) -> Any:
+            if frame.f_code.co_filename != __file__:
+                return None
+            if event == "line" and frame.f_lineno == first:
+                met.append(frame.f_code.co_name)
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            work()
+        finally:
+            sys.settrace(before)
+        assert done
+        return met
+
+    def convert(text: str) -> int:
+        return int(text)
+
+    assert count_visits(len) == ["work"]
+    assert count_visits(with_debug(len)) == ["work", "work"]
+    assert count_visits(with_debug(convert)) == ["work"]
 
 
 @limit("The place of a coroutine")

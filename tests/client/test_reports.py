@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextlib
+import copy
+import functools
 import logging
+import math
 import operator
 import os
 import re
@@ -475,6 +478,115 @@ def test_a_modified_call_fails_as_if_it_had_been_made_so(app: Application) -> No
 
     seen = app.run_and_decide(work, "modify", modified_args=[{"value": "milk"}])
     assert seen.error == plain.error
+
+
+class Stubborn:
+    """Refuses to do anything that Python could ask of it."""
+
+
+def _refuse_special(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise PermissionError(name)
+
+    return method
+
+
+_REFUSED = """repr str format bytes bool lt le gt ge len length_hint getitem setitem delitem iter
+next reversed contains call enter exit neg abs invert int float complex index round trunc floor
+ceil add radd iadd sub pow matmul divmod hash dir copy deepcopy fspath aenter aexit await"""
+for _name in _REFUSED.split():
+    setattr(Stubborn, f"__{_name}__", _refuse_special(_name))
+
+
+async def enter_async(thing: Any) -> None:
+    async with thing:
+        pass
+
+
+async def await_it(thing: Any) -> Any:
+    return await thing
+
+
+def enter(thing: Any) -> None:
+    with thing:
+        pass
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        *(repr, str, format, bytes, bool, len, iter, next, reversed, abs, int, float, complex),
+        *(operator.index, operator.length_hint, operator.neg, operator.invert, round, hash, dir),
+        *(math.trunc, math.floor, math.ceil, copy.copy, copy.deepcopy, os.fspath, enter),
+        *(enter_async, await_it, lambda thing: thing(), lambda thing: thing[1]),
+        *(lambda thing: 1 in thing, lambda thing: operator.setitem(thing, 1, 2)),
+        *(
+            lambda thing: operator.delitem(thing, 1),
+            lambda thing: functools.reduce(operator.iadd, [thing, 1]),
+        ),
+        *(lambda thing: thing + 1, lambda thing: 1 + thing, lambda thing: thing - 1),
+        *(lambda thing: thing**2, lambda thing: thing @ 1, lambda thing: divmod(thing, 1)),
+        *(lambda thing: thing < 1, lambda thing: thing <= 1, lambda thing: thing > 1),
+    ],
+)
+def test_no_special_method_leaves_a_frame_in_a_traceback(
+    app: Application, work: Callable[[Any], Any]
+) -> None:
+    app.restart(on_unpicklable="placeholder")
+    seen = compare(work, Stubborn)
+    assert seen.error["type"] == "PermissionError"
+
+
+def replace_sale(item: str) -> int:
+    try:
+        return DOORS[item]
+    except KeyError:
+        raise LookupError(item)  # noqa: B904 - the implicit chain is what is tested
+
+
+def sell_while_handling(sell: Any) -> Any:
+    try:
+        [].pop()
+    except IndexError:
+        return sell("milk")
+
+
+def test_a_replacement_that_fails_has_its_own_chain(app: Application) -> None:
+    def sell(item: str) -> int:
+        return 3
+
+    with_debug(replace_sale)  # which registers it
+    app.break_on("sell", action={"action": "replace", "function_name": "replace_sale"})
+    plain = observe(sell_while_handling, replace_sale)
+    assert observe(sell_while_handling, with_debug(sell)) == plain
+
+
+def test_a_skipped_exception_leaves_nothing_behind(app: Application) -> None:
+    action = {"action": "skip", "fake_result": {"value": 3}}
+    app.break_on("Shop.take", when="exception", action=action)
+    assert observe(take_while_handling, with_debug(Shop())) == Observation("3")
+
+
+@pytest.mark.parametrize("mode", ["strict", "leased"])
+@pytest.mark.parametrize("when", ["before", "exception"])
+def test_a_decided_exception_of_a_coroutine_has_the_applications_frames_alone(
+    app: Application, when: str, mode: str
+) -> None:
+    app.restart(mode=mode)
+    action = {"action": "raise", "exception_type": "OSError", "exception_message": "decided"}
+    app.break_on("Shop.deliver", when=when, action=action)
+    seen = observe(fail_in_await, with_debug(Shop()))
+    files = {file for file, _, _ in seen.error["traceback"]}
+    assert not [file for file in files if "holdfast" in os.path.dirname(file).split(os.sep)]
+    assert seen.error["text"] == "decided"
+    assert seen.error["context"]["type"] == "KeyError"
+
+
+async def fail_in_await(shop: Any) -> None:
+    try:
+        DOORS["front"]
+    except KeyError:
+        await shop.deliver("milk")
 
 
 # -- logs ------------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ def test_the_token_of_the_announced_server_is_for_that_server_alone(
     ]:
         facts = {"url": announced, "pid": os.getpid(), "token": "sesame"}
         write_private_file(tmp_path / "server.json", json.dumps(facts))
-        assert (b"Bearer sesame" in HttpClient(url)._tail) == is_sent
+        assert (b"Bearer sesame" in HttpClient(url)._place.tail) == is_sent
 
 
 def test_an_announcement_is_believed_only_if_others_cannot_have_written_it(

@@ -286,6 +286,14 @@ def test_a_command_is_answered_with_what_became_of_it(looper: AgentView) -> None
     assert looper.command("resume")["note"] == "nothing is held"
 
 
+def test_an_input_that_does_not_fit_leaves_the_hold_open(looper: AgentView, held: Any) -> None:
+    error = looper.decide(held, "modify", expect=400, input={"numbr": 3})
+    assert "double has no parameter 'numbr' (did you mean 'number'?)" in error["error"]["message"]
+    assert looper.server.get(f"/api/holds/{held['hold_id']}")["open"] is True
+    looper.decide(held, "modify", input={"number": 3})
+    assert looper.agent.read_reply() == "it is 6"
+
+
 def test_the_rules_of_its_project_are_shown_and_the_one_that_holds(
     server: Server, tmp_path: Path
 ) -> None:
@@ -314,6 +322,8 @@ def test_the_state_is_what_the_agent_says_of_itself(looper: AgentView) -> None:
     assert shown["state"]["messages"]["roles"] == {"user": 1}
     assert shown["state"]["variables"] == {"step": 1}
     assert "tools" not in looper.get("/state?what=messages")["state"]
+    page = looper.get("/state?what=messages&first=0&count=1")["state"]["messages"]
+    assert page["items"] == [{"role": "user", "content": "double it"}]
     error = looper.get("/state?what=everything", expect=400)
     assert error["error_code"] == "command_rejected"
 

@@ -382,12 +382,38 @@ def test_a_name_that_no_function_has_is_a_warning_when_it_is_set_and_counted_whe
     with temporary_breakpoint(server, function="Kiosk.sell", condition="itme == 'tea'") as made:
         assert not is_held(app, "sell", "tea", **names)
         shown = server.get(f"/api/breakpoints/{made['id']}")
-    reason = {"error": "Kiosk.sell has no parameter itme", "count": 1}
-    assert shown["condition_errors"] == [reason]
+    text = "no function that was called has a parameter 'itme'; Kiosk.sell has item, status"
+    reason = {"error": text, "count": 1}
+    assert (shown["undecided"], shown["condition_errors"]) == (0, [reason])
     query = {"session": app.session_id, "filter": "itme == 'tea'"}
     found = server.http.get("/api/calls", params=query).json()
-    assert (found["count"], found["undecided"]) == (0, 3)
+    assert (found["count"], found["undecided"]) == (0, 0)
     assert found["condition_errors"] == [{**reason, "count": 3}]
+
+
+def test_functions_without_the_parameter_just_do_not_match(server: Server) -> None:
+    app = HttpApplication(server, name="mixed")
+    app.call("open_till", qualname="Stand.open_till", signature="()")
+    app.call("sell", "tea", qualname="Stand.sell", signature="(item)")
+    query = {"session": app.session_id, "filter": "item == 'tea' or not item != 'tea'"}
+    found = server.http.get("/api/calls", params=query).json()
+    assert found["undecided"] == 0
+    assert "condition_errors" not in found
+    assert "sell" in [call["method_name"] for call in found["calls"]]
+
+
+def test_names_are_not_guessed_where_the_arguments_do_not_fit_the_signature(
+    server: Server,
+) -> None:
+    """As with a decorator that passes an argument of its own."""
+    app = HttpApplication(server, name="decorated")
+    names: dict[str, Any] = {"qualname": "decorated", "signature": "(injected, x, *, y=1)"}
+    with temporary_breakpoint(server, function="decorated", condition="injected == 5") as made:
+        assert not is_held(app, "decorated", 5, **names)
+        [reason] = server.get(f"/api/breakpoints/{made['id']}")["condition_errors"]
+        assert "do not fit the signature of decorated" in reason["error"]
+    with temporary_breakpoint(server, function="decorated", condition="y == 2"):
+        assert is_held(app, "decorated", 5, kwargs={"y": 2}, **names)
 
 
 def test_a_function_without_a_signature_has_keyword_arguments_only(server: Server) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from harness import Program, Server, Session
+from http_application import HttpApplication
 from polling import wait_until
 from session_states import check_error
 
@@ -219,3 +220,15 @@ def test_without_room_for_the_board_every_call_asks(small_disk: Path) -> None:
         assert "again" in server.wait_for_log("room for the board again")
     finally:
         assert server.stop() == 0
+
+
+def test_a_call_that_cannot_be_kept_is_refused(own: Server) -> None:
+    application = HttpApplication(own, name="shop")
+    fill(own)
+    refused = application.start("price", 1, expect=507)
+    assert refused["error_code"] == "store_failed"
+    assert own.get("/api/calls")["calls"] == []
+    clear(own)
+    call = application.start("price", 1)
+    application.complete(call, 2)
+    assert [each["status"] for each in own.get("/api/calls")["calls"]] == ["success"]

@@ -17,7 +17,7 @@ from holdfast.model.call import CallStatus
 from holdfast.model.call_query import CallQuery
 from holdfast.store import StoreProblem
 from holdfast.store.sqlite import call_buffer, call_rows
-from holdfast.store.sqlite.call_buffer import QueuedRows
+from holdfast.store.sqlite.queued_rows import QueuedRows
 from holdfast.store.sqlite.sqlite_store import SqliteStore, open_sqlite_store
 from polling import wait_until
 

@@ -25,7 +25,7 @@ for seq in itertools.count(1):
 
 # RLIMIT_FSIZE makes every write to a file fail, as on a full disk, and can be lifted again.
 FAILING_DISK = """
-import asyncio, resource, sys
+import asyncio, os, resource, sys
 from pathlib import Path
 from holdfast.model.records import EventRecord
 from holdfast.store import StoreProblem
@@ -97,6 +97,22 @@ allow_files(resource.RLIM_INFINITY)
 open_sqlite_store(Path(sys.argv[1]) / "new").close()
 """
 
+CALLS_ARE_REFUSED = """
+from holdfast.model.call import CallRecord, Function
+allow_files(0)
+record = CallRecord(1000, "calls_0000000a", Function(1, "add"), "proxy")
+assert fails(lambda: store.call_log.append_call(record))
+assert fails(lambda: store.contents.put("0" * 64, b"x", {}))
+assert asyncio.run(store.call_log.call(1000)) is None
+allow_files(resource.RLIM_INFINITY)
+store.call_log.append_call(CallRecord(2000, "calls_0000000a", Function(1, "add"), "proxy"))
+assert asyncio.run(store.call_log.last_number()) == 2000
+allow_files(0)  # there is room in the file of the journal
+store.call_log.append_call(CallRecord(3000, "calls_0000000a", Function(1, "add"), "proxy"))
+assert asyncio.run(store.call_log.call(3000)).number == 3000
+os._exit(0)
+"""
+
 
 def run(script: str, directory: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", FAILING_DISK + script, str(directory)]
@@ -149,3 +165,11 @@ def test_closing_on_a_full_disk_says_what_was_lost(tmp_path: Path) -> None:
 
 def test_opening_on_a_full_disk_fails_clearly_and_works_later(tmp_path: Path) -> None:
     run(OPENED_ON_A_FULL_DISK, tmp_path)
+
+
+def test_a_call_that_the_disk_has_no_room_for_is_refused(tmp_path: Path) -> None:
+    run(CALLS_ARE_REFUSED, tmp_path)
+    store = open_sqlite_store(tmp_path)
+    assert asyncio.run(store.call_log.last_number()) == 3000
+    assert asyncio.run(store.call_log.count_calls()) == 2
+    store.close()

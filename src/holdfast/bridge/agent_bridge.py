@@ -26,9 +26,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
-from holdfast.bridge import flow_driver, flows, function_wrappers, process_parent, state_snapshot
+from holdfast.bridge import (
+    begin_held,
+    flow_driver,
+    flows,
+    function_wrappers,
+    process_parent,
+    state_snapshot,
+)
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_run import Run
+from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.begin_held import NOT_ARMED, Arming
 from holdfast.bridge.bridge_errors import Diverged
 from holdfast.bridge.command_executor import CommandExecutor
@@ -70,6 +78,7 @@ from holdfast.recording import liveness, retention, session_index
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.recording.event_writer import EventWriter
+from holdfast.recording.failure_log import FailureLog
 from holdfast.recording.recording_state import (
     RecordedCall,
     RecordedStop,
@@ -116,6 +125,7 @@ class Bridge:
         self.runs: list[Run] = []
         self.is_over = False
         self._has_diverged = False
+        self._has_announced = False
         self._journal: EventWriter | None = None
         self._listener: Listener | None = None
         self.control = Control(self)
@@ -127,7 +137,8 @@ class Bridge:
             for point in arming.breakpoints:
                 self.commands.add_breakpoint(point)
         contents = None if home is None else ContentFiles(home.contents)
-        self.values = Values(contents, Redaction(redact))
+        self._failures = FailureLog(self.id)
+        self.values = Values(contents, Redaction(redact), self._failures)
         if home is not None:
             self._open(home, started_by)
 
@@ -143,7 +154,7 @@ class Bridge:
 
     def _open(self, home: SessionDirectory, started_by: str | None) -> None:
         is_reopened = self._resume(home)
-        self._journal = EventWriter(home.events, home.id, home.agents.server_bell)
+        self._journal = EventWriter(home.events, home.id, home.agents.server_bell, self._failures)
         about: SessionMetadata = {
             "id": home.id,
             "name": self.name,
@@ -183,8 +194,8 @@ class Bridge:
             started["reopened"] = True
         self._about = about
         self._write_metadata()
-        _log_failure(lambda: home.agents.set_current(home))
-        _log_failure(lambda: session_index.register(home, about))
+        self._attempt(lambda: home.agents.set_current(home))
+        self._attempt(lambda: session_index.register(home, about))
         with contextlib.suppress(OSError):
             os.close(open_regular(home.commands, os.O_RDWR | os.O_CREAT))
         self.emit(SESSION_START(started))
@@ -197,6 +208,13 @@ class Bridge:
         threading.Thread(
             target=self._run_background_work, name="holdfast-tidy", daemon=True
         ).start()
+
+    def announce_rule_hold(self, stop: Stop) -> None:
+        """Nobody may be watching: the first hold of a rule is said aloud."""
+        with self._lock:
+            is_first, self._has_announced = not self._has_announced, True
+        if is_first:
+            begin_held.announce_hold(self.id, stop.id, f"{stop.at} {stop.about.get('name')}")
 
     def _describe_arming(self, about: SessionMetadata, started: SessionStart) -> None:
         """What holds the loop from its first call on."""
@@ -232,7 +250,16 @@ class Bridge:
     def _write_metadata(self) -> None:
         if self.home is not None:
             home, about = self.home, self._about
-            _log_failure(lambda: home.write_metadata(about))
+            self._attempt(lambda: home.write_metadata(about))
+
+    def _attempt(self, work: Callable[[], object]) -> None:
+        """Telemetry that fails is no reason for an agent to stop."""
+        try:
+            work()
+        except OSError as problem:
+            self._failures.report("files", problem)
+        except ValueError as problem:
+            logger.warning("the agent's files: %s", problem)
 
     def note_edited(self) -> None:
         """Somebody changed something where a fork begins."""
@@ -244,8 +271,8 @@ class Bridge:
         """What need not be done before the agent begins."""
         assert self.home is not None
         agents = self.home.agents
-        _log_failure(lambda: session_index.remove_dead(agents))
-        _log_failure(lambda: retention.prune(agents))
+        self._attempt(lambda: session_index.remove_dead(agents))
+        self._attempt(lambda: retention.prune(agents))
         self._registration.keep_registered(lambda: self.is_over)
 
     def _warn_of_side_effects(self, tape: ReplayTape) -> None:
@@ -278,7 +305,7 @@ class Bridge:
         self._write_metadata()
         home = self.home
         process_parent.leave(home.id)
-        _log_failure(lambda: session_index.unregister(home))
+        self._attempt(lambda: session_index.unregister(home))
         self._journal.close()
         liveness.release(home.lock)
 
@@ -385,7 +412,10 @@ class Bridge:
                 is_recorded = self.tape.covers(call.lane, scope.lane.iteration)
         place = 0 if turn is None else turn.place(call.id, call.name)
         tool_id = self.lanes.begin_tool(scope.lane, call.id or f"tool-{number}")
-        return ActiveTool(tool_id, call.name, self.lanes, scope, turn, is_recorded, place)
+        return ActiveTool(
+            *(tool_id, call.name, self.lanes, scope, turn, is_recorded, place),
+            outer=self.lanes.tool,
+        )
 
     def count_tokens(self, usage: Any) -> None:
         if isinstance(usage, dict):
@@ -505,7 +535,12 @@ class Bridge:
 
     # -- what can be seen ------------------------------------------------------------------------
 
-    def snapshot(self, what: str = "all", lane: str | None = None) -> dict[str, Any]:
+    def snapshot(
+        self,
+        what: str = "all",
+        lane: str | None = None,
+        shown_messages: state_snapshot.MessageRange | None = None,
+    ) -> dict[str, Any]:
         """Of a lane; without one, of the lane that is held, or else runs."""
         shown = lane or self._choose_lane()
         run = next(iter(self._list_runs(shown)), None)
@@ -520,7 +555,7 @@ class Bridge:
         }
         messages = self._list_messages(shown, run)
         if what in ("messages", "all"):
-            snapshot["messages"] = state_snapshot.summarize_messages(messages)
+            snapshot["messages"] = state_snapshot.summarize_messages(messages, shown_messages)
         if what in ("context", "all"):
             size = sum(len(self.values.encode(message)) for message in messages)
             limit, summary = (None, None) if run is None else (run.max_tokens, run.summary)
@@ -745,11 +780,3 @@ class Bridge:
 
     def choice(self, items: Sequence[T]) -> T:
         return items[self.value("choice", lambda: random.randrange(len(items)))]
-
-
-def _log_failure(work: Callable[[], object]) -> None:
-    """Telemetry that fails is no reason for an agent to stop."""
-    try:
-        work()
-    except (OSError, ValueError) as problem:
-        logger.warning("the agent's files: %s", problem)

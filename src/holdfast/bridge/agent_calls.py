@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast.bridge.answer_summary import AnswerSummary, copy_message, describe_answer
 from holdfast.bridge.system_prompt import IN_MESSAGES, SystemPrompt
+from holdfast.core.call_parameters import CallParameters
 from holdfast.model.agent_commands import AT_MODEL, AT_TOOL
 
 
@@ -22,6 +23,8 @@ class ToolCall:
     """Which agent, when several run in one process; that of the context, if it is not named."""
     pure: bool = False
     """It changes nothing outside: forking past it needs no warning."""
+    parameters: CallParameters | None = None
+    """What it takes, if that is known: an input that is decided has to fit."""
     allows: tuple[str, ...] = AT_TOOL
     """The decisions that can be carried out while it is held."""
 
@@ -36,6 +39,8 @@ class ModelCall:
     """Which agent, when several run in one process; that of the context, if it is not named."""
     settings: dict[str, Any] = field(default_factory=dict)
     """Whatever else makes the request: part of what a replay compares."""
+    parameters: CallParameters | None = None
+    """What it takes besides its messages, if that is known: a decision can change that."""
     show: Callable[[Any], Any] = lambda message: message
     """One message as JSON."""
     make: Callable[[dict[str, Any]], Any] = copy_message

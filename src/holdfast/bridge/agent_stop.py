@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.bridge.hold_decision import HoldDecision
+from holdfast.core.call_parameters import CallParameters
 from holdfast.model.agent_events import MAIN, Paused
 
 
@@ -22,6 +23,8 @@ class Stop:
     call: Any = None
     """The call of a model that it holds."""
     decision: HoldDecision | None = None
+    parameters: CallParameters | None = None
+    """What the call takes, if it is known."""
     timer: threading.Timer | None = None
     """Decides it when its rule says so, if nobody has."""
     _reached: threading.Event = field(default_factory=threading.Event)

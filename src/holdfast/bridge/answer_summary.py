@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict, cast
 
 
@@ -48,30 +48,72 @@ def describe_answer(result: Any) -> AnswerSummary:
         return {"content": result}
     if isinstance(result, list):
         return _describe_chunks(result)
+    output = _get(result, "output")
+    if isinstance(output, (list, tuple)):
+        return describe_items(output, _get(result, "usage"), _get(result, "status"))
     choice = _get_first(_get(result, "choices"))
     message = _get(choice, "message") if choice is not None else result
+    content = _get(message, "content")
+    if content is None and isinstance(output, str):
+        content = output  # what a run of pydantic-ai gives
     summary = {
         "stopReason": _get(choice, "finish_reason") or _get(result, "stop_reason"),
         "usage": _usage(_get(result, "usage")),
-        "content": _get(message, "content"),
-        "toolCalls": _tool_calls(_get(message, "tool_calls")),
+        "content": content,
+        "toolCalls": _tool_calls(_get(message, "tool_calls")) or _tool_uses(content),
     }
     return drop_empty(summary)
+
+
+def describe_items(items: Iterable[Any], usage: Any, status: Any = None) -> AnswerSummary:
+    """Of the items that OpenAI's responses have, as objects or as dicts."""
+    texts, calls = [], []
+    for item in items:
+        match _get(item, "type"):
+            case "message":
+                for part in _get(item, "content") or ():
+                    text = _get(part, "text") or _get(part, "refusal")
+                    texts.append(text if isinstance(text, str) else "")
+            case "function_call" | "custom_tool_call":
+                calls.append({"id": _get(item, "call_id"), "name": _get(item, "name")})
+    summary = {
+        "stopReason": status,
+        "usage": _usage(usage),
+        "content": "".join(texts) or None,
+        "toolCalls": calls,
+    }
+    return drop_empty(summary)
+
+
+def _tool_uses(content: Any) -> list[dict[str, object]]:
+    """The tools that the blocks of an answer of Anthropic's ask for."""
+    blocks = content if isinstance(content, (list, tuple)) else ()
+    return [
+        {"id": _get(block, "id"), "name": _get(block, "name")}
+        for block in blocks
+        if _get(block, "type") == "tool_use"
+    ]
 
 
 def _describe_chunks(chunks: list[Any]) -> AnswerSummary:
     """Of a stream: the last word on each."""
     summary: AnswerSummary = {}
     text: list[str] = []
+    calls: list[dict[str, object]] = []
     for chunk in chunks:
         if isinstance(chunk, str):
             text.append(chunk)
             continue
+        if _get(chunk, "type") in ("response.completed", "response.incomplete"):
+            return describe_answer(_get(chunk, "response"))
         choice = _get_first(_get(chunk, "choices"))
         delta = _get(choice, "delta") or _get(chunk, "delta")
         for piece in (_get(delta, "content"), _get(delta, "text")):
             if isinstance(piece, str):
                 text.append(piece)
+        # Of a call that comes in pieces, the first one names it.
+        calls += [call for call in _tool_calls(_get(delta, "tool_calls")) if call["id"]]
+        calls += _tool_uses([_get(chunk, "content_block")])
         stop = (
             _get(choice, "finish_reason")
             or _get(delta, "stop_reason")
@@ -83,6 +125,8 @@ def _describe_chunks(chunks: list[Any]) -> AnswerSummary:
             summary["usage"] = {**summary.get("usage", {}), **usage}
     if text:
         summary["content"] = "".join(text)
+    if calls:
+        summary["toolCalls"] = calls
     return summary
 
 
@@ -98,6 +142,8 @@ def _usage(usage: Any) -> TokenUsage:
             if _is_count(count):
                 counts[name] = count
                 break
+    if isinstance(usage, Mapping) and len(usage) == len(counts):
+        return cast(TokenUsage, counts)  # it says nothing else
     cached = _cached_tokens(usage)
     if cached:
         counts["cachedTokens"] = cached

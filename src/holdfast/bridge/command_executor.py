@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.bridge import hold_decision
+from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.loop_control import Control, Injection, Setting
+from holdfast.bridge.state_snapshot import MessageRange
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint
@@ -220,6 +222,8 @@ class CommandExecutor:
                 allowed = ", ".join(stop.allows)
                 raise ValueError(f"{stop.id} does not allow {action}; it allows {allowed}")
         fields = hold_decision.check_fields(Moment(held[0].at), action, data)
+        if action == "modify":
+            _check_input(held[0], fields.get("input") or {})
         decision = HoldDecision("continue" if action == "step" else action, by, fields)
 
         def release() -> None:
@@ -249,8 +253,10 @@ class CommandExecutor:
         what = command.data.get("what", "all")
         if what not in INSPECTABLE:
             raise ValueError(f"what is one of {', '.join(INSPECTABLE)}, not {what!r:.100}")
-        lane = self._find_lane(command)
-        return Plan(APPLIED, lambda: self._respond(command, data=self._loop.snapshot(what, lane)))
+        lane, shown = self._find_lane(command), _parse_range(command, what)
+        return Plan(
+            APPLIED, lambda: self._respond(command, data=self._loop.snapshot(what, lane, shown))
+        )
 
     def _plan_injection(self, command: Command) -> Plan:
         fields = check_fields(Moment.MODEL, "inject", command.data)
@@ -355,3 +361,28 @@ class CommandExecutor:
         if self._control.rules:
             data["rules"] = [rule.to_json() for rule in self._control.rules]
         self._respond(command, data=data)
+
+
+def _check_input(stop: Stop, changes: Mapping[str, Any]) -> None:
+    """Whether the call that is held can be made with these changes; the hold stays if not."""
+    if stop.parameters is None:
+        return
+    what = str(stop.about.get("name") or f"the {stop.at}")
+    if stop.at == rules.MODEL:
+        stop.parameters.check(what, ("messages",), changes)
+        return
+    given = stop.about.get("input")
+    stop.parameters.check(what, given if isinstance(given, Mapping) else (), changes)
+
+
+def _parse_range(command: Command, what: str) -> MessageRange | None:
+    """The messages to show whole: all that were asked for by name, else those of a range."""
+    first, count = command.data.get("first"), command.data.get("count")
+    for name, value in (("first", first), ("count", count)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise ValueError(f"{name} is a whole number, not {value!r:.100}")
+    if count is not None and count < 0:
+        raise ValueError(f"count is at least 0, not {count}")
+    if what != "messages" and first is None and count is None:
+        return None
+    return MessageRange(first or 0, count)

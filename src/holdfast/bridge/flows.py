@@ -83,6 +83,7 @@ def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
             rule_actions=_list_rule_actions(
                 entry, is_live=decision is None and not (entry and bridge.plays(entry))
             ),
+            parameters=call.parameters,
         )
         about: HeldCall = {"name": call.name, "toolId": tool_id, "input": requested}
         stop = control.stop_at_tool(moment, about, tool_id, call.allows)
@@ -119,12 +120,21 @@ def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
     except GeneratorExit:
         raise
     except BaseException as error:  # whatever the call raises is its outcome
-        duration = _now() - began
+        duration, held_ms = _measure(tool, began, held_ms)
         return (yield from _fail_tool(bridge, call, tool, entry, error, duration, held_ms))
-    duration = _now() - began
+    duration, held_ms = _measure(tool, began, held_ms)
     is_faked = (decision is not None and decision.action == "skip") or _is_edited(bridge, entry)
     _end_tool(bridge, call, tool_id, result, duration, held_ms, is_faked)
     return result
+
+
+def _measure(tool: ActiveTool, began: float, held_ms: float) -> tuple[float, float]:
+    """The seconds that it took itself, and the milliseconds that it or something in it was held."""
+    now = _now()
+    if tool.held is None:
+        return now - began, held_ms
+    held = tool.held.seconds(now)
+    return max(now - began - held, 0.0), held_ms + held * 1000
 
 
 def _perform_tool(
@@ -295,6 +305,7 @@ def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:
             *(call.settings, encode_lazily(call.settings)),
             lane=call.lane,
             rule_actions=_list_rule_actions(entry, is_live=False),
+            parameters=call.parameters,
         )
         reason = "fork" if pending.is_held_by_fork else None
         stop = control.stop_at_model(moment, about, pending, call.allows, reason)
@@ -466,11 +477,19 @@ def _fail_model(
 def _hold(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[HoldDecision, float]]:
     """Wait at a stop: the decision, and the milliseconds until it came."""
     began = _now()
+    if "rule" in stop.about:
+        bridge.announce_rule_hold(stop)
+    around = bridge.lanes.list_held_times()
+    for held in around:
+        held.begin(began)
     try:
         decision = yield stop
     finally:
+        ended = _now()
+        for held in around:
+            held.end(ended)
         bridge.control.leave(stop)
-    return decision, (_now() - began) * 1000
+    return decision, (ended - began) * 1000
 
 
 def _hold_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from holdfast.bridge.system_prompt import (
     ArgumentPrompt,
     SystemPrompt,
 )
+from holdfast.core.call_parameters import CallParameters
 
 if TYPE_CHECKING:
     from holdfast.bridge.agent_bridge import Bridge
@@ -68,6 +70,19 @@ class _Arguments:
         """Whether a parameter has this name."""
         return name in self._names
 
+    def describe(self) -> CallParameters | None:
+        """What it takes; None if nobody knows."""
+        if self._signature is None:
+            return None
+        kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        names = tuple(name for name in self._names if name not in (self._rest, self._owner))
+        required = tuple(
+            p.name
+            for p in self._signature.parameters.values()
+            if p.name in names and p.default is p.empty and p.kind not in kinds
+        )
+        return CallParameters(names, required, takes_more=self._rest is not None)
+
     def takes(self, name: str) -> bool:
         return self._rest is not None or name in self._names
 
@@ -110,10 +125,11 @@ class _Arguments:
 
 def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: bool) -> Any:
     arguments = _Arguments(function)
+    parameters = arguments.describe()
 
     def build_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
         named = arguments.bind(args, kwargs)
-        return ToolCall(name, named, pure=pure)
+        return ToolCall(name, named, pure=pure, parameters=parameters)
 
     expected = open_results.Expectation(function, is_model=False)
     if open_results.is_coroutine_function(function):
@@ -147,6 +163,9 @@ def wrap_model(
     bridge: Bridge, function: Callable[..., Any], name: str | None, provider: str | None
 ) -> Any:
     arguments = _Arguments(function)
+    described = arguments.describe()
+    # What it needs it has been given: only the names of what is changed can be wrong.
+    parameters = described and dataclasses.replace(described, required=())
 
     def prepare(
         args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -164,6 +183,7 @@ def wrap_model(
             model=given if isinstance(given, str) else name,
             provider=provider,
             settings=dict(settings),
+            parameters=parameters,
             system=_find_prompt(arguments, named, messages),
         )
 

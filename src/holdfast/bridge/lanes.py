@@ -80,6 +80,32 @@ class Turn:
         return self.asked.get(tool_id, number) if tool_id is not None else number
 
 
+class HeldTime:
+    """How long something was held inside a tool. What is held at the same time counts once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._since = 0.0
+        self._seconds = 0.0
+
+    def begin(self, now: float) -> None:
+        with self._lock:
+            if not self._count:
+                self._since = now
+            self._count += 1
+
+    def end(self, now: float) -> None:
+        with self._lock:
+            self._count -= 1
+            if not self._count:
+                self._seconds += now - self._since
+
+    def seconds(self, now: float) -> float:
+        with self._lock:
+            return self._seconds + (now - self._since if self._count else 0.0)
+
+
 @dataclass(eq=False)
 class ActiveTool:
     """A tool that runs."""
@@ -96,6 +122,10 @@ class ActiveTool:
     """Which of the turn's calls of this tool it is."""
     inner: Scope | None = None
     """What it calls inside itself, without a run."""
+    outer: ActiveTool | None = None
+    """The tool that called it itself."""
+    held: HeldTime | None = None
+    """What was held inside it is not its own time; None if nothing was."""
 
 
 current_scope: ContextVar[tuple[LaneTable, Scope] | None] = ContextVar(
@@ -283,6 +313,16 @@ class LaneTable:
                 self._askers[tool_id] = turn
         while len(self._askers) > _MAX_ASKED:
             self._askers.pop(next(iter(self._askers)), None)
+
+    def list_held_times(self) -> list[HeldTime]:
+        """Those of the tool that runs here, and of the tools that it runs in."""
+        times, tool = [], self.tool
+        with self._lock:
+            while tool is not None:
+                tool.held = tool.held or HeldTime()
+                times.append(tool.held)
+                tool = tool.outer
+        return times
 
     def begin_tool(self, lane: Lane, wanted: str) -> str:
         """The id of the call: the one that is wanted, with a number while another call has it.

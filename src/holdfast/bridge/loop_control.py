@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.recorded_values import list_texts
+from holdfast.bridge.state_snapshot import MessageRange
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint, Moment
@@ -42,7 +43,9 @@ class Loop(Protocol):
     """What control needs of the loop that it controls."""
 
     def emit(self, event: Event, /, **more: object) -> int | None: ...
-    def snapshot(self, what: str, lane: str | None = None) -> dict[str, Any]: ...
+    def snapshot(
+        self, what: str, lane: str | None = None, shown_messages: MessageRange | None = None
+    ) -> dict[str, Any]: ...
     def can_set(self, lane: str | None) -> bool: ...
     def list_lanes(self) -> list[LaneSummary]: ...
 
@@ -290,7 +293,7 @@ class Control:
                 ),
                 **({} if moment.lane == MAIN else {"lane": moment.lane}),
             )
-        stop = Stop(stop_id, moment.at, allows, event, tool_id)
+        stop = Stop(stop_id, moment.at, allows, event, tool_id, parameters=moment.parameters)
         self.stops[stop_id] = stop
         self.loop.emit(PAUSED(event))
         if rule is not None and reason == "rule":

@@ -54,11 +54,20 @@ class _QueuedEvent(NamedTuple):
 class Export:
     """What `export` began; it ends with the session."""
 
-    def __init__(self, dbg: Bridge, provider: trace.TracerProvider, is_own: bool) -> None:
+    def __init__(
+        self, dbg: Bridge, provider: trace.TracerProvider, is_own: bool, has_content: bool
+    ) -> None:
         self._dbg = dbg
         self._provider, self._is_own = provider, is_own
         self._tracer = provider.get_tracer("holdfast", __version__)
-        self._spans = agent_spans.Spans(dbg.id, dbg.name, dbg.provider, dbg.model_name)
+        self._spans = agent_spans.Spans(
+            dbg.id,
+            dbg.name,
+            dbg.provider,
+            dbg.model_name,
+            with_content=has_content,
+            contents=dbg.values.contents,
+        )
         self._open: dict[str, trace.Span] = {}
         self._queue: queue.SimpleQueue[_QueuedEvent | threading.Event | None] = queue.SimpleQueue()
         self._thread = threading.Thread(
@@ -146,14 +155,20 @@ class Export:
         made.end(span.end)
 
 
-def export(dbg: Bridge, provider: trace.TracerProvider | None = None) -> Export:
-    """Make spans of what this agent does, from now on."""
+def export(
+    dbg: Bridge, provider: trace.TracerProvider | None = None, *, content: bool = False
+) -> Export:
+    """Make spans of what this agent does, from now on.
+
+    With `content`, they have what was said: messages, arguments and results, without the secrets
+    that the recording does not have, either.
+    """
     if provider is not None:
-        return Export(dbg, provider, is_own=False)
+        return Export(dbg, provider, is_own=False, has_content=content)
     found = trace.get_tracer_provider()
     if isinstance(found, TracerProvider):
-        return Export(dbg, found, is_own=False)
-    return Export(dbg, _create_provider(dbg.name), is_own=True)
+        return Export(dbg, found, is_own=False, has_content=content)
+    return Export(dbg, _create_provider(dbg.name), is_own=True, has_content=content)
 
 
 def _create_provider(name: str) -> TracerProvider:

@@ -18,6 +18,7 @@ from holdfast.bridge.bridge_errors import RecordedError
 from holdfast.bridge.redaction import Redaction
 from holdfast.model.agent_events import EventData
 from holdfast.recording.content_files import ContentFiles
+from holdfast.recording.failure_log import FailureLog
 from holdfast.wire import agent_lines
 from holdfast.wire.agent_lines import RawJson
 
@@ -155,8 +156,14 @@ def _replace_infinities(value: Any) -> Any:
 
 
 class Values:
-    def __init__(self, contents: ContentFiles | None, redaction: Redaction) -> None:
+    def __init__(
+        self,
+        contents: ContentFiles | None,
+        redaction: Redaction,
+        failures: FailureLog | None = None,
+    ) -> None:
         """Without `contents` nothing is kept: nobody records."""
+        self._failures = failures or FailureLog("an agent")
         self.contents = contents
         self.redaction = redaction
 
@@ -182,7 +189,7 @@ class Values:
             try:
                 reference[agent_lines.CID] = self.contents.put(text.encode())
             except OSError as problem:
-                logger.warning("a body of %d characters was not written: %s", len(text), problem)
+                self._failures.report(f"a body of {len(text)} characters", problem)
                 reference["lost"] = str(problem)
         return RawJson(agent_lines.encode_json(reference))
 

@@ -143,7 +143,9 @@ def remove(
     if as_json:
         print(json.dumps(answer))
         return
-    removed = f"{answer['deleted']} breakpoints" if breakpoint_id is None else chosen[0]
+    removed = chosen[0]
+    if breakpoint_id is None:
+        removed = f"{answer['deleted']} breakpoint{'' if answer['deleted'] == 1 else 's'}"
     console.print(f"{removed} removed", markup=False, highlight=False)
     _report_holds(answer)
 

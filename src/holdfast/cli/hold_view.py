@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -77,7 +78,7 @@ def _describe_target(hold: Hold) -> str:
         return f"{hold['when']} {name}{hold.get('signature') or '(…)'}"
     if "at" in hold:
         return f"{hold['at']} {hold.get('name', '')}".rstrip()
-    return str(hold["reason"])
+    return "program"
 
 
 def _list_facts(hold: Hold) -> Iterator[tuple[str, str]]:
@@ -85,11 +86,16 @@ def _list_facts(hold: Hold) -> Iterator[tuple[str, str]]:
         yield "result", _shorten(hold["result"]["text"])
     if hold.get("exception_type"):
         yield "exception", f"{hold['exception_type']}: {hold.get('exception_message') or ''}"
+    if hold.get("error"):
+        yield "error", f"{hold['error'].get('type')}: {hold['error'].get('message')}"
+    if hold.get("input") is not None:
+        yield "input", _shorten(json.dumps(hold["input"], ensure_ascii=False))
     if hold.get("breakpoint_id"):
         yield "held by", f"breakpoint {hold['breakpoint_id']} ({hold.get('breakpoint', '')})"
     location = hold.get("location")
     if location and not hold.get("call_site"):
         yield "where", f"{location['file']}:{location['line']} in {location.get('function') or '?'}"
+    yield "reason", str(hold["reason"])
     yield "since", str(hold["opened_at"])
     yield "session", str(hold["session_id"])
     thread = hold.get("thread")

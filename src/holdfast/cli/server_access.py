@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from holdfast.client import discovery
-from holdfast.client.exceptions import DebugError
+from holdfast.client.exceptions import DebugError, DebugServerError
 from holdfast.client.http_client import ApiError, HttpClient
 
 _MAX_PIPE_WIDTH = 100_000
@@ -50,11 +50,16 @@ Url = Annotated[
 def ask(url: str | None, method: str, path: str, body: Any = None) -> Any:
     """Send a request and return the answer. Exit with a message if that fails."""
     try:
-        return HttpClient(discovery.server_url(url)).request(method, path, body)
+        follows = discovery.chosen_url(url) is None
+        client = HttpClient(discovery.server_url(url), follows=follows)
+        return client.request(method, path, body)
     except ApiError as problem:
         complain(str(problem), problem.hint)
+    except DebugServerError as problem:
+        command = problem.start_command
+        complain(problem.message, f"Start one with `{command}`." if command else "")
     except DebugError as problem:
-        complain(str(problem), "Start one with `holdfast serve`.")
+        complain(str(problem))
 
 
 def complain(message: str, hint: str = "", **details: object) -> NoReturn:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
 from holdfast.trust.private_files import read_private_file
 
-DEFAULT_URL = "http://localhost:5000"
+DEFAULT_PORT = 5000
+DEFAULT_URL = f"http://localhost:{DEFAULT_PORT}"
 
 
 def data_dir(given: str | None = None) -> Path:
@@ -20,13 +22,28 @@ def data_dir(given: str | None = None) -> Path:
 
 def server_url(given: str | None = None) -> str:
     """`given`, else the environment, else what the server announced, else the default."""
-    url = (
+    url = chosen_url(given) or announced_url()
+    return url.rstrip("/") if url else DEFAULT_URL
+
+
+def chosen_url(given: str | None = None) -> str | None:
+    """The address that the user chose. None: that of whatever server runs counts."""
+    return (
         given
         or os.environ.get("HOLDFAST_SERVER_URL")
         or os.environ.get("CIDELDILL_SERVER_URL")
-        or announced_url()
+        or None
     )
-    return url.rstrip("/") if url else DEFAULT_URL
+
+
+def start_command(port: int, is_chosen: bool) -> str:
+    """The command that starts the server that was looked for."""
+    if is_chosen:
+        return "holdfast serve" if port == DEFAULT_PORT else f"holdfast serve --port {port}"
+    folder = data_dir()
+    if folder == data_dir("~/.holdfast"):
+        return "holdfast serve"
+    return f"holdfast serve --data-dir {shlex.quote(str(folder))}"
 
 
 def announced_url() -> str | None:

@@ -21,7 +21,15 @@ class DebugError(Exception):
 
 
 class DebugServerError(DebugError):
-    """The server cannot be reached, fails, or does not answer in time."""
+    """The server cannot be reached, fails, or does not answer in time.
+
+    start_command: what starts the server that was looked for, if none answers on this machine
+    """
+
+    def __init__(self, message: str = "", *, start_command: str | None = None) -> None:
+        super().__init__(f"{message}; `{start_command}` starts one" if start_command else message)
+        self.message = message
+        self.start_command = start_command
 
 
 class DebugTimeoutError(DebugError):

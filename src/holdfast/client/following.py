@@ -13,6 +13,7 @@ import enum
 import functools
 import io
 import numbers
+import operator
 import types
 import weakref
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, MappingView, Sequence, Set
@@ -21,9 +22,10 @@ from typing import Any
 from holdfast.client.hidden_frames import call_from_caller, hide_module, is_compiled, strip
 from holdfast.client.proxy_base import is_proxy, read_alias, read_options, read_target
 from holdfast.client.switch import switch
-from holdfast.client.type_members import is_routine, is_special, list_members
+from holdfast.client.type_members import FIELDS, is_routine, is_special, list_members
 
 _MAX_DOTS = 4  # in the name of a followed object
+_MAX_RESULTS = 16  # in a tuple; a longer one is data
 
 # Of these, equal ones may be one object by accident: being the target says nothing.
 _VALUES: tuple[type, ...] = (
@@ -155,9 +157,14 @@ def _does_something(cls: type) -> bool:
     if any(mark in members for mark in _DATA_MARKS):
         return False
     return any(
-        name in _DOING or (not name.startswith("_") and is_routine(type(member)))
+        name in _DOING or (not name.startswith("_") and _is_computed(type(member)))
         for name, member in members.items()
     )
+
+
+def _is_computed(cls: type) -> bool:
+    """Whether a class member of this type is a method or a property, and not just a field."""
+    return hasattr(cls, "__get__") and not issubclass(cls, FIELDS)
 
 
 def _root_module(cls: type) -> str:
@@ -267,7 +274,16 @@ def _copy_name(followed: Any, original: Any) -> None:
     followed.__name__, followed.__qualname__ = original.__name__, original.__qualname__
 
 
+def _follow_tuple(proxy: Any, name: str, values: tuple[Any, ...]) -> Any:
+    """Several results at once, such as a reader and a writer."""
+    if len(values) > _MAX_RESULTS:
+        return values
+    followed = tuple(deliver(proxy, name, value) for value in values)
+    return followed if any(map(operator.is_not, followed, values)) else values
+
+
 _FOLLOWERS: dict[type, Callable[[Any, str, Any], Any]] = {
+    tuple: _follow_tuple,
     types.CoroutineType: _follow_coroutine,
     types.GeneratorType: _follow_generator,
     types.AsyncGeneratorType: _follow_async_generator,

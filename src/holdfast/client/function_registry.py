@@ -29,18 +29,41 @@ class Description:
         self.sent_to: str | None = None  # the session that knows the parameters
 
 
+def _build_key(name: str, function: Any) -> tuple[Any, ...]:
+    """What tells functions apart: each access to a method makes an object of its own."""
+    kind = type(function)
+    if kind is types.MethodType:
+        return name, id(function.__func__)
+    if kind is types.MethodWrapperType or (
+        kind is types.BuiltinMethodType and type(function.__self__) is not types.ModuleType
+    ):
+        return name, kind, type(function.__self__), function.__name__
+    return name, id(function)
+
+
 class FunctionRegistry:
     def __init__(self) -> None:
         self._functions: dict[str, list[tuple[str | None, Any]]] = {}
-        self._known: set[tuple[str, int]] = set()
+        self._known: dict[tuple[Any, ...], int] = {}  # places in the lists of `_functions`
         self._descriptions: dict[tuple[Any, ...], Description] = {}
 
     def has(self, name: str, function: Any) -> bool:
-        return (name, id(function)) in self._known
+        """Whether it is registered. A method is one function, whatever object it is bound to.
+
+        The object that it was last called on counts when the method replaces another function.
+        """
+        place = self._known.get(_build_key(name, function))
+        if place is None:
+            return False
+        known = self._functions[name]
+        if known[place][1] is not function:
+            known[place] = (known[place][0], function)
+        return True
 
     def add(self, name: str, function: Any, signature: str | None) -> None:
-        self._functions.setdefault(name, []).append((signature, function))
-        self._known.add((name, id(function)))
+        known = self._functions.setdefault(name, [])
+        self._known[_build_key(name, function)] = len(known)
+        known.append((signature, function))
 
     def find_replacement(
         self, name: str, called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]

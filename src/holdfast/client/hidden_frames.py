@@ -23,12 +23,14 @@ from typing import Any
 # `a/importlib_bootstrap/../b.py` is still `a/b.py` for whoever normalizes it, such as a debugger.
 _DETOUR = os.path.join("importlib_bootstrap", os.pardir)
 _CAN_STRIP_ALL = sys.version_info >= (3, 11)
-_COMPILED = (
-    types.BuiltinFunctionType,  # also of Python's C modules, and most other compiled ones
-    types.MethodWrapperType,
-    types.WrapperDescriptorType,
-    types.MethodDescriptorType,
-    types.ClassMethodDescriptorType,
+_COMPILED = frozenset(
+    (
+        types.BuiltinFunctionType,  # also of Python's C modules, and most other compiled ones
+        types.MethodWrapperType,
+        types.WrapperDescriptorType,
+        types.MethodDescriptorType,
+        types.ClassMethodDescriptorType,
+    )
 )
 _COMPILED_NAMES = ("cython_function_or_method", "ufunc")
 _MAX_STAND_INS = 4096
@@ -79,13 +81,18 @@ def is_hidden(code: types.CodeType) -> bool:
 # -- tracebacks ------------------------------------------------------------------------------------
 
 
-def strip(error: BaseException) -> None:
+def strip(error: BaseException, through: Any = None) -> None:
     """Remove our frames from the outer end of a traceback. Then `raise`, without the exception.
 
-    `raise error` would add the frame that does it.
+    `raise error` would add the frame that does it. A function that we called `through`, to reach
+    the application's, is removed too.
     """
     entry = outermost = error.__traceback__
-    while entry is not None and is_hidden(entry.tb_frame.f_code):
+    helper = None if through is None else through.__code__
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if code is not helper and not is_hidden(code):
+            break
         entry = entry.tb_next
     if _CAN_STRIP_ALL:
         error.__traceback__ = entry
@@ -113,11 +120,13 @@ def stripped(function: Callable[..., Any]) -> Callable[..., Any]:
 def is_compiled(function: Any) -> bool:
     """Whether calling it makes no Python frame."""
     cls = type(function)
-    if cls is functools.partial:
-        return is_compiled(function.func)
+    if cls in _COMPILED:
+        return True
     if cls is types.MethodType:
         return is_compiled(function.__func__)
-    return cls in _COMPILED or cls.__name__ in _COMPILED_NAMES
+    if cls is functools.partial:
+        return is_compiled(function.func)
+    return cls.__name__ in _COMPILED_NAMES
 
 
 def call_from(

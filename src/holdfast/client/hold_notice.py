@@ -42,7 +42,7 @@ def _describe(answer: Answer, invocation: Invocation, moment: str, url: str) -> 
     if answer.get("breakpoint_id"):
         held_by = f" by breakpoint {answer['breakpoint_id']}"
         if answer.get("breakpoint"):
-            held_by += f" ({answer['breakpoint']})"
+            held_by += f" ({_shorten(str(answer['breakpoint']), _MAX_CALL)})"
     text = f"holdfast: {describe_call(invocation)} is held {moment}{held_by}"
     if answer.get("hold_id"):
         where = "" if url == discovery.announced_url() else f" --url {url}"

@@ -224,24 +224,22 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_count_fork)
 
 
-class HttpClient:
-    """Requests to one server, from any thread of this process and of those forked from it."""
+class _Place:
+    """Where a server is, and the lines of a request that say so. It never changes."""
 
-    def __init__(
-        self, url: str, *, timeout: float = DEFAULT_TIMEOUT_SECONDS, token: str | None = None
-    ) -> None:
+    __slots__ = ("host", "host_line", "port", "tail", "url")
+
+    def __init__(self, url: str, token: str | None) -> None:
         self.url = url
-        self.timeout = timeout
         try:
-            self._host, self._port = parse_address(url)
+            self.host, self.port = parse_address(url)
         except ValueError as problem:
             raise DebugServerError(str(problem)) from None
-        self._thread_socket = _ThreadSocket()
-        host = f"[{self._host}]" if ":" in self._host else self._host
+        host = f"[{self.host}]" if ":" in self.host else self.host
         token = token or self._find_token()
         authorization = f"Authorization: Bearer {token}\r\n" if token else ""
-        self._host_line = f"Host: {host}:{self._port}\r\n"
-        self._tail = f" HTTP/1.1\r\n{self._host_line}{authorization}".encode()
+        self.host_line = f"Host: {host}:{self.port}\r\n"
+        self.tail = f" HTTP/1.1\r\n{self.host_line}{authorization}".encode()
 
     def _find_token(self) -> str | None:
         """`HOLDFAST_TOKEN`, else what the announced server wants, if this is its address."""
@@ -254,10 +252,36 @@ class HttpClient:
             host, port = parse_address(url)
         except ValueError:  # it was edited
             return None
-        is_same_host = host == self._host or (
-            _is_loopback_name(host) and _is_loopback_name(self._host)
+        is_same_host = host == self.host or (
+            _is_loopback_name(host) and _is_loopback_name(self.host)
         )
-        return token if is_same_host and port == self._port else None
+        return token if is_same_host and port == self.port else None
+
+
+class HttpClient:
+    """Requests to one server, from any thread of this process and of those forked from it.
+
+    With `follows` it is the server of the data directory, wherever that announces it: when nobody
+    answers, the announcement is read again.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout: float = DEFAULT_TIMEOUT_SECONDS,
+        token: str | None = None,
+        follows: bool = False,
+    ) -> None:
+        self.timeout = timeout
+        self._token = token
+        self._follows = follows
+        self._place = _Place(url, token)
+        self._thread_socket = _ThreadSocket()
+
+    @property
+    def url(self) -> str:
+        return self._place.url
 
     # -- JSON -----------------------------------------------------------------------------------
 
@@ -280,9 +304,13 @@ class HttpClient:
         *,
         wait: float = 0.0,
         kind: bytes = b"application/json",
+        stays: bool = False,
     ) -> Reply:
-        """Makes one request. `wait` is how much longer than usual the server may take."""
-        request = self._encode_request(method, path, body, kind)
+        """Makes one request. `wait` is how much longer than usual the server may take.
+
+        A server that comes up at another address is asked instead, unless `stays`.
+        """
+        place, request = self._place, self._encode_request(method, path, body, kind)
         mine = self._thread_socket
         try:
             if self._is_reusable(mine.current):
@@ -293,7 +321,14 @@ class HttpClient:
                     # Not a byte was answered, so the request may be made again, once.
                     if closed.has_begun:
                         raise
-            self._open(mine)
+            try:
+                self._open(mine)
+            except (OSError, server_check.ForeignServer):
+                if stays or not self._move():
+                    raise
+                self._open(mine)
+            if self._place is not place:
+                request = self._encode_request(method, path, body, kind)
             return self._exchange(mine, request, wait)
         except (_ConnectionClosed, OSError) as problem:
             self._drop(mine)
@@ -322,7 +357,7 @@ class HttpClient:
         self._drop(self._thread_socket)
 
     def _encode_request(self, method: str, path: str, body: bytes, kind: bytes) -> bytes:
-        head = b"%s %s%s" % (method.encode(), path.encode(), self._tail)
+        head = b"%s %s%s" % (method.encode(), path.encode(), self._place.tail)
         if body:
             return head + b"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s" % (
                 *(kind, len(body), body),
@@ -336,10 +371,29 @@ class HttpClient:
             seconds = self.timeout + wait
             return DebugServerError(f"the server at {self.url} did not answer within {seconds:g} s")
         if not isinstance(problem, _ConnectionClosed):
-            return DebugServerError(f"no server answers at {self.url}: {problem}")
+            message = f"no server answers at {self.url}: {problem}"
+            return DebugServerError(message, start_command=self._find_start_command())
         if problem.has_begun:
             return DebugProtocolError("the server's answer breaks off in the middle")
-        return DebugServerError(f"the server at {self.url} hung up")
+        message = f"the server at {self.url} hung up"
+        return DebugServerError(message, start_command=self._find_start_command())
+
+    def _find_start_command(self) -> str | None:
+        if not _is_loopback_name(self._place.host):
+            return None
+        return discovery.start_command(self._place.port, is_chosen=not self._follows)
+
+    def _move(self) -> bool:
+        """Whether the server is announced at another address, which is used from now on."""
+        url = discovery.announced_url() if self._follows else None
+        if url is None or url.rstrip("/") == self.url:
+            return False
+        try:
+            require_loopback(url)
+            self._place = _Place(url.rstrip("/"), self._token)
+        except (ValueError, DebugServerError):  # it was edited
+            return False
+        return True
 
     def _is_reusable(self, opened: _OpenSocket | None) -> bool:
         if opened is None or opened.fork_count != _fork_count:
@@ -356,7 +410,8 @@ class HttpClient:
     def _connect(self) -> socket.socket:
         """A connection to a server that is trusted. Nothing has been sent on it but a proof."""
         refusal: Exception | None = None
-        for family, place in server_check.resolve(self._host, self._port):
+        where = self._place
+        for family, place in server_check.resolve(where.host, where.port):
             sock = None
             try:
                 sock = server_check.connect(family, place, self.timeout)
@@ -376,7 +431,7 @@ class HttpClient:
 
     def _check_server(self, sock: socket.socket) -> None:
         if not server_check.is_on_this_machine(sock):
-            if _is_loopback_name(self._host):
+            if _is_loopback_name(self._place.host):
                 raise server_check.build_refusal(self.url, "it is on another machine")
             return
         if server_check.is_served_by_us(sock):
@@ -396,7 +451,7 @@ class HttpClient:
         server, nonce = sock.getpeername()[:2], proofs.make_nonce()
         proof = proofs.prove_client(secret, server, nonce)
         sock.settimeout(min(self.timeout, _MAX_PROOF_SECONDS))
-        head = f"GET /proof?nonce={nonce}&proof={proof} HTTP/1.1\r\n{self._host_line}\r\n"
+        head = f"GET /proof?nonce={nonce}&proof={proof} HTTP/1.1\r\n{self._place.host_line}\r\n"
         parser, body, received = _AnswerParser(), None, 0
         try:
             sock.sendall(head.encode())

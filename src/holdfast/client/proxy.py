@@ -70,13 +70,19 @@ class DebugProxy(ProxyBase):
 
     # A copy or a pickle is the target's: what leaves the application has no proxies in it.
 
-    @stripped
     def __copy__(self) -> Any:
-        return copy.copy(read_target(self))
+        try:
+            return copy.copy(read_target(self))
+        except BaseException as error:
+            strip(error, through=copy.copy)
+            raise
 
-    @stripped
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return copy.deepcopy(read_target(self), memo)
+        try:
+            return copy.deepcopy(read_target(self), memo)
+        except BaseException as error:
+            strip(error, through=copy.deepcopy)
+            raise
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return operator.getitem, ((read_target(self),), 0)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import holdfast
-from holdfast.client import stacks
+from holdfast.client import discovery, stacks
 from holdfast.client.client_settings import Settings, require_changeable, uses_placeholders
 from holdfast.client.exceptions import (
     DebugCIDMismatchError,
@@ -34,6 +34,7 @@ from holdfast.client.function_registry import (
 from holdfast.client.http_client import HttpClient, Reply
 from holdfast.client.result_forecast import ResultForecast
 from holdfast.client.snapshots import Snapshots, cid_of
+from holdfast.client.target_watch import TargetWatch
 from holdfast.client.value_parcel import Parcel, SentValues
 from holdfast.client.value_preview import clean
 
@@ -70,12 +71,14 @@ class Recorder:
         create_leased_calls: Callable[[Recorder], LeasedCalls],
     ) -> None:
         self.settings = settings
-        self.connection = HttpClient(url, timeout=settings.request_timeout)
+        follows = discovery.chosen_url(settings.server_url) is None
+        self.connection = HttpClient(url, timeout=settings.request_timeout, follows=follows)
         self.snapshots = Snapshots(settings.max_value_bytes, uses_placeholders(settings))
         self.stacks = stacks.Stacks()
         self.sent = SentValues()
         self.functions = FunctionRegistry()
         self.forecast = ResultForecast()
+        self.targets = TargetWatch(self.snapshots, settings.capture_target)
         self.session_id: str | None = None
         self.leased_calls: LeasedCalls | None = None  # in leased mode, once a lease is granted
         self._create_leased_calls = create_leased_calls
@@ -89,6 +92,7 @@ class Recorder:
         placeholders = uses_placeholders(settings)
         self.settings = settings
         self.connection.timeout = settings.request_timeout
+        self.targets.capture = settings.capture_target
         self.snapshots.change_limits(settings.max_value_bytes, placeholders)
         if self.leased_calls is not None:
             self.leased_calls.forget_known()
@@ -150,16 +154,25 @@ class Recorder:
         if self.functions.has(name, function):
             return
         described = describe_function(function)
-        fields = {
+        fields: dict[str, Any] = {
             "name": name,
             "signature": described.signature,
             "parameters": described.parameters,
             "alias": alias,
             "target_cid": cid,
         }
-        reply = self._post("/api/call/register", {**fields, **describe_origin(function)})
-        if reply.status not in _UNSUPPORTED:
-            self.parse_answer(reply)
+        fields |= describe_origin(function)
+        for is_last in _attempts():
+            reply = self._post("/api/call/register", fields)
+            try:
+                self.parse_answer(reply)
+                break
+            except _SessionUnknown:
+                self._reopen(is_last)
+            except DebugProtocolError:
+                if reply.status not in _UNSUPPORTED:
+                    raise
+                break
         self.functions.add(name, function, described.signature)
 
     # -- requests ---------------------------------------------------------------------------
@@ -242,9 +255,10 @@ class Recorder:
         body: bytes = b"",
         wait: float = 0.0,
         kind: bytes = b"application/json",
+        stays: bool = False,
     ) -> Reply:
         try:
-            reply = self.connection.ask(method, path, body, wait=wait, kind=kind)
+            reply = self.connection.ask(method, path, body, wait=wait, kind=kind, stays=stays)
         except DebugError:
             self.status = "error"
             raise
@@ -271,7 +285,7 @@ class Recorder:
     # -- held calls -------------------------------------------------------------------------
 
     def poll(self, path: str, wait: float) -> Reply:
-        return self._ask("GET", path, wait=wait)
+        return self._ask("GET", path, wait=wait, stays=True)  # another server has no such hold
 
     async def poll_async(self, path: str, wait: float) -> Reply:
         try:

@@ -99,8 +99,8 @@ def _makes_methods(member: Any) -> bool:
         return True
     if issubclass(cls, functools.partial) and sys.version_info < (3, 14):
         return False  # it has `__get__` in 3.13, but only to warn
-    if issubclass(cls, (type, *FIELDS)) or hasattr(cls, "__set__"):
-        return False
+    if issubclass(cls, (type, staticmethod, *FIELDS)) or hasattr(cls, "__set__"):
+        return False  # a static method that is not a function stays that object
     return hasattr(cls, "__get__") and callable(unwrap_method(member))
 
 

@@ -21,6 +21,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from holdfast.core import filters, hit_conditions
+from holdfast.core.call_parameters import CallParameters
 from holdfast.errors import InvalidAgentBreakpoint, InvalidInput
 
 KINDS = ("tool", "model", "iteration", "pattern", "error", "tokens", "condition")
@@ -56,6 +57,8 @@ class Moment:
     lane: str = "main"
     rule_actions: tuple[str, ...] = ("hold", "deny", "allow")
     """The actions of rules that count here: a replay does not ask again."""
+    parameters: CallParameters | None = None
+    """What the tool or model takes, if it is known: an input that is decided has to fit."""
 
     @property
     def is_about_tool(self) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from holdfast.core import filters, hit_conditions
 from holdfast.core.filters import Call, Filter
 from holdfast.core.hit_conditions import HitCondition
+from holdfast.core.signatures import NameCheck
 from holdfast.model.call import CallBreakpoint, CallRecord, Function, When
 
 _PATTERN = re.compile(r"[*?\[]")
@@ -69,14 +70,16 @@ class ArmedBreakpoint:
     """How often the condition could not be decided."""
     message: str | None = None
     """Why the condition could not be decided, or the action not carried out, the last time."""
-    condition_errors: Counter[str] = field(default_factory=Counter)
+    undecided_because: Counter[str] = field(default_factory=Counter)
     """How often the condition could not be decided, by the reason."""
+    name_check: NameCheck = field(init=False)
     condition: Filter | None = field(init=False)
     hit_condition: HitCondition | None = field(init=False)
 
     def __post_init__(self) -> None:
         condition, hits = self.point.condition, self.point.hit_condition
         self.condition = None if condition is None else filters.parse(condition)
+        self.name_check = NameCheck(() if self.condition is None else self.condition.parameters)
         self.hit_condition = None if hits is None else hit_conditions.parse(hits)
 
     def note_undecided(self, why: str) -> None:
@@ -104,6 +107,10 @@ class ArmedBreakpoint:
             return False
         return point.function is None or any(matches(point.function, name) for name in names)
 
+    def list_condition_errors(self) -> dict[str, int]:
+        """Why the condition has no answer, or probably never will, with the number of calls."""
+        return {**self.name_check.list_problems(), **self.undecided_because}
+
     def count(self, is_hit: bool, why: str | None) -> bool:
         """Count a hit, and return whether the breakpoint acts.
 
@@ -111,8 +118,8 @@ class ArmedBreakpoint:
         """
         if why is not None:
             self.note_undecided(f"the condition could not be decided: {why}")
-            if why in self.condition_errors or len(self.condition_errors) < _MAX_ERRORS:
-                self.condition_errors[why] += 1
+            if why in self.undecided_because or len(self.undecided_because) < _MAX_ERRORS:
+                self.undecided_because[why] += 1
         if not is_hit:
             return False
         self.hits += 1
@@ -144,6 +151,8 @@ def find_hit(
         (True, None) if armed.condition is None else armed.condition.decide(get_values())
         for armed in fitting
     ]
+    for armed in fitting:
+        armed.name_check.look_at(call)
     acting = [
         armed for armed, verdict in zip(fitting, verdicts, strict=True) if armed.count(*verdict)
     ]

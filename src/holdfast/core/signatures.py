@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from holdfast.core.source_text import suppress_warnings
-from holdfast.model.call import Function, Parameter, Parameters, Preview
+from holdfast.model.call import CallRecord, Function, Parameter, Parameters, Preview
 
 _MAX_SIGNATURE = 2000
 _NAME = re.compile(r"\s*(\*{0,2})\s*([^\W\d]\w*)")
@@ -27,6 +27,48 @@ T = TypeVar("T")
 def parameters_of(function: Function) -> Parameters | None:
     """The parameters of a function; None if they are not known."""
     return function.parameters or parse_signature(function.signature)
+
+
+def has_parameter(call: CallRecord, name: str) -> bool:
+    """Whether a name may be one of the function that is called; True if that is not known."""
+    parameters = parameters_of(call.function)
+    if parameters is None or name in call.kwargs:
+        return True
+    return any(
+        parameter.name == name or parameter.kind == "var_keyword" for parameter in parameters
+    )
+
+
+class NameCheck:
+    """Which names of an expression are parameters of the functions that were called.
+
+    A function that has no such parameter does not match. A name that none of them has is probably
+    misspelt.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._unknown: dict[str, tuple[int, str]] = dict.fromkeys(names, (0, ""))
+
+    def look_at(self, call: CallRecord) -> None:
+        for name in list(self._unknown):
+            if has_parameter(call, name):
+                del self._unknown[name]
+            else:
+                count, _ = self._unknown[name]
+                self._unknown[name] = (count + 1, _describe(call.function))
+
+    def list_problems(self) -> dict[str, int]:
+        """What is probably wrong, with the number of calls."""
+        return {
+            f"no function that was called has a parameter {name!r}; {example}": count
+            for name, (count, example) in self._unknown.items()
+            if count
+        }
+
+
+def _describe(function: Function) -> str:
+    names = [parameter.name for parameter in parameters_of(function) or ()]
+    return f"{function.qualname or function.name} has {', '.join(names) or 'none'}"
 
 
 # -- binding -------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ _RETURNED = (
     "the first and the last of these."
 )
 _USAGE = "The tokens: `inputTokens`, of which `cachedTokens` came from a cache, and `outputTokens`."
-_HELD = "How long it was held, in milliseconds."
+_HELD = "How long it, or something inside it, was held, in milliseconds."
 
 EventData = Mapping[str, Any]
 """The fields of an event as they were read from a file: nobody has checked them."""

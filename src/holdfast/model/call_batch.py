@@ -52,6 +52,7 @@ class CallOutline:
     exception_type: str | None = None
     exception_message: str | None = None
     marker: str | None = None
+    target_age_ns: int | None = None
 
 
 class CompletedCall(NamedTuple):
@@ -96,6 +97,8 @@ class CallBatch:
     sites: Mapping[int, CallSite]
     calls: Sequence[CompletedCall] = ()
     plain: PlainCalls = NO_PLAIN_CALLS
+    body: bytes | None = None
+    """The batch as the application sent it, if it did."""
 
     def __len__(self) -> int:
         return len(self.calls) + len(self.plain.numbers)

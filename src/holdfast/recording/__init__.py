@@ -7,6 +7,10 @@ Everything here needs the standard library alone, because it runs in the user's 
 - `directories`: where things are, and how a session is called
 - `event_writer`: appends events; `tail`: reads what others append
 - `recording_state`: reduces events to the state of a session; `agent_spans`: to OpenTelemetry spans
+- `lane_tree`: how deep inside other agents an event happened
+- `run_totals`: what a run came to; `run_comparison`: where two runs part; `rerun_outcome`: what
+  came of playing one again
+- `session_names`: finds sessions by a part of an id or by a name
 - `content_files`: bodies that are too large for a line
 - `liveness`: whether a session's agent still runs; `session_index`: which ones do
 - `retention`: which recordings are kept

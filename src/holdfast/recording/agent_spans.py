@@ -7,7 +7,7 @@
 
 A hold is not work. The span of a call begins when the call is let go, and ends when its work did;
 that of a run ends earlier by what was held in it. Each hold is an event of the spans it belongs to.
-What was said is not exported, only who said how much of it.
+What was said is exported only if that is asked for; else only who said how much of it.
 
 `Spans` takes events one by one and gives the spans that they begin and end; `build_document` makes
 OTLP's JSON of a whole recording.
@@ -16,11 +16,14 @@ OTLP's JSON of a whole recording.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.model.agent_events import MAIN, SESSION_END, SESSION_START, EventData, RecordedEvent
+from holdfast.recording.content_files import ContentFiles
+from holdfast.recording.genai_messages import shape_answer, split_system
 from holdfast.recording.recording_state import (
     MODEL,
     RecordedCall,
@@ -84,12 +87,17 @@ class Spans:
         name: str = "agent",
         provider: str | None = None,
         model: str | None = None,
+        *,
+        with_content: bool = False,
+        contents: ContentFiles | None = None,
     ) -> None:
+        """`with_content` adds messages, arguments and results; `contents` has the large ones."""
         self.session_id = session_id
         self.name = name
         self.trace_id = _digest(session_id, 32)
         self._provider, self._model = provider, model
-        self._state = RecordingState(keeps_messages=False)
+        self._has_content = with_content
+        self._state = RecordingState(contents, keeps_messages=with_content)
         self._runs: list[_Run] = []
         self._calls: dict[RecordedCall, Span] = {}
         self._stops: list[RecordedStop] = []
@@ -194,12 +202,20 @@ class Spans:
         model = call.name or self._model
         if model:
             attributes["gen_ai.request.model"] = str(model)
+        if self._has_content:
+            instructions, messages = split_system(self._state.lanes[lane_of(call.request)].sent)
+            attributes["gen_ai.input.messages"] = _encode_content(messages)
+            if instructions:
+                attributes["gen_ai.system_instructions"] = _encode_content(instructions)
         return self._build_call(f"chat {model}" if model else "chat", CLIENT, call, at, attributes)
 
     def _build_tool(self, call: RecordedCall, at: int) -> Span:
         attributes = self._build_attributes("execute_tool", None)
         attributes |= {"gen_ai.tool.name": call.name, "gen_ai.tool.call.id": str(call.tool_id)}
         attributes["gen_ai.tool.type"] = "function"
+        if self._has_content:
+            given = self._state.read_body(call.request.get("input"))
+            attributes["gen_ai.tool.call.arguments"] = _encode_content(given)
         return self._build_call(f"execute_tool {call.name}", INTERNAL, call, at, attributes)
 
     def _build_call(
@@ -229,6 +245,12 @@ class Spans:
         for ours, theirs in (("inputTokens", "input_tokens"), ("outputTokens", "output_tokens")):
             if isinstance(usage, dict) and isinstance(usage.get(ours), int):
                 span.attributes[f"gen_ai.usage.{theirs}"] = usage[ours]
+        if isinstance(usage, dict) and isinstance(usage.get("cachedTokens"), int):
+            span.attributes["gen_ai.usage.cache_read.input_tokens"] = usage["cachedTokens"]
+        if isinstance(data.get("cost"), (int, float)):
+            span.attributes["holdfast.cost"] = float(data["cost"])
+        if self._has_content and not data.get("isError"):
+            self._add_answer(span, call)
         for name in ("cancelled", "abandoned", "faked"):
             if data.get(name):
                 span.attributes[f"holdfast.{name}"] = True
@@ -240,6 +262,16 @@ class Spans:
             span.attributes["holdfast.held_ms"] = float(data["heldMs"])
         _set_error(span, data)
         return [span]
+
+    def _add_answer(self, span: Span, call: RecordedCall) -> None:
+        data = call.outcome
+        if call.kind == MODEL:
+            names = ("content", "toolCalls", "stopReason", "response")
+            outcome = {name: self._state.read_body(data.get(name)) for name in names}
+            span.attributes["gen_ai.output.messages"] = _encode_content([shape_answer(outcome)])
+        elif "result" in data:
+            result = self._state.read_body(data["result"])
+            span.attributes["gen_ai.tool.call.result"] = _encode_content(result)
 
     # -- holds -----------------------------------------------------------------------------------
 
@@ -292,10 +324,16 @@ class Spans:
 
 
 def build_document(
-    events: Iterable[RecordedEvent], session_id: str, about: dict[str, Value], version: str
+    events: Iterable[RecordedEvent],
+    session_id: str,
+    about: dict[str, Value],
+    version: str,
+    *,
+    with_content: bool = False,
+    contents: ContentFiles | None = None,
 ) -> dict[str, Any]:
     """A whole recording as OTLP's JSON; `about` is what is known of the process."""
-    spans = Spans(session_id)
+    spans = Spans(session_id, with_content=with_content, contents=contents)
     # Each is given twice, when it begins and when it ends; they stand in the order of beginning.
     taken = dict.fromkeys(span for event in events for span in spans.take(event))
     spans.close()
@@ -348,6 +386,11 @@ def _encode_value(value: Value) -> dict[str, Any]:
     if isinstance(value, list):
         return {"arrayValue": {"values": [_encode_value(item) for item in value]}}
     return {"stringValue": value}
+
+
+def _encode_content(value: Any) -> str:
+    """Attributes of spans have no structure: what has one is JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
 
 
 def _set_error(span: Span, data: EventData) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from holdfast.model.agent_events import EVENTS_LOST
 from holdfast.recording import wakeup_fifo
+from holdfast.recording.failure_log import FailureLog
 from holdfast.recording.regular_files import open_regular
 from holdfast.wire import agent_lines
 
@@ -28,8 +29,11 @@ _BLOCK = 64 * 1024
 class EventWriter:
     """The events of one session, written by this process alone."""
 
-    def __init__(self, path: Path, session_id: str, server_bell: Path) -> None:
+    def __init__(
+        self, path: Path, session_id: str, server_bell: Path, failures: FailureLog | None = None
+    ) -> None:
         self.session_id = session_id
+        self._failures = failures or FailureLog(session_id)
         self.lost = 0
         self._path = path
         self._lock = threading.Lock()
@@ -47,34 +51,45 @@ class EventWriter:
         with self._lock:
             if self._handle < 0:
                 return None
-            moment = time.time()
+            moment, lost = time.time(), self.lost
+            first = self.last_seq + 1
             try:
-                if self.lost:
-                    lost = agent_lines.encode_fields({"count": self.lost})
-                    self._write(EVENTS_LOST, moment, lost)
-                    self.lost = 0
-                self._write(kind, moment, data)
+                if lost:
+                    # Both or none: on a full disk there may be room for the first one only, again
+                    # and again.
+                    missing = agent_lines.encode_fields({"count": lost})
+                    before = self._encode(first, EVENTS_LOST, moment, missing)
+                    self._write(before + self._encode(first + 1, kind, moment, data))
+                else:
+                    self._write(self._encode(first, kind, moment, data))
             except OSError as problem:
-                if not self.lost:
-                    logger.warning("events of %s cannot be written: %s", self.session_id, problem)
+                self._failures.report("events", problem)
                 self.lost += 1
                 return None
+            if lost:
+                self.lost, self.last_seq = 0, first
+                self._tell(EVENTS_LOST, moment, missing)
+            self.last_seq += 1
+            self._tell(kind, moment, data)
             return self.last_seq
 
-    def _write(self, kind: str, moment: float, data: str) -> None:
-        seq = self.last_seq + 1
+    def _encode(self, seq: int, kind: str, moment: float, data: str) -> bytes:
         line = agent_lines.encode_event(seq, kind, moment, self.session_id, data)
         if len(line) > agent_lines.MAX_LINE_BYTES:
             raise OSError(f"a line of {len(line)} bytes is too long")
-        count = os.write(self._handle, line)
-        if count != len(line):
+        return line
+
+    def _write(self, lines: bytes) -> None:
+        count = os.write(self._handle, lines)
+        if count != len(lines):
             self._take_back(count)
             raise OSError("no room for the whole of it")
-        self.last_seq = seq
         self._bell.ring()
+
+    def _tell(self, kind: str, moment: float, data: str) -> None:
         for listener in self._listeners:
             try:
-                listener(seq, kind, moment, data)
+                listener(self.last_seq, kind, moment, data)
             except Exception:  # somebody else's telemetry is no reason for an agent to stop
                 logger.exception("a listener to events failed")
 

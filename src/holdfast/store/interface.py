@@ -13,10 +13,12 @@ Rules for every engine:
 * Methods that return a `PendingWrite` have accepted the write, in order, when they return. Awaiting
   it returns when the write is committed, or raises `StoreProblem`. What cannot be stored at all is
   refused at the call.
-* The methods that write and return None are called for every call and event. They queue, and do
-  no IO. What they queue is read back at once and committed soon, in order; a crash may lose what
-  was queued in the last moments. When an engine cannot keep up, `has_room` says so. When it cannot
-  write, it keeps what was queued, tries again, and adds a warning.
+* The methods that write and return None are called for every call and event, so they wait for no
+  commit. What they queue is read back at once and committed soon, in order. Those of `CallLog` and
+  `Contents` return when what they were given survives the end of this process, and raise
+  `StoreProblem` if it cannot; then they have done nothing. Events that were queued in the last
+  moments may be lost when the process is killed. When an engine cannot keep up, `has_room` says so.
+  When it cannot commit, it keeps what was queued, tries again, and adds a warning.
 """
 
 from __future__ import annotations
@@ -149,17 +151,19 @@ class Contents(Protocol):
     """Values by content: a content id is the SHA-256 of the value's bytes, in hex."""
 
     def put(self, cid: str, data: bytes, preview: Preview) -> None:
-        """Queue a value. It is committed no later than the calls that are queued after it."""
+        """Queue a value. It is committed no later than the calls that are queued after it, and
+        replaces bytes under its id that are damaged."""
         ...
 
     async def data(self, cid: str) -> bytes | None:
-        """The bytes of a value; None if it is not stored."""
+        """The bytes of a value; None if it is not stored. `ContentDamaged`: it was, otherwise."""
         ...
 
     async def previews(self, cids: Iterable[str], *, exact: bool = False) -> dict[str, Preview]:
         """The previews of those of these values that are stored.
 
-        A value that was read lately may have been deleted since; `exact` leaves that out.
+        A value that was read lately may have been deleted since; `exact` leaves that out, and also
+        what is damaged.
         """
         ...
 

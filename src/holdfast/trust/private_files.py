@@ -170,3 +170,16 @@ def _open(path: Path, flags: int) -> int:
         os.close(handle)
         raise NotPrivate(f"{path} is not a regular file")
     return handle
+
+
+def take_room(handle: int, size: int) -> None:
+    """Take the room on the disk. A mapped page without room kills whoever touches it."""
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(handle, 0, size)
+            return
+        except OSError as problem:
+            if problem.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                raise
+    if os.pwrite(handle, bytes(size), 0) != size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -278,3 +278,13 @@ class AgentStateQuery(Query):
     lane: Annotated[
         str | None, about("Whose state; without it, that of the lane that is held or runs.")
     ] = None
+    first: Annotated[
+        int | None,
+        about(
+            "The first message to give whole, from 0 on; below 0, from the end. Without it and "
+            "`count`, `messages` gives all of them, and `all` only previews."
+        ),
+    ] = None
+    count: Annotated[
+        Annotated[int, Meta(ge=0)] | None, about("How many messages to give whole.")
+    ] = None

@@ -7,6 +7,7 @@ says what that gave, and everything that users have said: `sent hi to ann | go`.
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -208,7 +209,24 @@ class FakedResults(Contract):
         assert outside.sent == []
 
 
+class CheckedInputs(Contract):
+    def test_an_input_that_does_not_fit_is_refused_and_it_stays_held(
+        self, agent: Loop, session: SteeredSession, outside: Outside
+    ) -> None:
+        session.break_on_tool("send")
+        ran = self.started(agent)
+        stop = session.held()
+        with pytest.raises(AssertionError, match="send has no parameter 'txt'"):
+            session.resume(stop, "modify", input={"txt": "no"})
+        session.resume(stop, "modify", input={"text": "no"})
+        assert self.said(ran) == "sent no to ann | go"
+        assert outside.sent == [("ann", "no")]
+
+
 class ModelContract(Contract):
+    asks = r"→ send\(\{.*hi.*\}\)"
+    """How a message that asks for the tool is shown."""
+
     def test_what_the_model_is_asked_and_says_is_recorded(
         self, agent: Loop, session: SteeredSession
     ) -> None:
@@ -231,6 +249,19 @@ class ModelContract(Contract):
         assert (stop["at"], outside.asked) == ("model", 0)
         session.resume(stop)
         assert self.said(ran) == DONE
+
+    def test_its_messages_are_shown_as_people_read_them(
+        self, agent: Loop, session: SteeredSession
+    ) -> None:
+        session.command("breakpoint", action="add", on="iteration", count=2)
+        ran = self.started(agent)
+        stop = session.held()
+        recent = session.dbg.snapshot("messages")["messages"]["recent"]
+        session.resume(stop)
+        self.said(ran)
+        shown = [each["preview"] for each in recent]
+        assert any(re.search(self.asks, each) for each in shown), shown
+        assert re.fullmatch(r"(← )?(send: )?(.*\n)?sent hi to ann", shown[-1]), shown
 
     def test_an_injected_message_is_there_from_then_on(
         self, agent: Loop, session: SteeredSession
@@ -348,5 +379,7 @@ class AsyncContract(Contract):
         assert self.said(ran) == DONE
 
 
-class Everything(ToolContract, Cancelling, FakedResults, ModelContract, ReplayContract):
+class Everything(
+    ToolContract, Cancelling, FakedResults, CheckedInputs, ModelContract, ReplayContract
+):
     """A framework in which all of it can be done."""

@@ -87,6 +87,7 @@ class SmolLoop(Loop):
 
 class TestSmolagents(Everything):
     loop = SmolLoop
+    asks = "Calling tools"  # as smolagents itself words it for its model
     answer = {  # noqa: RUF012
         "content": "",
         "tool_calls": [

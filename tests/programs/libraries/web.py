@@ -56,7 +56,10 @@ def use_response(wrap):
 
 
 def answer_httpx(request):
-    return httpx.Response(404 if "missing" in request.url.path else 200, json={"path": request.url.path})
+    path = request.url.path
+    if path == "/broken":
+        raise httpx.ConnectError("no connection")
+    return httpx.Response(404 if path == "/missing" else 200, json={"path": path})
 
 
 @application("httpx.Client", placeholder=True)
@@ -67,7 +70,7 @@ def use_httpx(wrap):
         return [
             (answer.status_code, answer.json()),
             attempt(client.get("/missing").raise_for_status),
-            attempt(client.get, "ftp://shop/tea"),
+            attempt(client.get, "/broken"),
             [line for line in client.stream("GET", "/tea").__enter__().iter_lines()],
         ]
 
@@ -79,8 +82,8 @@ async def use_async_httpx(wrap):
         answer = await client.get("/tea")
         missing = await client.get("/missing")
         try:
-            await client.get("http://[")
-        except httpx.InvalidURL as error:
+            await client.get("/broken")
+        except httpx.ConnectError as error:
             failure = attempt(raise_again, error)
         return [(answer.status_code, answer.json()), attempt(missing.raise_for_status), failure]
 

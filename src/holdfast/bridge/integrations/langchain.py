@@ -24,6 +24,7 @@ from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.integrations import _langchain_messages
 from holdfast.bridge.integrations._graph_lanes import find_lane
 from holdfast.bridge.integrations._message_history import Histories, is_unchanged, reuse_messages
+from holdfast.core.call_parameters import read_schema
 
 
 class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -95,7 +96,10 @@ async def acall_tool(
 
 def _tool_call(dbg: Bridge, request: ToolCallRequest, lane: str | None) -> ToolCall:
     asked = request.tool_call
-    return ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=find_lane(dbg, lane))
+    lane = find_lane(dbg, lane)
+    call = ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=lane)
+    call.parameters = read_schema({"properties": getattr(request.tool, "args", None)})
+    return call
 
 
 def _replace_input(request: ToolCallRequest, given: dict[str, Any]) -> ToolCallRequest:

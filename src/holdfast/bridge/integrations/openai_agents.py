@@ -27,6 +27,7 @@ from holdfast.bridge.integrations import _nested_models
 from holdfast.bridge.integrations._agent_runs import name_lane, open_run
 from holdfast.bridge.integrations._message_history import Histories
 from holdfast.bridge.integrations._split_tool_call import SplitCall
+from holdfast.core.call_parameters import read_schema
 
 _OUTPUT: TypeAdapter[list[ResponseOutputItem]] = TypeAdapter(list[ResponseOutputItem])
 _EVENTS: TypeAdapter[list[ResponseStreamEvent]] = TypeAdapter(list[ResponseStreamEvent])
@@ -150,6 +151,7 @@ class _Hooks(RunHooks[Any]):
         if current is not None and isinstance(tool, FunctionTool):
             asked = _arguments(context.tool_arguments)
             call = ToolCall(tool.name, asked, id=context.tool_call_id, lane=name_lane(current.lane))
+            call.parameters = read_schema(tool.params_json_schema)
             split = SplitCall(current.dbg, call)
             await split.begin()
             _watch_tool(tool)

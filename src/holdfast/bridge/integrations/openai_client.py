@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from openai import AsyncOpenAI
 
 from holdfast.bridge import Bridge, active
-from holdfast.bridge.answer_summary import AnswerSummary, describe_answer, drop_empty
+from holdfast.bridge.answer_summary import AnswerSummary, describe_answer, describe_items
 from holdfast.bridge.integrations import _http_clients
 
 ClientT = TypeVar("ClientT")
@@ -78,22 +78,4 @@ class OpenAIDialect:
 
 def _describe_response(body: Any) -> AnswerSummary:
     """Of the responses API."""
-    items = body.get("output") or []
-    texts = [
-        part.get("text", "")
-        for item in items
-        if item.get("type") == "message"
-        for part in item.get("content") or []
-    ]
-    calls = [
-        {"id": item.get("call_id"), "name": item.get("name")}
-        for item in items
-        if item.get("type") == "function_call"
-    ]
-    summary = {
-        "stopReason": body.get("status"),
-        "usage": describe_answer({"usage": body.get("usage")}).get("usage"),
-        "content": "".join(texts) or None,
-        "toolCalls": calls or None,
-    }
-    return drop_empty(summary)
+    return describe_items(body.get("output") or (), body.get("usage"), body.get("status"))

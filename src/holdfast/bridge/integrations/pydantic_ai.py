@@ -27,6 +27,7 @@ from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.answer_summary import AnswerSummary, build_usage, drop_empty
 from holdfast.bridge.integrations._agent_runs import name_lane, open_run
 from holdfast.bridge.integrations._message_history import Histories, is_unchanged, reuse_messages
+from holdfast.core.call_parameters import read_schema
 
 _MESSAGE: TypeAdapter[ModelMessage] = TypeAdapter(ModelMessage)
 # Made anew for every run, or of no interest to a model.
@@ -114,6 +115,7 @@ class HoldfastCapability(AbstractCapability[Any]):
             return await handler(args if given == asked else _validate(ctx, call, given))
 
         held = ToolCall(call.tool_name, asked, id=call.tool_call_id, lane=name_lane(self._lane))
+        held.parameters = read_schema(tool_def.parameters_json_schema)
         return await self._dbg.acall_tool(held, run)
 
 

@@ -31,6 +31,7 @@ from holdfast.bridge.answer_summary import AnswerSummary
 from holdfast.bridge.integrations import _nested_models
 from holdfast.bridge.integrations._agent_runs import name_lane, open_run
 from holdfast.bridge.integrations._message_history import Histories, reuse_messages
+from holdfast.core.call_parameters import read_schema
 
 AgentT = TypeVar("AgentT", bound=MultiStepAgent)
 
@@ -109,6 +110,7 @@ class _AgentWatch:
         asked = _bind_arguments(original, args, more)
         is_answer = tool.name == "final_answer"
         call = ToolCall(tool.name, asked, lane=self._lane, pure=is_answer)
+        call.parameters = read_schema({"properties": tool.inputs})
         return self._dbg.call_tool(call, lambda given: original(**given))
 
     def generate(

@@ -21,7 +21,6 @@ from textual.widgets import Input, Label, RichLog, Static, TextArea
 
 from holdfast.cli.agents import command_parser
 from holdfast.cli.agents.event_lines import EventFormatter, format_point, shorten
-from holdfast.cli.agents.message_text import format_message
 from holdfast.model.agent_events import MAIN, EventData, RecordedEvent
 from holdfast.recording import command_sender, liveness
 from holdfast.recording.content_files import ContentFiles
@@ -29,6 +28,7 @@ from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.recording_state import RecordedStop, RecordingState, read_events
 from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
+from holdfast.wire.message_text import format_message
 
 Check = Callable[[str], object]
 

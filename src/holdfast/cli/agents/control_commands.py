@@ -15,6 +15,9 @@ from holdfast.model.agent_commands import ACCEPTED, EXPIRED, INSPECTABLE, REJECT
 from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.model.decision import ROLES
 from holdfast.recording import command_sender, liveness
+from holdfast.recording.content_files import ContentFiles
+from holdfast.recording.recording_state import RecordingState
+from holdfast.wire.message_text import format_message
 
 if TYPE_CHECKING:
     from typing_extensions import Required  # in `typing` from Python 3.11 on
@@ -72,7 +75,7 @@ def run_command(
         "status": "unanswered",
     }
     if any(command_sender.is_final_answer(kind, event) for event in events):
-        _add_outcome(report, events)
+        _add_outcome(report, events, RecordingState(ContentFiles(home.contents)))
     elif liveness.is_alive(home):
         report["message"] = f"no answer within {timeout:g} s"
     else:
@@ -93,7 +96,8 @@ def run_command(
     return report
 
 
-def _add_outcome(report: CommandReport, events: list[RecordedEvent]) -> None:
+def _add_outcome(report: CommandReport, events: list[RecordedEvent], state: RecordingState) -> None:
+    """`state` reads what is too large for its event."""
     for event in events:
         data = event["data"]
         match event["type"]:
@@ -106,7 +110,9 @@ def _add_outcome(report: CommandReport, events: list[RecordedEvent]) -> None:
                     report["note"] = str(data["note"])
             case "command_response":
                 report["response"] = {
-                    name: value for name, value in data.items() if name not in ("commandId", "type")
+                    name: state.read_body(value)
+                    for name, value in data.items()
+                    if name not in ("commandId", "type")
                 }
 
 
@@ -227,13 +233,20 @@ def step(
 
 def inspect(
     what: Annotated[str, typer.Argument(help=f"{', '.join(INSPECTABLE)}.")] = "all",
+    first: Annotated[
+        int | None,
+        typer.Option(help="The first message to show, from 0 on; -3: the last three."),
+    ] = None,
+    count: Annotated[int | None, typer.Option(min=0, help="How many messages to show.")] = None,
     lane: LaneOption = None,
     session: SessionOption = None,
     as_json: AsJson = False,
     timeout: TimeoutOption = DEFAULT_TIMEOUT,
 ) -> None:
-    """Its messages, context, tools and variables, as they are now."""
-    data = {"what": what, **_name_lane(lane)}
+    """Its messages, context, tools and variables, as they are now, and whole."""
+    data: dict[str, object] = {"what": what, "first": first or 0, **_name_lane(lane)}
+    if count is not None:
+        data["count"] = count
     report = run_command(session, "inspect", data, as_json, timeout)
     if not as_json:
         for line in format_state(read_response(report)):
@@ -309,16 +322,14 @@ def format_state(state: EventData) -> list[str]:
     if messages:
         roles = ", ".join(f"{count} {role}" for role, count in messages["roles"].items())
         lines.append(f"messages   {messages['count']}" + (f": {roles}" if roles else ""))
-        lines += [
-            f"  {message.get('role')}: {shorten(message.get('preview'))}"
-            for message in messages["recent"]
-        ]
+        lines += _format_messages(messages)
     context = state.get("context")
     if context:
         limit = f" of {context['maxTokens']}" if context.get("maxTokens") else ""
         lines.append(f"context    about {context['tokenEstimate']} tokens{limit}")
         if context.get("hasSummary"):
-            lines.append(f"  summary: {shorten(context.get('summaryPreview'))}")
+            summary = context.get("summary") or context.get("summaryPreview")
+            lines += _indent(f"summary: {summary}", "  ")
     tools = state.get("tools")
     if tools:
         lines.append(f"tools      {tools['count']}: {', '.join(tools['enabled'])}")
@@ -326,8 +337,43 @@ def format_state(state: EventData) -> list[str]:
         lines.append(f"files      {', '.join(map(str, state['workingSet']))}")
     if state.get("variables"):
         lines.append("variables")
-        lines += [f"  {key} = {shorten(value)}" for key, value in state["variables"].items()]
+        for key, value in state["variables"].items():
+            lines += _indent(f"{key} = {_format_value(value)}", "  ")
     for stop in state.get("stops") or []:
         held = f"{stop.get('at')} {stop.get('name') or ''}".rstrip()
-        lines.append(f"held       {stop.get('stop')} before {held} {shorten(stop.get('input'))}")
+        tool = f" ({stop['toolId']})" if stop.get("toolId") else ""
+        lines.append(f"held       {stop.get('stop')} before {held}{tool}")
+        if stop.get("at") != "model" and stop.get("input") is not None:
+            lines += _indent(_format_value(stop["input"]), "  ")
     return lines
+
+
+def _format_messages(messages: EventData) -> list[str]:
+    """Whole, with their numbers; of an agent that does not give them, the previews it gives."""
+    if "items" not in messages:
+        return [
+            f"  {message.get('role')}: {shorten(message.get('preview'))}"
+            for message in messages["recent"]
+        ]
+    lines: list[str] = []
+    first, items = messages.get("first") or 0, messages["items"]
+    if first:
+        lines.append(f"  … {first} before these (--first 0 --count {first})")
+    for number, message in enumerate(items, first):
+        author, text = format_message(message)
+        lines += _indent(f"{number} {author}: {text}", "  ")
+    if (rest := messages["count"] - first - len(items)) > 0:
+        lines.append(f"  … {rest} after these (--first {first + len(items)})")
+    return lines
+
+
+def _format_value(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return (
+        text if len(text) <= 100 else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    )
+
+
+def _indent(text: str, margin: str) -> list[str]:
+    first, *rest = text.splitlines() or [""]
+    return [f"{margin}{first}", *(f"{margin}    {line}" for line in rest)]

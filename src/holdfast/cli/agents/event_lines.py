@@ -18,11 +18,11 @@ from typing import Any
 
 from rich.text import Text
 
-from holdfast.cli.agents.message_text import format_message
 from holdfast.model.agent_events import MAIN, EventData, RecordedEvent
 from holdfast.recording.lane_tree import LaneTree
 from holdfast.recording.run_totals import TotalsAnswer
 from holdfast.wire import agent_lines
+from holdfast.wire.message_text import format_answer, format_message, format_result
 
 _MAX_CHARS = 200
 """Of an input or a result."""
@@ -94,12 +94,16 @@ class EventFormatter:
         """What a model said, and what it asks for."""
         if kind != "api_response" or data.get("isError"):
             return []
-        content = self._read(data.get("content"))
-        text = format_message({"content": content})[1] if content else ""
+        text = format_answer(self._read(data.get("content")))
         return [self._shorten(text, _MAX_SAID_CHARS), _format_wanted(data.get("toolCalls"))]
 
     def _read(self, value: Any) -> Any:
         return value if self._read_body is None else self._read_body(value)
+
+    def _format_result(self, data: EventData) -> Any:
+        result = data.get("result")
+        is_elsewhere = isinstance(result, dict) and agent_lines.CID in result
+        return result if is_elsewhere and not self._is_full else format_result(self._read(result))
 
     def _shorten(self, value: Any, limit: int = _MAX_CHARS) -> str:
         if self._is_full:
@@ -141,7 +145,7 @@ class EventFormatter:
             case "tool_result":
                 faked = " (made up)" if data.get("faked") else ""
                 called = f"{data.get('name')} ({data.get('toolId')})"
-                return f"{called} → {self._one_line(data.get('result'))}{faked}"
+                return f"{called} → {self._one_line(self._format_result(data))}{faked}"
             case "tool_call_end":
                 return _format_end(data)
             case "paused":

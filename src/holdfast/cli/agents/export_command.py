@@ -13,6 +13,7 @@ from holdfast import __version__
 from holdfast.cli.agents.recording_file import Recording, open_recording
 from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.recording import agent_spans
+from holdfast.recording.content_files import ContentFiles
 
 _TIMEOUT = 30.0
 
@@ -23,6 +24,9 @@ def export(
         str, typer.Argument(metavar="[FILE|URL]", help="Where to; - is stdout.")
     ] = "-",
     otlp: Annotated[bool, typer.Option("--otlp", help="OpenTelemetry's OTLP, as JSON.")] = False,
+    has_content: Annotated[
+        bool, typer.Option("--content", help="Also what was said: messages, arguments, results.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Spans of a recording: to stdout, a file, or a collector's address."""
@@ -30,7 +34,12 @@ def export(
         complain("Say what to make of it.", "There is --otlp.")
     recording = open_recording(session)
     document = agent_spans.build_document(
-        recording.events(), recording.id, _describe_process(recording), __version__
+        recording.events(),
+        recording.id,
+        _describe_process(recording),
+        __version__,
+        with_content=has_content,
+        contents=None if recording.home is None else ContentFiles(recording.home.contents),
     )
     count = len(document["resourceSpans"][0]["scopeSpans"][0]["spans"])
     report: dict[str, object] = {"session": recording.id, "spans": count}

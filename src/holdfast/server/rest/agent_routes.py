@@ -31,7 +31,7 @@ async def send_command(session: Session, body: AgentCommand) -> AgentCommandAnsw
 @routes.get("/sessions/{session_id}/state")
 async def get_state(session: Session, query: AgentStateQuery) -> AgentInspection:
     """What an agent says of itself: messages, context, tools, or all of it."""
-    return await session.agent.inspect(query.what, query.lane)
+    return await session.agent.inspect(query)
 
 
 @routes.get("/sessions/{session_id}/contents/{cid}")

@@ -86,7 +86,7 @@ async def rules(debugger: Debugger, query: LeaseQuery) -> Lease:
 async def begin_session(debugger: Debugger, body: ApplicationBody) -> OpenedSession:
     """An application begins to report its calls."""
     application = call_requests.parse_application(call_requests.parse_body(body))
-    return debugger.calls.open_session(application)
+    return await debugger.calls.open_session(application)
 
 
 @routes.post("/call/session/end", flat_errors=True)
@@ -102,5 +102,5 @@ async def end_session(debugger: Debugger, body: EndBody) -> Receipt:
 async def register(debugger: Debugger, body: RegistrationBody) -> Receipt:
     """A callable that may be called, or stand in for another; never pauses."""
     registration = call_requests.parse_registration(call_requests.parse_body(body))
-    debugger.calls.recorder.register(registration)
+    await debugger.calls.recorder.register(registration)
     return Receipt()

@@ -67,6 +67,7 @@ from holdfast.wire.agent_answers import (
 )
 from holdfast.wire.described import none_to_unset
 from holdfast.wire.session_answers import EventList
+from holdfast.wire.session_requests import AgentStateQuery
 
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_registry import AgentRegistry
@@ -322,10 +323,10 @@ class AgentSession(Session):
             note=none_to_unset(outcome.note),
         )
 
-    async def inspect(self, what: str, lane: str | None = None) -> AgentInspection:
+    async def inspect(self, query: AgentStateQuery) -> AgentInspection:
         """The state that the agent reports: messages, context, tools, or all of it."""
         limit = self._settings.request_timeout
-        state = await command_exchange.inspect(self, what, lane, limit)
+        state = await command_exchange.inspect(self, query, limit)
         return build_status(self, AgentInspection, state=state)
 
     async def read_content(self, cid: str) -> tuple[bytes, bool]:

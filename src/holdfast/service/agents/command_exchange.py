@@ -22,6 +22,9 @@ from holdfast.model.agent_events import (
 )
 from holdfast.model.session_state import State
 from holdfast.recording import command_sender
+from holdfast.recording.content_files import ContentFiles
+from holdfast.recording.recording_state import RecordingState
+from holdfast.wire.session_requests import AgentStateQuery
 
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_registry import AgentRegistry
@@ -230,6 +233,12 @@ async def pause(session: AgentSession, lane: str | None, timeout: float, wait: f
     return session.state is State.PAUSED and is_held()
 
 
-async def inspect(session: AgentSession, what: str, lane: str | None, timeout: float) -> object:
-    outcome = await send_command(session, "inspect", {"what": what, **_name_lane(lane)}, timeout)
-    return (outcome.response or {}).get("data")
+async def inspect(session: AgentSession, query: AgentStateQuery, timeout: float) -> object:
+    pages = {"first": query.first, "count": query.count}
+    data: dict[str, object] = {"what": query.what, **_name_lane(query.lane)}
+    data |= {name: value for name, value in pages.items() if value is not None}
+    outcome = await send_command(session, "inspect", data, timeout)
+    state = (outcome.response or {}).get("data")
+    # A large one is in a file of its own.
+    contents = ContentFiles(session.home.contents)
+    return await asyncio.to_thread(RecordingState(contents).read_body, state)

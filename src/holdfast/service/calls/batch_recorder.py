@@ -57,11 +57,16 @@ class BatchRecorder:
             if (session.id, text) not in self._sites:
                 self._add_site(session, text, described.get(text) or batch_parser.parse_site(text))
         sites = {number: self._sites[session.id, text] for number, text in batch.sites.items()}
-        self._call_log.append_batch(CallBatch(session.id, sites, batch.calls, batch.plain))
+        self._call_log.append_batch(CallBatch(session.id, sites, batch.calls, batch.plain, body))
         while len(self._sites) > _MAX_REMEMBERED:
             self._sites.popitem(last=False)
         session.last_batch = batch.sequence
         session.calls += len(batch)
+        if session.may_repeat:
+            session.may_repeat = False
+            session.calls = await self._call_log.count_calls(session.id)
+        if session.is_saving:
+            await session.wait_until_saved()
         return BatchReceipt("ok", len(batch))
 
     def _find_session(self, batch: ParsedBatch) -> CallSession | None:

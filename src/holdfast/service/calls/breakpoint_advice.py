@@ -39,6 +39,11 @@ def _advise_on_pattern(
     armed: ArmedBreakpoint, functions: Sequence[Function], advice: Advice
 ) -> None:
     wanted = armed.point.function
+    if not functions:
+        advice.warnings.append(
+            "No function was registered or called so far. The breakpoint is in force."
+        )
+        return
     if wanted is None:
         advice.warnings.append(
             "Nothing that was registered or called matches so far. The breakpoint is in force."

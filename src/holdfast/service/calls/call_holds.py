@@ -158,11 +158,14 @@ class CallHolds:
         prepared: CallAction,
         verdict: CheckAnswer | None,
     ) -> SettledCall:
-        self._ledger.decide(held.id, decision)
-        session, action, by = self._forget(held), decision.action, decision.by
+        action, by = decision.action, decision.by
+        self._ledger.get_open(held.id)  # somebody else may have decided meanwhile
         if action != CONTINUE.name:
-            held.running.note_decision(held.when, prepared.summary, by)
-            self._call_log.update_call(held.record)
+            decided = held.running.with_decision(held.when, prepared.summary, by)
+            self._call_log.update_call(decided)  # if that fails, the hold stays open
+            held.running.record = decided
+        self._ledger.decide(held.id, decision)
+        session = self._forget(held)
         held.release(prepared.instruction, None if verdict is None else verdict.request_id)
         session.event("hold_decided", hold_id=held.id, call_id=held.record.id, action=action, by=by)
         return SettledCall(held, verdict)

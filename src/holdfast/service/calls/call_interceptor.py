@@ -51,5 +51,6 @@ class CallInterceptor:
             return None
         prepared = await self._actions.build(when, action, options, running.check_replacement)
         prepared = resolve_names(running.record, prepared)
-        running.note_decision(when, prepared.summary, f"breakpoint {armed.point.id}")
+        by = f"breakpoint {armed.point.id}"
+        running.record = running.with_decision(when, prepared.summary, by)
         return prepared.instruction

@@ -19,6 +19,7 @@ from msgspec import UNSET
 from holdfast import errors
 from holdfast.core import filters
 from holdfast.core.filters import Filter
+from holdfast.core.signatures import NameCheck
 from holdfast.model.call import IMPLICIT_SESSION, CallRecord, CallStatus, call_number, is_id_of
 from holdfast.model.call_query import CallQuery
 from holdfast.service.calls.call_renderer import (
@@ -38,6 +39,7 @@ from holdfast.wire.call_answers import (
     CallTree,
     Difference,
     FunctionList,
+    UndecidedCondition,
     Value,
     ValueComparison,
 )
@@ -80,7 +82,8 @@ class _FilterCheck:
         self._expression = expression
         self._verdicts: dict[int, Verdict] = {}
         self.undecided = 0
-        self.reasons: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._names = NameCheck(expression.parameters)
 
     async def prepare(self, calls: Sequence[CallRecord]) -> None:
         """Apply the filter to the calls that it can decide from previews."""
@@ -109,12 +112,16 @@ class _FilterCheck:
                 verdict = await asyncio.to_thread(self._judge, call)
             except ValueNotAtHand as missing:
                 await self._values.load(missing)
+        self._names.look_at(call)
         matches, why_undecided = verdict
         if why_undecided is not None:
             self.undecided += 1
-            if why_undecided in self.reasons or len(self.reasons) < _MAX_REASONS:
-                self.reasons[why_undecided] += 1
+            if why_undecided in self._reasons or len(self._reasons) < _MAX_REASONS:
+                self._reasons[why_undecided] += 1
         return matches
+
+    def build_errors(self) -> list[UndecidedCondition]:
+        return build_condition_errors({**self._names.list_problems(), **self._reasons})
 
 
 @dataclass(eq=False)
@@ -145,9 +152,7 @@ class CallReader:
             has_more=page.next is not None,
             looked_at=page.looked_at,
             undecided=0 if check is None else check.undecided,
-            condition_errors=UNSET
-            if check is None or not check.undecided
-            else build_condition_errors(check.reasons),
+            condition_errors=UNSET if check is None else check.build_errors() or UNSET,
         )
 
     async def _search(

@@ -47,7 +47,7 @@ class CallRecorder:
         self._last_number = await self._call_log.last_number()
         self._first_number = self._next_number()
 
-    def register(self, request: Registration) -> None:
+    async def register(self, request: Registration) -> None:
         """Note a function that an application has registered."""
         session = self._sessions.accept_report(request.session_id)
         function = self._functions.note_use(
@@ -64,6 +64,7 @@ class CallRecorder:
         )
         if session.register(request.name, request.signature):
             session.event("function_registered", name=request.name, signature=function.signature)
+        await session.wait_until_saved()
 
     # -- start ------------------------------------------------------------------------------
 
@@ -93,17 +94,20 @@ class CallRecorder:
             thread=request.thread,
             task=request.task,
             started_at=request.timestamp,
+            target_age_ns=request.target_age_ns,
             origin=self._origin,
         )
+        self._call_log.append_call(record)
         session.calls += 1
         running = RunningCall(record, session, request.evaluates)
         self._running.add(running)
-        self._call_log.append_call(record)
         instruction = None
         if request.began is None:
             instruction = await self._interceptor.intercept(running, When.BEFORE)
         if running.record is not record and self._running.get(record.number) is running:
             self._call_log.update_call(running.record)  # with what was decided
+        if session.is_saving:
+            await session.wait_until_saved()
         if instruction is None:
             return StartAnswer(call_id=record.id, action=CONTINUE.name)
         return StartAnswer(call_id=record.id, **asdict(instruction))

@@ -144,6 +144,8 @@ def _summary_fields(record: CallRecord, previews: Previews) -> Json:
         fields["exception_cid"] = record.exception
     if record.marker is not None:
         fields["marker"] = record.marker
+    if record.target_age_ns is not None:
+        fields["target_age_ms"] = record.target_age_ns / 1e6
     delivered = _build_delivered(record, previews)
     if delivered is not None:
         fields["delivered"] = delivered
@@ -232,7 +234,7 @@ def build_breakpoint(armed: ArmedBreakpoint, functions: Sequence[Function]) -> C
         matches=advice.matches,
         suggestions=advice.suggestions or UNSET,
         warnings=advice.warnings or UNSET,
-        condition_errors=build_condition_errors(armed.condition_errors) or UNSET,
+        condition_errors=build_condition_errors(armed.list_condition_errors()) or UNSET,
     )
 
 

@@ -88,9 +88,10 @@ class CallService:
         self._pruner.start()
         return await self.breakpoints.load()
 
-    def open_session(self, application: Application) -> OpenedSession:
+    async def open_session(self, application: Application) -> OpenedSession:
         """An application begins to report its calls; a leased one gets its lease."""
         session = self.sessions.open(application)
+        await session.wait_until_saved()
         lease = msgspec.structs.asdict(self.leases.renew(session.id)) if session.is_leased else {}
         return OpenedSession(
             session_id=session.id, server_pid=os.getpid(), version=VERSION, **lease

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import time
@@ -20,7 +21,7 @@ from holdfast.service.calls.process_watch import ProcessWatch
 from holdfast.service.event_stream import EventStream
 from holdfast.service.session import DecisionRequest
 from holdfast.service.stored_session import StoredSession
-from holdfast.store import Store
+from holdfast.store import PendingWrite, Store, StoreProblem
 from holdfast.wire import rest
 from holdfast.wire.call_answers import (
     CallDecisionAnswer,
@@ -67,6 +68,9 @@ class CallSession(StoredSession):
         self._sessions = sessions
         self._directory = store.directory
         self._watch: ProcessWatch | None = None
+        self._saving: PendingWrite | None = None
+        self.may_repeat = False
+        """Whether its next batch may have calls that the last server took and did not confirm."""
 
     @classmethod
     async def restore(
@@ -262,7 +266,17 @@ class CallSession(StoredSession):
             "registered": dict(list(self.registered.items())[:_MAX_SAVED]),
         }
         record = SessionRecord(self.id, self.kind.value, self.created_at, time.time(), document)
-        self._directory.put_session(record)
+        self._saving = self._directory.put_session(record)
+
+    @property
+    def is_saving(self) -> bool:
+        return self._saving is not None and not self._saving.done()
+
+    async def wait_until_saved(self) -> None:
+        """Wait until the last `save` is committed. A disk that fails is no reason to wait."""
+        if self._saving is not None:
+            with contextlib.suppress(StoreProblem):
+                await self._saving
 
 
 def _find_misfit(signature: str | None, record: CallRecord) -> str | None:

@@ -112,6 +112,7 @@ class CallSessions(Mapping[str, CallSession]):
         self._functions.restore_uses(session.id, session.functions)
         if session.reason is None:  # the last server was killed before it could save the state
             session.reason = "server_stopped"
+            session.may_repeat = True
             stored = await self._store.call_log.count_calls(session.id)
             session.calls = max(session.calls, stored)
         self._sessions[session.id] = session

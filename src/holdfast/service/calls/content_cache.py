@@ -46,7 +46,7 @@ class ContentCache:
             _put(self._recent, cid, preview)
 
     async def _require(self, cids: list[str]) -> None:
-        """A value about to be deleted counts as missing, so that its sender sends it again."""
+        """A value that is damaged or about to be deleted counts as missing: its sender has it."""
         while True:
             drops = self._drops
             stored = await self._contents.previews(cids, exact=True)
@@ -96,7 +96,12 @@ class ContentCache:
         return previews
 
     async def data(self, cid: str) -> bytes | None:
-        return await self._contents.data(cid)
+        """The bytes. ContentDamaged: they are not what they were, until somebody sends them."""
+        try:
+            return await self._contents.data(cid)
+        except errors.ContentDamaged:
+            self._recent.pop(cid, None)  # whoever names it next is asked for its bytes
+            raise
 
     async def require_data(self, cid: str) -> bytes:
         data = await self.data(cid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from holdfast.core.filters import (
     Unknown,
 )
 from holdfast.core.signatures import Argument, bind, parameters_of, read_default
+from holdfast.errors import ContentDamaged
 from holdfast.model.call import CallRecord, Parameter, Preview
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.wire import plain_values
@@ -48,7 +50,9 @@ class FilterValues:
         self._previews.update(await self._contents.previews(cids))
         for value in missing:
             if value.needs_data:
-                self._data[value.cid] = await self._contents.data(value.cid)
+                self._data[value.cid] = None
+                with contextlib.suppress(ContentDamaged):  # as good as missing
+                    self._data[value.cid] = await self._contents.data(value.cid)
 
     def build(self, record: CallRecord) -> Call:
         """Each value is read only when the expression uses it."""
@@ -143,8 +147,14 @@ def _bind_parameters(record: CallRecord, get_value: GetValue) -> dict[str, Any]:
     parameters = parameters_of(record.function)
     if parameters is None:
         return {name: get_value(cid, name) for name, cid in record.kwargs.items()}
-    bound = bind(parameters, record.args, record.kwargs).arguments
-    return {name: _read_argument(argument, get_value) for name, argument in bound.items()}
+    bound = bind(parameters, record.args, record.kwargs)
+    if bound.problem is not None:
+        # Maybe a decorator shows another signature than it has, so that no position is certain.
+        function = record.function.qualname or record.function.name
+        why = f"the arguments do not fit the signature of {function}: {bound.problem}"
+        unknown = {parameter.name: Unknown(why=why) for parameter in parameters}
+        return {**unknown, **{name: get_value(cid, name) for name, cid in record.kwargs.items()}}
+    return {name: _read_argument(argument, get_value) for name, argument in bound.arguments.items()}
 
 
 def _read_argument(argument: Argument[str], get_value: GetValue) -> Any:
@@ -184,6 +194,4 @@ def _describe_missing(record: CallRecord, name: str, get_value: GetValue) -> Any
             why=f"the parameters of {function} are not known, so {name} cannot be told; "
             "use args[…] or kwargs.get(…)"
         )
-    if any(parameter.kind == "var_keyword" for parameter in parameters):
-        return NOTHING  # it may be passed, and was not
-    return Unknown(why=f"{function} has no parameter {name}")
+    return NOTHING  # the function has no such parameter, or it was not passed

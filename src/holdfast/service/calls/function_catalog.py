@@ -56,8 +56,8 @@ class FunctionCatalog:
         else:
             function = known.merge(*facts)
         if function is not known:
-            self._remember(function)
             self._call_log.put_function(function)
+            self._remember(function)
         sessions = self._sessions[function.id]
         if session.id not in sessions:
             sessions.add(session.id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import mmap
 import os
 import secrets
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 
 from holdfast.service.warning_list import WarningList
+from holdfast.trust.private_files import take_room
 from holdfast.wire import board_layout
 
 _PREFIX, _SUFFIX = "calls.", ".board"
@@ -47,7 +47,7 @@ class LeaseBoard:
         path = self._folder / f"{_PREFIX}{secrets.token_hex(4)}{_SUFFIX}"
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            _allocate(handle, board_layout.SIZE)
+            take_room(handle, board_layout.SIZE)
             self._map = mmap.mmap(handle, board_layout.SIZE)
         except BaseException:
             os.unlink(path)
@@ -110,16 +110,3 @@ class LeaseBoard:
             self._words = self._map = None
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
-
-
-def _allocate(handle: int, size: int) -> None:
-    """Take the room on the disk. A mapped page without room kills whoever touches it."""
-    if hasattr(os, "posix_fallocate"):
-        try:
-            os.posix_fallocate(handle, 0, size)
-            return
-        except OSError as problem:
-            if problem.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
-                raise
-    if os.pwrite(handle, bytes(size), 0) != size:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 from holdfast.model.call import CallRecord, CallStatus, When
 from holdfast.service.calls.call_session import CallSession
-from holdfast.store import CallLog
+from holdfast.store import CallLog, StoreProblem
 
 _MAX_REMEMBERED = 20_000
 
@@ -25,9 +26,10 @@ class RunningCall:
     def check_replacement(self, name: str) -> None:
         self.session.check_replacement(self.record, name)
 
-    def note_decision(self, when: When, summary: dict[str, Any], by: str) -> None:
+    def with_decision(self, when: When, summary: dict[str, Any], by: str) -> CallRecord:
+        """Its record with what was decided."""
         decision = {**summary, "by": by, "when": when.value}
-        self.record = dataclasses.replace(self.record, decision=decision)
+        return dataclasses.replace(self.record, decision=decision)
 
 
 class RunningCalls:
@@ -48,13 +50,14 @@ class RunningCalls:
         return number in self._completed
 
     def complete(self, record: CallRecord) -> None:
+        self._call_log.update_call(record)  # if that fails, the call has not completed
         self._calls.pop(record.number, None)
         self._completed[record.number] = None
         if len(self._completed) > _MAX_REMEMBERED:
             self._completed.popitem(last=False)
-        self._call_log.update_call(record)
 
     def lose(self, session: CallSession) -> None:
         """Mark a session's calls as lost: its process has ended, so they will never complete."""
         for call in [call for call in self._calls.values() if call.session is session]:
-            self.complete(dataclasses.replace(call.record, status=CallStatus.LOST))
+            with contextlib.suppress(StoreProblem):  # the next start marks them as lost
+                self.complete(dataclasses.replace(call.record, status=CallStatus.LOST))

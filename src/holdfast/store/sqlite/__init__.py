@@ -7,6 +7,7 @@ is ever deleted), brings the schema up to date and connects the parts:
     Database        the writer thread, and the threads and connections that read
     WriterThread    takes what has gathered in its `WriteQueue` and commits it together
     CallBuffer      calls and contents until they are committed; readers find them here
+    CallJournal     the same in files, for the case that the server is killed before
     call_rows       calls as rows; `packed_calls`: those of a batch; `CallRowReader` finds them
     value_uses      which calls used which value, by `value_keys`
     call_pruning    deletes the oldest calls, and values that nobody uses

@@ -1,9 +1,10 @@
 """Calls and contents that are accepted and not committed yet.
 
-Calls come by the thousand a second, so nobody waits for them to be written. They gather here; the
-writer takes what is there a few dozen times a second, and until it is committed readers find it
-here. A call that began and ended between two of these rounds is written once. When the disk fails
-everything stays in the buffer and is tried again; when the buffer is full, `has_room` is false.
+Calls come by the thousand a second, so nobody waits for them to be committed. Each is in the
+journal when it is accepted, and gathers here; the writer takes what is there a few dozen times a
+second, and until it is committed readers find it here. A call that began and ended between two of
+these rounds is written once. When the disk fails everything stays in the buffer and is tried again,
+and what the journal cannot take is refused; when the buffer is full, `has_room` is false.
 """
 
 from __future__ import annotations
@@ -11,17 +12,22 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from array import array
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 
 from holdfast.model.call import CallRecord
-from holdfast.store.sqlite import call_rows, value_uses
-from holdfast.store.sqlite.packed_calls import PackedCalls
-from holdfast.store.sqlite.reader_pool import Row
-from holdfast.store.sqlite.value_keys import keys_of_cids
+from holdfast.model.call_batch import CallBatch
+from holdfast.store.sqlite import value_uses
+from holdfast.store.sqlite.call_journal import CallJournal, Entry
+from holdfast.store.sqlite.packed_calls import pack_batch
+from holdfast.store.sqlite.queued_rows import (
+    MovedNumbers,
+    QueuedRows,
+    StoredContent,
+    encode_batch,
+    encode_record,
+    move_parents,
+)
 from holdfast.store.sqlite.writer_thread import WriterThread
 from holdfast.store.store_errors import StoreProblem
 from holdfast.store.store_warnings import StoreWarnings
@@ -35,124 +41,17 @@ GATHER_SECONDS = 0.25
 GATHER_ROWS = 15_000
 GATHER_BYTES = 8 * 1024 * 1024
 QUIET_SECONDS = 0.5
-ROW_BYTES = 400  # what a row without its contents is worth
+_NOTE_DONE = "UPDATE journal SET done = ?"
 _MAX_MOVED = 100
-
-_INSERT_CALL = (
-    "INSERT INTO calls (id, session, function_id, call_type, status, parent, stack, duration_ns, "
-    "cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
-    "status = excluded.status, duration_ns = excluded.duration_ns, cids = excluded.cids, "
-    "document = excluded.document"
-)
-INSERT_PACKED = (
-    "INSERT OR IGNORE INTO calls (id, session, function_id, call_type, status, parent, stack, "
-    "duration_ns, cids, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_INSERT_CONTENT = "INSERT OR IGNORE INTO contents (cid, data, preview) VALUES (?, ?, ?)"
-_PUT_STACK = (
-    "INSERT INTO stacks (id, frames, last) VALUES (?, ?, ?) "
-    "ON CONFLICT (id) DO UPDATE SET last = max(last, excluded.last)"
-)
-_USE_STACK = "UPDATE stacks SET last = max(last, ?) WHERE id = ?"
-_MOVE_PARENT = "UPDATE calls SET parent = ? WHERE parent = ? AND session = ?"
-_PUT_FUNCTION = (
-    "INSERT INTO functions (id, document) VALUES (?, ?) "
-    "ON CONFLICT (id) DO UPDATE SET document = excluded.document"
-)
-_COUNT_CALLS = "UPDATE functions SET calls = calls + ? WHERE id = ?"
-
-MovedNumbers = dict[tuple[int, int], int]
-"""The new number of a call, by its session and the number that it had."""
-StoredContent = tuple[bytes, str]
-"""A value's bytes, and its preview in JSON."""
-
-
-@dataclass
-class QueuedRows:
-    """What waits to be written; later versions of a call replace earlier ones."""
-
-    calls: dict[int, CallRecord] = field(default_factory=dict)
-    contents: dict[bytes, StoredContent] = field(default_factory=dict)
-    functions: dict[int, str] = field(default_factory=dict)
-    stacks: dict[int, tuple[str, int]] = field(default_factory=dict)  # and when each came
-    calls_by_function: Counter[int] = field(default_factory=Counter)
-    packed: list[PackedCalls] = field(default_factory=list)
-    packed_rows: int = 0
-    size: int = 0
-
-    def merge(self, later: QueuedRows) -> None:
-        self.calls.update(later.calls)
-        self.contents.update(later.contents)
-        self.functions.update(later.functions)
-        self.stacks.update(later.stacks)
-        self.calls_by_function.update(later.calls_by_function)
-        self.packed += later.packed
-        self.packed_rows += later.packed_rows
-        self.size += later.size
-
-    def write(self, connection: sqlite3.Connection) -> MovedNumbers:
-        """Write all of it. Return the calls that got another number."""
-        connection.executemany(
-            _INSERT_CONTENT, [(cid, *content) for cid, content in self.contents.items()]
-        )
-        stacks = [(stack, frames, came) for stack, (frames, came) in self.stacks.items()]
-        connection.executemany(_PUT_STACK, stacks)
-        connection.executemany(_PUT_FUNCTION, self.functions.items())
-        rows = [call_rows.encode_call(record) for record in self.calls.values()]
-        connection.executemany(_INSERT_CALL, rows)
-        value_uses.add(connection, [(key, row[0]) for row in rows for key in keys_of_cids(row[8])])
-        moved: MovedNumbers = {}
-        used_stacks = [(row[0], row[6]) for row in rows]
-        for packed in self.packed:
-            moved.update(_write_packed(connection, packed))
-            if packed.rows:  # of so many the newest will do
-                newest = max(row[0] for row in packed.rows)
-                used_stacks += [(newest, stack) for stack in {row[6] for row in packed.rows}]
-        connection.executemany(_USE_STACK, used_stacks)
-        counts = [(count, function) for function, count in self.calls_by_function.items()]
-        connection.executemany(_COUNT_CALLS, counts)
-        return moved
-
-
-def _write_packed(connection: sqlite3.Connection, packed: PackedCalls) -> MovedNumbers:
-    before = connection.total_changes
-    connection.executemany(INSERT_PACKED, packed.rows)
-    moved: dict[int, int] = {}
-    if connection.total_changes - before < len(packed.rows):
-        moved = _renumber(connection, packed.rows)
-    users = array("q", [moved.get(user, user) for user in packed.users]) if moved else packed.users
-    value_uses.note(connection, packed.keys, users)
-    return {(packed.rows[0][1], number): other for number, other in moved.items()}
-
-
-def _renumber(connection: sqlite3.Connection, rows: list[Row]) -> dict[int, int]:
-    """Insert rows some of whose numbers were taken; return the numbers that changed.
-
-    A number is taken by the same call, which came before, or, once in a lifetime, by one of
-    another application that was made at the very same moment. That one gets the next free number.
-    """
-    moved: dict[int, int] = {}
-    for row in rows:
-        number = int(row[0])
-        while True:
-            there = connection.execute(
-                "SELECT session, cids FROM calls WHERE id = ?", (number,)
-            ).fetchone()
-            if there is None:
-                connection.execute(INSERT_PACKED, (number, *row[1:]))
-            if there is None or there == (row[1], row[8]):
-                break
-            number += 1
-        if number != row[0]:
-            moved[int(row[0])] = number
-    return moved
 
 
 class CallBuffer:
     """Every method may be called on any thread. `settle` and `wait_for_room` block."""
 
-    def __init__(self, writer: WriterThread, warnings: StoreWarnings) -> None:
+    def __init__(self, writer: WriterThread, journal: CallJournal, warnings: StoreWarnings) -> None:
         self._writer = writer
+        self._journal = journal
+        self._journaled = 0  # the last file of the journal whose entries are in `_going`
         self._warnings = warnings
         self._changed = threading.Condition()
         self._coming = QueuedRows()
@@ -171,19 +70,19 @@ class CallBuffer:
     # -- adding ----------------------------------------------------------------------------------
 
     def add_call(self, record: CallRecord, *, is_new: bool) -> None:
+        entry = encode_record(record, is_new)
         with self._changed:
-            if is_new:
-                self._coming.calls_by_function[record.function.id] += 1
-            self._coming.calls[record.number] = record
-            self._add_size(ROW_BYTES)
+            self._journal.append(entry)
+            self._coming.add_call(record, is_new)
+            self._schedule()
 
-    def add_packed(self, packed: PackedCalls) -> None:
+    def add_batch(self, batch: CallBatch) -> None:
+        packed = pack_batch(batch)
+        entry = encode_batch(batch, packed)
         with self._changed:
+            self._journal.append(entry)
             coming = self._coming
-            coming.packed.append(packed)
-            coming.calls_by_function.update(packed.calls_by_function)
-            coming.packed_rows += len(packed.rows)
-            coming.size += packed.size + ROW_BYTES * len(packed.rows)
+            coming.add_packed(packed)
             if coming.packed_rows < GATHER_ROWS and coming.size < GATHER_BYTES:
                 self._schedule_soon()
             else:
@@ -191,18 +90,20 @@ class CallBuffer:
 
     def add_content(self, key: bytes, data: bytes, preview: str) -> None:
         with self._changed:
-            self._coming.contents[key] = data, preview
-            self._add_size(len(data) + ROW_BYTES)
+            self._add(("content", key, data, preview))
 
     def add_stack(self, stack: int, frames: str) -> None:
         with self._changed:
-            self._coming.stacks[stack] = frames, time.time_ns()
-            self._add_size(len(frames))
+            self._add(("stack", stack, frames, time.time_ns()))
 
     def add_function(self, number: int, document: str) -> None:
         with self._changed:
-            self._coming.functions[number] = document
-            self._add_size(ROW_BYTES)
+            self._add(("function", number, document))
+
+    def _add(self, entry: Entry) -> None:
+        self._journal.append(entry)
+        self._coming.add_entry(entry)
+        self._schedule()
 
     # -- finding ---------------------------------------------------------------------------------
 
@@ -241,10 +142,6 @@ class CallBuffer:
             if self._coming.size:
                 self._schedule()
 
-    def _add_size(self, size: int) -> None:
-        self._coming.size += size
-        self._schedule()
-
     def _schedule_soon(self) -> None:
         if not (self._scheduled or self._gathering or self._closed):
             self._gathering = True
@@ -266,14 +163,14 @@ class CallBuffer:
         with self._changed:
             coming, self._coming = self._coming, QueuedRows()
             self._going.merge(coming)
+            self._journaled = self._journal.end_file()
             self._scheduled = False
         self.is_behind = True
         self._moved.update(self._going.write(connection))
         while len(self._moved) > _MAX_MOVED:
             del self._moved[next(iter(self._moved))]
-        # The calls within such a call name it by its first number, and may come later.
-        for (session, number), other in self._moved.items():
-            connection.execute(_MOVE_PARENT, (other, number, session))
+        move_parents(connection, self._moved)
+        connection.execute(_NOTE_DONE, (self._journaled,))
         self.is_behind = False
 
     def _finish_flush(self, done: Future[None]) -> None:
@@ -283,6 +180,7 @@ class CallBuffer:
             if error is None:
                 self._unsorted = self._unsorted or self._going.packed_rows > 0
                 self._going = QueuedRows()
+                self._journal.free_files(self._journaled)
                 self._sort_when_quiet()
             self._changed.notify_all()
         if error is not None:
@@ -303,6 +201,11 @@ class CallBuffer:
             self._closed = True
             if self._quiet is not None:
                 self._quiet.cancel()
+
+    def close_journal(self) -> None:
+        """After the last commit."""
+        with self._changed:
+            self._journal.close()
 
     # -- room ------------------------------------------------------------------------------------
 

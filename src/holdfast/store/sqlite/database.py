@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from holdfast.store.pending_write import PendingWrite
-from holdfast.store.sqlite.database_check import warn_of_damage
+from holdfast.store.sqlite.database_check import companion, warn_of_damage
 from holdfast.store.sqlite.document_tables import Table, describe, quarantine
+from holdfast.store.sqlite.log_sync import LogSync
 from holdfast.store.sqlite.reader_pool import MAX_IDLE, ReaderPool, Row
 from holdfast.store.sqlite.writer_thread import WriterThread
 from holdfast.store.store_errors import StoreProblem
@@ -24,7 +25,8 @@ T = TypeVar("T")
 class Database:
     def __init__(self, path: Path, connection: sqlite3.Connection, warnings: StoreWarnings) -> None:
         self.warnings = warnings
-        self.writer = WriterThread(connection, warnings)
+        self._log_sync = LogSync(companion(path, "-wal"))
+        self.writer = WriterThread(connection, warnings, on_commit=self._log_sync.note_commit)
         self._readers = ReaderPool(path)
         self._threads = ThreadPoolExecutor(MAX_IDLE, "holdfast-read")
         self._closed = False
@@ -85,3 +87,4 @@ class Database:
         self._threads.shutdown()
         self._readers.close()
         self.writer.close()
+        self._log_sync.close()

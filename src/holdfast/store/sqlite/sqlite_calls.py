@@ -16,7 +16,7 @@ from holdfast.store.sqlite.call_buffer import CallBuffer
 from holdfast.store.sqlite.call_row_reader import CallRowReader
 from holdfast.store.sqlite.database import Database
 from holdfast.store.sqlite.document_codec import decode, encode
-from holdfast.store.sqlite.packed_calls import pack_batch, session_number
+from holdfast.store.sqlite.packed_calls import session_number
 
 _UNUSED_STACKS = "SELECT id FROM stacks WHERE last < (SELECT min(id) FROM calls)"
 _DROP_STACK = "DELETE FROM stacks WHERE id = ? AND last < (SELECT min(id) FROM calls)"
@@ -37,7 +37,7 @@ class SqliteCallLog:
         self._buffer.add_call(record, is_new=False)
 
     def append_batch(self, batch: CallBatch) -> None:
-        self._buffer.add_packed(pack_batch(batch))
+        self._buffer.add_batch(batch)
 
     def put_function(self, function: Function) -> None:
         self._rows.functions[function.id] = function

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 
+from holdfast.errors import ContentDamaged
 from holdfast.model.call import Preview
 from holdfast.store.sqlite import call_pruning
 from holdfast.store.sqlite.call_buffer import CallBuffer
@@ -32,6 +34,8 @@ class SqliteContents:
     def _data(self, cid: str) -> bytes | None:
         sql = "SELECT data FROM contents WHERE cid = ?"
         for (data,) in self._database.rows(sql, (bytes.fromhex(cid),)):
+            if not _is_intact(cid, data):
+                raise ContentDamaged(f"the stored bytes of {cid} are damaged", cid=cid)
             return bytes(data)
         # A value may be inside the rows of the calls that used it.
         return self._rows.inline_data(cid)
@@ -57,12 +61,20 @@ class SqliteContents:
             sql = f"SELECT cid, CAST(preview AS BLOB) FROM contents WHERE cid IN ({marks})"
             for cid, preview in self._database.rows(sql, page):
                 previews[cid.hex()] = decode_object(preview)
+        damaged = {cid for cid in previews if exact and not self._has_intact(cid)}
+        for cid in damaged:
+            del previews[cid]
         for cid in cids:
-            if cid not in previews:
+            if cid not in previews and cid not in damaged:
                 data = self._rows.inline_data(cid, exact=exact)
                 if data is not None:
                     previews[cid] = pickle_viewer.build_preview(data)
         return previews
+
+    def _has_intact(self, cid: str) -> bool:
+        sql = "SELECT data FROM contents WHERE cid = ?"
+        rows = self._database.rows(sql, (bytes.fromhex(cid),))
+        return all(_is_intact(cid, data) for (data,) in rows)
 
     async def drop_unused(self, cids: Sequence[str], may_drop: Callable[[str], bool]) -> int | None:
         dropped: list[int | None] = []
@@ -76,3 +88,8 @@ class SqliteContents:
         self._buffer.schedule()
         await self._database.writer.submit(drop)
         return dropped[-1]
+
+
+def _is_intact(cid: str, data: object) -> bool:
+    """Whether these are the bytes that the id names; SQLite may give any type for damaged ones."""
+    return isinstance(data, bytes) and hashlib.sha256(data).hexdigest() == cid

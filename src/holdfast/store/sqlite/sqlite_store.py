@@ -13,10 +13,12 @@ from pathlib import Path
 from holdfast.model.records import StoreWarning
 from holdfast.store.local_bell import LocalBell
 from holdfast.store.sqlite.call_buffer import CallBuffer
+from holdfast.store.sqlite.call_journal import CallJournal
 from holdfast.store.sqlite.call_row_reader import CallRowReader
 from holdfast.store.sqlite.database import Database
 from holdfast.store.sqlite.database_check import COMPANIONS, companion, ensure_usable
 from holdfast.store.sqlite.directory_lock import DirectoryLock, lock_directory
+from holdfast.store.sqlite.journal_replay import replay_journal
 from holdfast.store.sqlite.log_check import check_log
 from holdfast.store.sqlite.migrations import migrate
 from holdfast.store.sqlite.reader_pool import connect
@@ -68,7 +70,9 @@ def _open(directory: Path) -> SqliteStore:
         undo.callback(connection.close)
         check_log(connection, path, warnings)
         _prepare(connection)
-        store = SqliteStore(path, connection, lock, warnings)
+        [(number,)] = connection.execute("SELECT number FROM identity")
+        journal = replay_journal(connection, directory, number, warnings)
+        store = SqliteStore(path, connection, lock, warnings, number, journal)
         undo.pop_all()
     return store
 
@@ -123,15 +127,17 @@ class SqliteStore:
         connection: sqlite3.Connection,
         lock: DirectoryLock,
         warnings: StoreWarnings,
+        number: int,
+        journal: CallJournal,
     ) -> None:
         self.file: Path | None = path
+        self.number = number
         self._warnings = warnings
         self._lock = lock
         self._closing = threading.Lock()
         self._database = Database(path, connection, warnings)
-        self._buffer = CallBuffer(self._database.writer, warnings)
-        [(self.number,)] = self._database.rows("SELECT number FROM identity")
-        rows = CallRowReader(self._database, self.number)
+        self._buffer = CallBuffer(self._database.writer, journal, warnings)
+        rows = CallRowReader(self._database, number)
         self.call_log = SqliteCallLog(self._database, self._buffer, rows)
         self.contents = SqliteContents(self._database, self._buffer, rows)
         self.bell = LocalBell()
@@ -154,4 +160,5 @@ class SqliteStore:
         with self._closing:
             self._buffer.close()
             self._database.close()
+            self._buffer.close_journal()
             self._lock.release()

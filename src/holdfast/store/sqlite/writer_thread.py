@@ -60,8 +60,10 @@ class WriterThread:
         connection: sqlite3.Connection,
         warnings: StoreWarnings,
         queue: WriteQueue | None = None,
+        on_commit: Callable[[], None] = lambda: None,
     ) -> None:
         self.queue = queue or WriteQueue()
+        self._on_commit = on_commit
         self._connection = connection
         self._warnings = warnings
         self._kept: list[EventRow] = []
@@ -138,6 +140,7 @@ class WriterThread:
         try:
             outcomes = [self._run_alone(unit) for unit in units]
             self._connection.execute("COMMIT")
+            self._on_commit()
             return outcomes
         except sqlite3.Error as error:
             self._roll_back()
