@@ -37,16 +37,22 @@ def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begin]:
         dbg.close()
 
 
-def test_a_rule_holds_from_the_first_call_on(begin: Begin) -> None:
-    loop = AgentLoop(begin('tool = "wr*"\naction = "hold"'), build_writes(1))
+def test_a_rule_holds_from_the_first_call_on_and_says_so_once(
+    begin: Begin, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loop = AgentLoop(begin('tool = "wr*"\naction = "hold"'), build_writes(2))
     running = loop.run_in_thread()
     stop = loop.wait_for_stop()
     assert (stop["reason"], stop["name"], stop["rule"]["id"]) == ("rule", "write", "rule-1")
     assert stop["rule"]["source"].endswith("holdfast.toml:1")
     assert loop.done == []
     loop.resume(stop=stop["stop"])
+    loop.resume(stop=loop.wait_for_stop(2)["stop"])
     assert running.result(30) == "done"
-    assert len(loop.done) == 1
+    assert len(loop.done) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "holds tool write (stop-1)" in line
+    assert f"holdfast agent resume stop-1 -s {loop.home.id}" in line
 
 
 def test_a_denied_tool_does_not_run_and_the_loop_gets_an_ordinary_error(begin: Begin) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -12,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from agent_process import AgentProcess, running_agent
 from fork_server import run_holdfast
 from harness import PROGRAMS
+from holdfast.cli.agents import sessions_command
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import command_sender
 from holdfast.recording.directories import AgentsDirectory
@@ -165,6 +168,22 @@ def test_a_table_is_not_cut_in_a_pipe(tmp_path: Path) -> None:
         assert len(str(deep)) > 1000
         assert line.rstrip().endswith(str(deep))
         assert " [a name] in brackets " in line
+
+
+def test_a_small_terminal_shows_a_session_in_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_agent(tmp_path) as running:
+        monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+        monkeypatch.delenv("HOLDFAST_AGENT_DIR", raising=False)
+        shown = io.StringIO()
+        small = Console(file=shown, force_terminal=True, width=80, color_system=None)
+        monkeypatch.setattr(sessions_command, "console", small)
+        sessions_command.sessions()
+    first, *rest = shown.getvalue().splitlines()
+    assert first.startswith(f"{running.id} *  looper: running")
+    assert f"pid {running.process.pid}" in "".join(rest)
+    assert str(os.getcwd()) in "".join(line.strip() for line in rest)
 
 
 # -- steering -------------------------------------------------------------------------------------

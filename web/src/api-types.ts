@@ -1530,6 +1530,8 @@ export interface CallDetail {
   exception_cid?: string | null;
   /** Why its values could not be stored whole. */
   marker?: string;
+  /** The object was last compared with what is recorded of it so long before the call, because comparing it takes long. It may have been another then, and what the call changed in it is not known. Left out, it was compared before and after the call. */
+  target_age_ms?: number;
   /** What the caller got instead, if it was decided so. */
   delivered?: Delivered | null;
   /** What a decision changed about it, if there was one. */
@@ -1701,6 +1703,8 @@ export interface CallHoldDetail {
   exception_cid?: string | null;
   /** Why its values could not be stored whole. */
   marker?: string;
+  /** The object was last compared with what is recorded of it so long before the call, because comparing it takes long. It may have been another then, and what the call changed in it is not known. Left out, it was compared before and after the call. */
+  target_age_ms?: number;
   /** What the caller got instead, if it was decided so. */
   delivered?: Delivered | null;
   /** What a decision changed about it, if there was one. */
@@ -1879,6 +1883,8 @@ export interface CallNode {
   exception_cid?: string | null;
   /** Why its values could not be stored whole. */
   marker?: string;
+  /** The object was last compared with what is recorded of it so long before the call, because comparing it takes long. It may have been another then, and what the call changed in it is not known. Left out, it was compared before and after the call. */
+  target_age_ms?: number;
   /** What the caller got instead, if it was decided so. */
   delivered?: Delivered | null;
   /** What a decision changed about it, if there was one. */
@@ -2025,6 +2031,8 @@ export interface CallSummary {
   exception_cid?: string | null;
   /** Why its values could not be stored whole. */
   marker?: string;
+  /** The object was last compared with what is recorded of it so long before the call, because comparing it takes long. It may have been another then, and what the call changed in it is not known. Left out, it was compared before and after the call. */
+  target_age_ms?: number;
   /** What the caller got instead, if it was decided so. */
   delivered?: Delivered | null;
   /** What a decision changed about it, if there was one. */
@@ -4814,6 +4822,8 @@ export interface StartFields {
   evaluates?: boolean;
   /** The id of a call that is under way already. */
   began?: string;
+  /** How long ago the object was compared with what is sent of it; left out, just now. */
+  target_age_ns?: number;
 }
 
 /** A process that the program started. */

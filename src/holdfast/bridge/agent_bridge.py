@@ -26,9 +26,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
-from holdfast.bridge import flow_driver, flows, function_wrappers, process_parent, state_snapshot
+from holdfast.bridge import (
+    begin_held,
+    flow_driver,
+    flows,
+    function_wrappers,
+    process_parent,
+    state_snapshot,
+)
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_run import Run
+from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.begin_held import NOT_ARMED, Arming
 from holdfast.bridge.bridge_errors import Diverged
 from holdfast.bridge.command_executor import CommandExecutor
@@ -117,6 +125,7 @@ class Bridge:
         self.runs: list[Run] = []
         self.is_over = False
         self._has_diverged = False
+        self._has_announced = False
         self._journal: EventWriter | None = None
         self._listener: Listener | None = None
         self.control = Control(self)
@@ -199,6 +208,13 @@ class Bridge:
         threading.Thread(
             target=self._run_background_work, name="holdfast-tidy", daemon=True
         ).start()
+
+    def announce_rule_hold(self, stop: Stop) -> None:
+        """Nobody may be watching: the first hold of a rule is said aloud."""
+        with self._lock:
+            is_first, self._has_announced = not self._has_announced, True
+        if is_first:
+            begin_held.announce_hold(self.id, stop.id, f"{stop.at} {stop.about.get('name')}")
 
     def _describe_arming(self, about: SessionMetadata, started: SessionStart) -> None:
         """What holds the loop from its first call on."""

@@ -67,11 +67,23 @@ def announce(session_id: str, arming: Arming) -> None:
     elif arming.breakpoints:
         count = len(arming.breakpoints)
         what = f": {count} breakpoint{'s are' if count > 1 else ' is'} set"
+    _say(
+        f"holdfast: session {session_id} began{what}; "
+        f"attach to it with: holdfast agent attach -s {session_id}"
+    )
+
+
+def announce_hold(session_id: str, stop_id: str, what: str) -> None:
+    """Say on stderr that a rule holds something, and how to let it go on."""
+    _say(
+        f"holdfast: a rule of this project holds {what} ({stop_id}); let it go on with: "
+        f"holdfast agent resume {stop_id} -s {session_id}, or holdfast agent attach -s {session_id}"
+    )
+
+
+def _say(line: str) -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):  # stderr is closed, or none
-        sys.stderr.write(
-            f"holdfast: session {session_id} began{what}; "
-            f"attach to it with: holdfast agent attach -s {session_id}\n"
-        )
+        sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
 
 

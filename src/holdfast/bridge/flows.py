@@ -132,6 +132,8 @@ def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
 def _measure(tool: ActiveTool, began: float, held_ms: float) -> tuple[float, float]:
     """The seconds that it took itself, and the milliseconds that it or something in it was held."""
     now = _now()
+    if tool.held is None:
+        return now - began, held_ms
     held = tool.held.seconds(now)
     return max(now - began - held, 0.0), held_ms + held * 1000
 
@@ -476,26 +478,19 @@ def _fail_model(
 def _hold(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[HoldDecision, float]]:
     """Wait at a stop: the decision, and the milliseconds until it came."""
     began = _now()
-    around = _list_around(bridge.lanes.tool)
-    for tool in around:
-        tool.held.begin(began)
+    if "rule" in stop.about:
+        bridge.announce_rule_hold(stop)
+    around = bridge.lanes.list_held_times()
+    for held in around:
+        held.begin(began)
     try:
         decision = yield stop
     finally:
         ended = _now()
-        for tool in around:
-            tool.held.end(ended)
+        for held in around:
+            held.end(ended)
         bridge.control.leave(stop)
     return decision, (ended - began) * 1000
-
-
-def _list_around(tool: ActiveTool | None) -> list[ActiveTool]:
-    """The tool that runs here, and those that it runs in."""
-    tools = []
-    while tool is not None:
-        tools.append(tool)
-        tool = tool.outer
-    return tools
 
 
 def _hold_error(

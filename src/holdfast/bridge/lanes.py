@@ -124,8 +124,8 @@ class ActiveTool:
     """What it calls inside itself, without a run."""
     outer: ActiveTool | None = None
     """The tool that called it itself."""
-    held: HeldTime = field(default_factory=HeldTime)
-    """What was held inside it is not its own time."""
+    held: HeldTime | None = None
+    """What was held inside it is not its own time; None if nothing was."""
 
 
 current_scope: ContextVar[tuple[LaneTable, Scope] | None] = ContextVar(
@@ -289,6 +289,16 @@ class LaneTable:
                 self._askers[tool_id] = turn
         while len(self._askers) > _MAX_ASKED:
             self._askers.pop(next(iter(self._askers)), None)
+
+    def list_held_times(self) -> list[HeldTime]:
+        """Those of the tool that runs here, and of the tools that it runs in."""
+        times, tool = [], self.tool
+        with self._lock:
+            while tool is not None:
+                tool.held = tool.held or HeldTime()
+                times.append(tool.held)
+                tool = tool.outer
+        return times
 
     def begin_tool(self, lane: Lane) -> None:
         with self._lock:

@@ -49,7 +49,7 @@ class PendingCall:
 
     __slots__ = (
         *("contents", "epoch", "invocation", "number", "parent", "parts", "site", "sizes"),
-        *("snapshot", "snapshots", "state", "watched"),
+        *("snapshot", "snapshots", "state", "target_age", "watched"),
     )
 
     def __init__(
@@ -62,6 +62,7 @@ class PendingCall:
         self.parent = parent
         self.snapshot: Snapshot  # of the target
         self.state: tuple[Any, ...] | None = None  # of the target, if it is plain
+        self.target_age: int | None = None  # if it was not compared for this call
         self.snapshots: list[Snapshot | None] = []  # of the arguments; None: a small plain value
         self.sizes: list[int] = []
         self.parts: list[bytes] = []
@@ -86,22 +87,31 @@ class CallEncoder:
             pending.snapshot = fixed[1]
             return
         before = invocation.last_snapshot()
-        if before is not None and before.fixed and self._recorder.snapshots.fits_limit(before):
+        recorder = self._recorder
+        if (
+            before is not None
+            and before.fixed
+            and before.marker != "not_captured"
+            and recorder.snapshots.fits_limit(before)
+        ):
             pending.snapshot = self._remember_fixed(target, before)
             return
-        state = pending.state = self._states.read(target)
+        is_captured = recorder.targets.is_captured(invocation.capture_target)
+        state = pending.state = self._states.read(target) if is_captured else None
         if before is not None and state is not None and is_same(before.state, state):
             pending.snapshot = before
             return
         with without_interception():
             try:
-                snapshot = self._recorder.snapshots.take_current(before, target, invocation.lenient)
+                snapshot, pending.target_age = self._recorder.targets.take(invocation)
             except DebugSerializationError as refused:
                 raise name_refused(refused, invocation, None) from refused.cause
         pending.snapshot = snapshot
-        snapshot.state = state
+        if pending.target_age is None:
+            snapshot.state = state
         is_function = type(target) is types.FunctionType
-        if snapshot.fixed or (is_function and object_state.is_stable(target)):
+        is_fixed = snapshot.fixed and snapshot.marker != "not_captured"  # that is up to the proxy
+        if is_fixed or (is_function and object_state.is_stable(target)):
             self._remember_fixed(target, snapshot)
         else:
             invocation.remember(snapshot)
@@ -247,11 +257,13 @@ class CallEncoder:
                 self._add_snapshot(pending, after, value)
         target = invocation.target
         fixed = self.fixed_targets.get(id(target))
-        if fixed is None or fixed[0] is not target:
+        if pending.target_age is not None:
+            more["tg"] = pending.target_age
+        elif fixed is None or fixed[0] is not target:
             state = self._states.read(target)
             if state is None or not is_same(pending.state, state):
                 with without_interception():
-                    after = snapshots.retake(pending.snapshot, target)
+                    after = self._recorder.targets.retake(pending.snapshot, invocation)
                 if after is not None:
                     after.state = state
                     changed.append(("target", ""))

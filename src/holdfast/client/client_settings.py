@@ -21,6 +21,8 @@ class Settings:
     mode: str = "strict"  # ask before every call; "leased": only where a rule could match
     max_value_bytes: int = MAX_BYTES  # a value that takes more is recorded as too large
     capture_locals: bool = False  # the variables of every frame go with each call
+    # The object that a method is called on: as often as that is quick; "always"; or not at all.
+    capture_target: bool | str = True
 
 
 # What cannot change while debugging is on, and what to do instead.
@@ -83,11 +85,18 @@ def _check(name: str, value: Any) -> None:
                 require_loopback(value)
             except ValueError as problem:
                 raise ValueError(f"server_url: {problem}") from None
+    elif name == "capture_target":
+        check_capture_target(value)
     elif name == "capture_locals":
         if not isinstance(value, bool):
             raise ValueError(f"capture_locals must be True or False, not {value!r}")
     elif not _is_number(value, whole=name == "max_value_bytes") or not 0 < value < float("inf"):
         raise ValueError(f"{name} must be a number greater than 0, not {value!r}")
+
+
+def check_capture_target(value: Any) -> None:
+    if not isinstance(value, bool) and value != "always":
+        raise ValueError(f'capture_target must be True, False or "always", not {value!r}')
 
 
 def check_choice(name: str, value: Any) -> None:

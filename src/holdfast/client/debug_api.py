@@ -29,7 +29,7 @@ from holdfast.client.proxy_base import (
 )
 from holdfast.client.proxy_class import wrap
 from holdfast.client.proxy_methods import capture_stack, start_later
-from holdfast.client.proxy_options import NO_OPTIONS, build_options
+from holdfast.client.proxy_options import NO_OPTIONS, ProxyOptions, build_options
 from holdfast.client.recorder import Recorder
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.switch import switch
@@ -81,6 +81,9 @@ def configure_debug(**options: Any) -> None:
         could match; everything is recorded all the same, a few milliseconds later)
     max_value_bytes: a value that takes more is recorded as too large
     capture_locals: whether the variables of every frame are recorded with each call
+    capture_target: True records the object that is called, before and after each call if comparing
+        it is quick, else now and then (the record says how old it is); "always" whatever it takes;
+        False not at all
     """
     with _lock:
         settings = change_settings(switch.settings, options)
@@ -90,21 +93,26 @@ def configure_debug(**options: Any) -> None:
 
 
 def with_debug(
-    what: Any, *, name: str | None = None, follow: bool = False, on_unpicklable: str | None = None
+    what: Any,
+    *,
+    name: str | None = None,
+    follow: bool = False,
+    on_unpicklable: str | None = None,
+    capture_target: bool | str | None = None,
 ) -> Any:
     """Turn debugging "ON" or "OFF", or wrap an object: alone, or as `("name", object)`.
 
     name: what its calls are recorded under; the first argument is then the object, even a string
     follow: whether what its methods return and its attributes hold is wrapped as well
-    on_unpicklable: as in `configure_debug`, for the calls of this object
+    on_unpicklable, capture_target: as in `configure_debug`, for the calls of this object
     """
     if type(what) is str and name is None:
-        if follow or on_unpicklable is not None:
+        if follow or on_unpicklable is not None or capture_target is not None:
             raise TypeError(f"with_debug({what!r}) takes no options; they are those of an object")
         return _switch(what)
     alias, target = what if name is None and _is_named(what) else (_check_name(name), what)
     base = read_options(target) if is_proxy(target) else NO_OPTIONS
-    options = build_options(follow, on_unpicklable, base, wrap)
+    options = build_options(follow, on_unpicklable, capture_target, base, wrap)
     recorder = switch.recorder
     if recorder is None:
         return target
@@ -113,7 +121,7 @@ def with_debug(
             return target
         alias, target = alias or read_alias(target), target_of(target)
     with without_interception():
-        snapshot = _take_target(recorder, target, options.lenient)
+        snapshot = _take_target(recorder, target, options)
         if callable(target):
             recorder.register(alias or name_of(target), target, alias, snapshot.cid)
     proxy = wrap(target, alias, snapshot, options)
@@ -204,7 +212,7 @@ def _build_invocation(
     snapshot = None
     if not recorder.functions.has(name, function):
         with without_interception():
-            snapshot = _take_target(recorder, function, options.lenient)
+            snapshot = _take_target(recorder, function, options)
             recorder.register(name, function, alias, snapshot.cid)
     qualname = qualname_of(function)
     invocation = Invocation(None, name, qualname, function, args, kwargs, frame, alias, snapshot)
@@ -212,9 +220,9 @@ def _build_invocation(
     return invocation
 
 
-def _take_target(recorder: Recorder, target: Any, lenient: bool | None) -> Snapshot:
+def _take_target(recorder: Recorder, target: Any, options: ProxyOptions) -> Snapshot:
     try:
-        return recorder.snapshots.take(target, lenient=lenient)
+        return recorder.targets.take_first(target, options.capture_target, options.lenient)
     except DebugSerializationError as refused:
         raise storage_refusals.name_wrapped(refused) from refused.cause
 

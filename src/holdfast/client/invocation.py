@@ -30,7 +30,17 @@ class Invocation:
     """What is called, through what, with what, and from where. As a step, it makes the call."""
 
     __slots__ = (
-        *("alias", "args", "call_id", "frame", "function", "kind", "kwargs", "name"),
+        *(
+            "alias",
+            "args",
+            "call_id",
+            "capture_target",
+            "frame",
+            "function",
+            "kind",
+            "kwargs",
+            "name",
+        ),
         *("on_unpicklable", "proxy", "qualname", "snapshot", "stack", "target"),
     )
 
@@ -59,10 +69,12 @@ class Invocation:
         if proxy is None:
             self.kind, self.target, self.alias = "inline", function, alias
             self.on_unpicklable: str | None = None  # None: as the settings say
+            self.capture_target: bool | str | None = None
         else:
             self.kind, self.target, self.alias = "proxy", read_target(proxy), read_alias(proxy)
             options = read_options(proxy)
             self.on_unpicklable = options.on_unpicklable
+            self.capture_target = options.capture_target
             if options.following is not None:
                 self.args, self.kwargs = unwrap_arguments(options.following, args, kwargs)
         self.snapshot = snapshot  # of the target, where no proxy has one

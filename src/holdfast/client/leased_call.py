@@ -53,6 +53,8 @@ class LeasedCalls:
         self._recent_sites, self._thread = self._sites.recent, self._sites.thread
         self._encoder = CallEncoder(recorder)
         self._fixed_targets = self._encoder.fixed_targets
+        self._fields_of: Callable[[Any, Snapshot | None], dict[str, Any] | None]
+        self._choose_comparison()
         self.outbox = Outbox(recorder, self._encoder.encode_plain, self.lease.drop)
         self._plain_calls = self.outbox.plain
         _all_leased_calls.add(self)
@@ -65,6 +67,12 @@ class LeasedCalls:
         """Describe sites and fixed targets afresh, because the settings have changed."""
         self._sites.clear()
         self._fixed_targets.clear()
+        self._choose_comparison()
+
+    def _choose_comparison(self) -> None:
+        """Targets that are not captured are not compared by their fields."""
+        is_captured = self._recorder.settings.capture_target
+        self._fields_of = object_state.fields_of if is_captured else _compare_nothing
 
     def close(self) -> None:
         self.outbox.close()
@@ -123,7 +131,7 @@ class LeasedCalls:
                     snapshot, fields = fixed[1], None
                 else:
                     snapshot = read_snapshot(proxy)
-                    fields = object_state.fields_of(target, snapshot)
+                    fields = self._fields_of(target, snapshot)
                     if fields is None:
                         snapshot = None
                 if snapshot is not None and snapshot.packed is not None and not snapshot.needs:
@@ -274,9 +282,13 @@ class LeasedCalls:
             ]
         count = len(invocation.args)
         named = dict(zip(invocation.kwargs, snapshots[count:], strict=True))
-        before = CallValues(pending.snapshot, snapshots[:count], named)
+        before = CallValues(pending.snapshot, pending.target_age, snapshots[:count], named)
         call = StrictCall(self._recorder, invocation)
         return call.steps_after(before, call_id(pending.number), outcome)
+
+
+def _compare_nothing(target: Any, snapshot: Snapshot | None) -> None:
+    return None
 
 
 _all_leased_calls: weakref.WeakSet[LeasedCalls] = weakref.WeakSet()

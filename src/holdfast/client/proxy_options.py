@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.client.client_settings import check_choice
+from holdfast.client.client_settings import check_capture_target, check_choice
 from holdfast.client.following import Following
 
 
@@ -16,6 +16,7 @@ class ProxyOptions:
 
     following: Following | None = None  # with `follow=True`: wraps what is reached from the proxy
     on_unpicklable: str | None = None  # None: as the settings say
+    capture_target: bool | str | None = None  # None: as the settings say
 
     @property
     def lenient(self) -> bool | None:
@@ -27,14 +28,21 @@ NO_OPTIONS = ProxyOptions()
 
 
 def build_options(
-    follow: bool, on_unpicklable: str | None, base: ProxyOptions, wrap: Callable[..., Any]
+    follow: bool,
+    on_unpicklable: str | None,
+    capture_target: bool | str | None,
+    base: ProxyOptions,
+    wrap: Callable[..., Any],
 ) -> ProxyOptions:
     """The options of `base` with these; a wrong one is a ValueError. `wrap` makes proxies."""
     if not isinstance(follow, bool):
         raise ValueError(f"follow must be True or False, not {follow!r}")
     if on_unpicklable is not None:
         check_choice("on_unpicklable", on_unpicklable)
-    if not follow and on_unpicklable is None:
+    if capture_target is not None:
+        check_capture_target(capture_target)
+    if not follow and on_unpicklable is None and capture_target is None:
         return base
     following = Following(wrap) if follow or base.following is not None else None
-    return ProxyOptions(following, on_unpicklable or base.on_unpicklable)
+    capture = base.capture_target if capture_target is None else capture_target
+    return ProxyOptions(following, on_unpicklable or base.on_unpicklable, capture)

@@ -34,6 +34,7 @@ from holdfast.client.function_registry import (
 from holdfast.client.http_client import HttpClient, Reply
 from holdfast.client.result_forecast import ResultForecast
 from holdfast.client.snapshots import Snapshots, cid_of
+from holdfast.client.target_watch import TargetWatch
 from holdfast.client.value_parcel import Parcel, SentValues
 from holdfast.client.value_preview import clean
 
@@ -77,6 +78,7 @@ class Recorder:
         self.sent = SentValues()
         self.functions = FunctionRegistry()
         self.forecast = ResultForecast()
+        self.targets = TargetWatch(self.snapshots, settings.capture_target)
         self.session_id: str | None = None
         self.leased_calls: LeasedCalls | None = None  # in leased mode, once a lease is granted
         self._create_leased_calls = create_leased_calls
@@ -90,6 +92,7 @@ class Recorder:
         placeholders = uses_placeholders(settings)
         self.settings = settings
         self.connection.timeout = settings.request_timeout
+        self.targets.capture = settings.capture_target
         self.snapshots.change_limits(settings.max_value_bytes, placeholders)
         if self.leased_calls is not None:
             self.leased_calls.forget_known()

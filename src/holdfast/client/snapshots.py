@@ -48,7 +48,10 @@ _RETRY_SHARE = 50  # what could not be stored is tried again after so many times
 class Snapshot(Stored):
     """One value at one moment."""
 
-    __slots__ = (*("fixed", "is_partial", "limit", "marker", "packed", "retry_at", "state", "why"),)
+    __slots__ = (
+        *("compare_at", "compared_at", "fixed", "is_partial", "limit", "marker", "packed"),
+        *("retry_at", "state", "why"),
+    )
 
     def __init__(
         self,
@@ -65,6 +68,8 @@ class Snapshot(Stored):
         self.why = ""  # the marker's reason, in words
         self.is_partial = False  # the bytes restore the value without what the marker names
         self.retry_at: float | None = None  # when it is to be tried again, if it was not stored
+        self.compared_at = 0  # when it was last compared with its value, of a target
+        self.compare_at = 0  # when it is to be compared again; in nanoseconds, as monotonic_ns
         self.limit = 0  # of bytes, if the value is too large for it
 
     def is_due(self) -> bool:
@@ -89,10 +94,11 @@ class Snapshots:
             self._max_bytes = self.definitions.max_bytes = max_bytes
             self._small.clear()
 
-    def take(self, value: Any, *, lenient: bool | None = None) -> Snapshot:
+    def take(self, value: Any, *, lenient: bool | None = None, is_plain: bool = True) -> Snapshot:
         """The value now. Unless `lenient`, one that cannot be stored is an error.
 
-        None: as configured. What another thread changes meanwhile is tried again.
+        None: as configured. What another thread changes meanwhile is tried again. `is_plain`:
+        whether it may do without references to definitions, which is tried first.
         """
         value = target_of(value)
         if type(value) in _SMALL_TYPES:
@@ -102,7 +108,10 @@ class Snapshots:
             return _build_marked(value, kind, value_reductions.describe_reason(kind))
         began = time.monotonic()
         try:
-            return self._take_steady(value)
+            try:
+                return self._take_once(value, is_plain)
+            except value_pickler.Changing:
+                return self._take_steady(value, is_plain)
         except value_pickler.TooLarge as problem:
             return self._build_too_large(value, problem.size, problem.digest)
         except value_pickler.Changing:
@@ -119,17 +128,18 @@ class Snapshots:
                 return _build_marked(value, "unpicklable", refused.reason, began)
             raise refused from refused.cause
 
-    def _take_steady(self, value: Any) -> Snapshot:
+    def _take_steady(self, value: Any, is_plain: bool) -> Snapshot:
         for seconds in _PAUSES:
+            time.sleep(seconds)
             try:
-                return self._take_once(value)
+                return self._take_once(value, is_plain)
             except value_pickler.Changing:
-                time.sleep(seconds)
-        return self._take_once(value)
+                continue
+        raise value_pickler.Changing
 
-    def _take_once(self, value: Any) -> Snapshot:
+    def _take_once(self, value: Any, is_plain: bool) -> Snapshot:
         with value_reductions.note_omissions() as kinds:
-            data, needs = self._encode(value)
+            data, needs = self._encode(value, is_plain)
         if not kinds:
             return Snapshot(data, needs, is_fixed(value))
         snapshot = Snapshot(data, needs, False, kinds[0])
@@ -180,7 +190,7 @@ class Snapshots:
             return self._retake_marked(before, value)
         if not before.needs and value_pickler.is_same(value, before.data):
             return None
-        after = self.take(value, lenient=True)
+        after = self.take(value, lenient=True, is_plain=not before.needs)
         return None if after.data == before.data else after
 
     def _retake_marked(self, before: Snapshot, value: Any) -> Snapshot | None:
@@ -197,7 +207,8 @@ class Snapshots:
         """The snapshot of `value`, which is `before` if nothing has changed."""
         if before is None or (before.marker == "too_large" and not before.fixed):
             return self.take(value, lenient=lenient)
-        if not self.fits_limit(before) or before.is_due():
+        is_asked_again = before.is_due() or before.marker == "not_captured"
+        if is_asked_again or not self.fits_limit(before):
             return self.take(value, lenient=lenient)
         after = self.retake(before, value)
         if after is None:
@@ -210,12 +221,12 @@ class Snapshots:
         """Whether it would be the same with the limit that there is now."""
         return len(snapshot.data) <= self._max_bytes and snapshot.limit in (0, self._max_bytes)
 
-    def _encode(self, value: Any) -> tuple[bytes, tuple[Stored, ...]]:
+    def _encode(self, value: Any, is_plain: bool) -> tuple[bytes, tuple[Stored, ...]]:
         if type(value) is types.FunctionType or issubclass(type(value), type):
             stored = self.definitions.store(value)
             if stored is not None:
                 return stored.data, stored.needs
-        data = value_pickler.dump_plain(value, self._max_bytes)
+        data = value_pickler.dump_plain(value, self._max_bytes) if is_plain else None
         if data is not None:
             return data, ()
         used: dict[str, Stored] = {}
@@ -260,6 +271,21 @@ def is_fixed(value: Any) -> bool:
     if cls is types.FunctionType:
         return not value.__closure__
     return issubclass(cls, type) or cls.__name__ in _FIXED_BY_NAME.get(cls.__module__, ())
+
+
+def is_definition(value: Any) -> bool:
+    """Whether it is known by its name or its code, rather than by what is in it."""
+    cls = type(value)
+    return cls in _FIXED or cls is types.FunctionType or issubclass(cls, type)
+
+
+def build_uncaptured(value: Any, before: Snapshot | None) -> Snapshot:
+    """Stands for a target of which nothing is to be recorded but which one it is."""
+    if before is not None and before.marker == "not_captured":
+        return before
+    why = "the application asked not to record it (capture_target)"
+    data = value_pickler.dump_omission(type(value).__name__, why, None, identify(value))
+    return Snapshot(data, (), True, "not_captured")
 
 
 def _one_shot_kind(value: Any) -> str | None:

@@ -39,10 +39,17 @@ Changes = list[tuple[str, str, Snapshot, Any]]
 class CallValues:
     """The values of a call before it runs."""
 
-    __slots__ = ("args", "kwargs", "target")
+    __slots__ = ("args", "kwargs", "target", "target_age")
 
-    def __init__(self, target: Snapshot, args: list[Snapshot], kwargs: dict[str, Snapshot]) -> None:
+    def __init__(
+        self,
+        target: Snapshot,
+        target_age: int | None,
+        args: list[Snapshot],
+        kwargs: dict[str, Snapshot],
+    ) -> None:
         self.target = target
+        self.target_age = target_age  # in nanoseconds, if it was not compared for this call
         self.args = args
         self.kwargs = kwargs
 
@@ -143,7 +150,7 @@ class StrictCall:
         args: list[Snapshot] = []
         kwargs: dict[str, Snapshot] = {}
         try:
-            target = snapshots.take_current(invocation.last_snapshot(), invocation.target, lenient)
+            target, age = self._recorder.targets.take(invocation)
             for value in invocation.args:
                 args.append(take(value, lenient=lenient))
             for name, value in invocation.kwargs.items():
@@ -155,7 +162,7 @@ class StrictCall:
             elif target is not None:
                 place = list(invocation.kwargs)[len(kwargs)]
             raise name_refused(refused, invocation, place) from refused.cause
-        self._values = CallValues(target, args, kwargs)
+        self._values = CallValues(target, age, args, kwargs)
 
     def _ask(self, began: str | None = None) -> Answer:
         """Tell the server of the call, and return what it decides. `began`: its id if it ran."""
@@ -175,6 +182,7 @@ class StrictCall:
             "task": current_task_name(),
             "parent_call_id": current_call_id(),
             "began": began,
+            "target_age_ns": values.target_age,
             "evaluates": True,
         }
         if invocation.stack is not None:
@@ -271,14 +279,16 @@ class StrictCall:
             for name, snapshot in values.kwargs.items()
             if executed.kwargs.get(name) is invocation.kwargs[name]
         ]
-        candidates.append(("target", "", values.target, invocation.target))
         changes = [
             (part, name, after, value)
             for part, name, before, value in candidates
             if (after := retake(before, value)) is not None
         ]
-        if changes and changes[-1][0] == "target":
-            invocation.remember(changes[-1][2])
+        if values.target_age is None:
+            target = self._recorder.targets.retake(values.target, invocation)
+            if target is not None:
+                changes.append(("target", "", target, invocation.target))
+                invocation.remember(target)
         return changes
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import copyreg
 import operator
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from holdfast.client.identities import identify
@@ -78,15 +77,19 @@ def mark_lazy(*classes: type) -> None:
     table.clear()
 
 
-@contextmanager
-def note_omissions() -> Iterator[list[str]]:
+class note_omissions:  # noqa: N801 - read as a word: `with note_omissions() as kinds:`
     """The kinds of what is left out of the pickles that are made meanwhile."""
-    before, kinds = _omissions.kinds, list[str]()
-    _omissions.kinds = kinds
-    try:
-        yield kinds
-    finally:
-        _omissions.kinds = before
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> list[str]:
+        self._before = _omissions.kinds
+        kinds: list[str] = []
+        _omissions.kinds = kinds
+        return kinds
+
+    def __exit__(self, *problem: object) -> None:
+        _omissions.kinds = self._before
 
 
 def describe_reason(kind: str) -> str:

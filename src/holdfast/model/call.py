@@ -155,8 +155,9 @@ class CallRecord:
     """A call. Values are content ids, times are seconds since the epoch.
 
     `number` orders calls by time, and the id is made from it. `changed` has the values that the
-    call changed. `decision` says what was done instead of the call. `origin` is the number of the
-    store that has it.
+    call changed. `target_age_ns` is how long before the call the target was last compared with what
+    is recorded of it; None if that was at the call. `decision` says what was done instead of the
+    call. `origin` is the number of the store that has it.
     """
 
     number: int
@@ -181,6 +182,7 @@ class CallRecord:
     changed: Mapping[str, Any] | None = field(default=None, hash=False)
     decision: Mapping[str, Any] | None = field(default=None, hash=False)
     marker: str | None = None
+    target_age_ns: int | None = None
     origin: int | None = field(default=None, compare=False)
 
     @property

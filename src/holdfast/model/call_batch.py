@@ -52,6 +52,7 @@ class CallOutline:
     exception_type: str | None = None
     exception_message: str | None = None
     marker: str | None = None
+    target_age_ns: int | None = None
 
 
 class CompletedCall(NamedTuple):

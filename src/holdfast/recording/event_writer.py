@@ -51,41 +51,47 @@ class EventWriter:
         with self._lock:
             if self._handle < 0:
                 return None
-            moment = time.time()
-            events = [(kind, data)]
-            if self.lost:
-                # Both or none: on a full disk there may be room for this one only, again and again.
-                lost = agent_lines.encode_fields({"count": self.lost})
-                events.insert(0, (EVENTS_LOST, lost))
+            moment, lost = time.time(), self.lost
+            first = self.last_seq + 1
             try:
-                self._write(events, moment)
+                if lost:
+                    # Both or none: on a full disk there may be room for the first one only, again
+                    # and again.
+                    missing = agent_lines.encode_fields({"count": lost})
+                    before = self._encode(first, EVENTS_LOST, moment, missing)
+                    self._write(before + self._encode(first + 1, kind, moment, data))
+                else:
+                    self._write(self._encode(first, kind, moment, data))
             except OSError as problem:
                 self._failures.report("events", problem)
                 self.lost += 1
                 return None
-            self.lost = 0
+            if lost:
+                self.lost, self.last_seq = 0, first
+                self._tell(EVENTS_LOST, moment, missing)
+            self.last_seq += 1
+            self._tell(kind, moment, data)
             return self.last_seq
 
-    def _write(self, events: list[tuple[str, str]], moment: float) -> None:
-        """All of them, in one write."""
-        line = b""
-        for number, (kind, data) in enumerate(events, self.last_seq + 1):
-            one = agent_lines.encode_event(number, kind, moment, self.session_id, data)
-            if len(one) > agent_lines.MAX_LINE_BYTES:
-                raise OSError(f"a line of {len(one)} bytes is too long")
-            line = line + one if line else one
-        count = os.write(self._handle, line)
-        if count != len(line):
+    def _encode(self, seq: int, kind: str, moment: float, data: str) -> bytes:
+        line = agent_lines.encode_event(seq, kind, moment, self.session_id, data)
+        if len(line) > agent_lines.MAX_LINE_BYTES:
+            raise OSError(f"a line of {len(line)} bytes is too long")
+        return line
+
+    def _write(self, lines: bytes) -> None:
+        count = os.write(self._handle, lines)
+        if count != len(lines):
             self._take_back(count)
             raise OSError("no room for the whole of it")
         self._bell.ring()
-        for kind, data in events:
-            self.last_seq += 1
-            for listener in self._listeners:
-                try:
-                    listener(self.last_seq, kind, moment, data)
-                except Exception:  # somebody else's telemetry is no reason for an agent to stop
-                    logger.exception("a listener to events failed")
+
+    def _tell(self, kind: str, moment: float, data: str) -> None:
+        for listener in self._listeners:
+            try:
+                listener(self.last_seq, kind, moment, data)
+            except Exception:  # somebody else's telemetry is no reason for an agent to stop
+                logger.exception("a listener to events failed")
 
     def _take_back(self, count: int) -> None:
         """Half a line is no line."""

@@ -259,6 +259,7 @@ def _parse_outline(flags: int, argument_count: int, more: bytes) -> CallOutline:
         exception_type=extra.get("et"),
         exception_message=extra.get("em"),
         marker=extra.get("m"),
+        target_age_ns=extra.get("tg"),
     )
 
 
@@ -278,6 +279,9 @@ def _parse_more(flags: int, more: bytes) -> dict[str, Any]:
         raise _invalid("the values of a call have no proper names")
     if any(not isinstance(extra.get(name, ""), str) for name in ("ta", "et", "em", "m")):
         raise _invalid("what is said of a call is not text")
+    age = extra.get("tg", 0)
+    if type(age) is not int or not 0 <= age < 2**63:
+        raise _invalid("the age of a call's target is no number")
     return extra
 
 

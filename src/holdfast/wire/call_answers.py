@@ -311,6 +311,14 @@ class CallSummary(Struct, kw_only=True):
     exception_message: Annotated[str | UnsetType | None, _about("The exception's message.")] = UNSET
     exception_cid: Annotated[str | UnsetType | None, _about("The exception's content id.")] = UNSET
     marker: Annotated[str | UnsetType, _about("Why its values could not be stored whole.")] = UNSET
+    target_age_ms: Annotated[
+        float | UnsetType,
+        _about(
+            "The object was last compared with what is recorded of it so long before the call, "
+            "because comparing it takes long. It may have been another then, and what the call "
+            "changed in it is not known. Left out, it was compared before and after the call."
+        ),
+    ] = UNSET
     delivered: Annotated[
         Delivered | UnsetType | None, _about("What the caller got instead, if it was decided so.")
     ] = UNSET

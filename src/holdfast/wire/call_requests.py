@@ -68,6 +68,7 @@ class StartRequest:
     """Those of the function, when it is called for the first time."""
     began: int | None = None
     """The number of a call that is under way already: it is too late to hold it before."""
+    target_age_ns: int | None = None
 
     @property
     def items(self) -> list[Item]:
@@ -235,6 +236,10 @@ class StartFields(TypedDict, total=False):
     ]
     evaluates: Annotated[bool, about("Whether expressions can be evaluated in its caller.")]
     began: Annotated[str, about("The id of a call that is under way already.")]
+    target_age_ns: Annotated[
+        int,
+        about("How long ago the object was compared with what is sent of it; left out, just now."),
+    ]
 
 
 class CompleteFields(TypedDict, total=False):
@@ -465,6 +470,7 @@ def parse_start(body: Json, limit: int) -> StartRequest:
         evaluates=body.get("evaluates") is True,
         parameters=parse_parameters(body.get("parameters")),
         began=_parse_call_id(body.get("began"), "began"),
+        target_age_ns=_parse_nanoseconds(body, "target_age_ns"),
     )
 
 
@@ -474,7 +480,6 @@ def parse_complete(body: Json, limit: int) -> CompleteRequest:
     if status not in ("success", "exception"):
         raise invalid("status", '"success" or "exception"')
     changed, changed_items = _parse_changed(_parse_object(body, "changed"), limit)
-    duration = _parse_number(body, "duration_ns")
     return CompleteRequest(
         number=call_number(call_id) or -1,
         call_id=call_id,
@@ -485,7 +490,7 @@ def parse_complete(body: Json, limit: int) -> CompleteRequest:
         exception_type=_parse_text(body, "exception_type"),
         exception_message=_parse_text(body, "exception_message", limit=MAX_PREVIEW),
         needs=parse_items(body.get("needs"), "needs", limit),
-        duration_ns=None if duration is None else min(max(int(duration), 0), 2**63 - 1),
+        duration_ns=_parse_nanoseconds(body, "duration_ns"),
         changed=changed or None,
         changed_items=changed_items,
         action=_parse_text(body, "action"),
@@ -579,6 +584,11 @@ def _parse_texts(body: Json, name: str) -> tuple[str, ...] | None:
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise invalid(name, "a list of texts")
     return tuple(shorten(text) for text in texts[:_MAX_TEXTS])
+
+
+def _parse_nanoseconds(body: Json, name: str) -> int | None:
+    given = _parse_number(body, name)
+    return None if given is None else min(max(int(given), 0), 2**63 - 1)
 
 
 def _parse_number(body: Json, name: str) -> float | None:

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
+from rich.measure import Measurement
 from rich.table import Column, Table
 
 from holdfast.cli.agents.event_lines import format_cost
@@ -30,6 +31,8 @@ _ORIGIN: tuple[Literal["parent", "replayOf", "forkAt", "forkLane", "edited", "st
     "edited",
     "startedBy",
 )
+
+_MAX_WIDTH = 100_000
 
 
 class SessionRow(TypedDict, total=False):
@@ -101,7 +104,28 @@ def sessions(
         cells = [row["name"], _format_state(row), *costs, row["pid"], started, row["cwd"]]
         cells += [origin] if any(origins) else []
         table.add_row(name, *(str("" if cell is None else cell) for cell in cells))
-    print_table(table)
+    if console.is_terminal and _is_too_wide(table):
+        for row, origin in zip(rows, origins, strict=True):
+            _print_row(row, origin)
+    else:
+        print_table(table)
+
+
+def _is_too_wide(table: Table) -> bool:
+    options = console.options.update(max_width=_MAX_WIDTH, markup=False)
+    return Measurement.get(console, options, table).maximum > console.width
+
+
+def _print_row(row: SessionRow, origin: str) -> None:
+    """A session in a few lines, for a terminal that is too small for the table."""
+    mark = " *" if row["current"] else ""
+    cost = "" if row["cost"] is None else f", cost {format_cost(row['cost'])}"
+    details = [f"pid {row['pid']}", _format_time(row["startTime"]), row["cwd"], origin]
+    lines = [
+        f"{row['id']}{mark}  {row['name'] or ''}: {_format_state(row)}{cost}",
+        f"    {', '.join(str(part) for part in details if part)}",
+    ]
+    console.print("\n".join(lines), markup=False, highlight=False)
 
 
 def _build_row(home: SessionDirectory, scan: RecordingScan, is_current: bool) -> SessionRow:

@@ -60,6 +60,11 @@ def require_replayable(call: CallRecord) -> None:
         raise CannotReplay(f"its outcome was decided ({action}, by {by}), not made by the function")
     if marker := call.get("marker"):
         raise CannotReplay(f"{_describe_marker(marker)} was its result, which cannot be repeated")
+    if call.get("target_age_ms") is not None:
+        raise CannotReplay(
+            f"its object was last compared {call['target_age_ms']:.0f} ms before the call, because "
+            'that takes long; capture_target="always" compares it for every call'
+        )
     if call["method_name"] == "__await__":
         raise CannotReplay("an awaitable can be awaited once only")
 

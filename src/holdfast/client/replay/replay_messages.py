@@ -39,6 +39,7 @@ class CallRecord(TypedDict, total=False):
     changed: ChangedValues | None
     decision: dict[str, Any] | None
     marker: str | None
+    target_age_ms: float
 
 
 class ProgramRecord(TypedDict, total=False):

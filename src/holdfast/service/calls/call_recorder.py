@@ -94,6 +94,7 @@ class CallRecorder:
             thread=request.thread,
             task=request.task,
             started_at=request.timestamp,
+            target_age_ns=request.target_age_ns,
             origin=self._origin,
         )
         self._call_log.append_call(record)

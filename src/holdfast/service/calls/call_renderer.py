@@ -144,6 +144,8 @@ def _summary_fields(record: CallRecord, previews: Previews) -> Json:
         fields["exception_cid"] = record.exception
     if record.marker is not None:
         fields["marker"] = record.marker
+    if record.target_age_ns is not None:
+        fields["target_age_ms"] = record.target_age_ns / 1e6
     delivered = _build_delivered(record, previews)
     if delivered is not None:
         fields["delivered"] = delivered

@@ -71,7 +71,7 @@ def encode_call(call: CallRecord) -> Row:
     for name, value in (
         *(("et", call.exception_type), ("em", call.exception_message), ("th", call.thread)),
         *(("ta", call.task), ("s", call.started_at), ("c", call.completed_at)),
-        *(("d", call.decision), ("m", call.marker)),
+        *(("d", call.decision), ("m", call.marker), ("tg", call.target_age_ns)),
     ):
         if value is not None:
             document[name] = value
@@ -156,6 +156,7 @@ def _decode_packed(
         duration_ns=duration_ns,
         changed=unpacked.changed,
         marker=outline.marker,
+        target_age_ns=outline.target_age_ns,
         origin=origin,
     )
     return record, unpacked.inline
@@ -194,6 +195,7 @@ def _decode_plain(
         changed=_select_changed_cids(document.get("ch"), every),
         decision=document.get("d"),
         marker=document.get("m"),
+        target_age_ns=document.get("tg"),
         origin=origin,
     )
 

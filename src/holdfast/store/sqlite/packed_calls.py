@@ -6,7 +6,8 @@ layouts of a body; numbers are little-endian.
     plain   the flag PLAIN, the length of the target, the target, and JSON: arguments and result
     other   flags, number of values, number of arguments, the length of each value, the values, and
             to the end JSON with what few calls have: `k` names of keyword arguments, `ch` what
-            changed, `ta` task, `et` and `em` type and message of an exception, `m` marker
+            changed, `ta` task, `et` and `em` type and message of an exception, `m` marker,
+            `tg` age of what is recorded of the target
 
 A small value is there with its bytes, another by its content id, which its length says. Databases
 of users hold such rows: a new layout needs a new flag.
@@ -51,7 +52,7 @@ _HAS_OUTCOME = 4
 _HAS_MORE = 8
 _PLAIN = 16
 _SUCCESS, _EXCEPTION = 1, 2  # of the column `status`
-_NO_MORE = ((), (), None, None, None, None)
+_NO_MORE = ((), (), None, None, None, None, None)
 
 
 def session_number(session_id: str) -> int:
@@ -215,10 +216,11 @@ def _encode_extras(outline: CallOutline) -> bytes:
     values = (
         *(outline.keywords, outline.changed, outline.task),
         *(outline.exception_type, outline.exception_message, outline.marker),
+        outline.target_age_ns,
     )
     if values == _NO_MORE:
         return b""
-    named = zip(("k", "ch", "ta", "et", "em", "m"), values, strict=True)
+    named = zip(("k", "ch", "ta", "et", "em", "m", "tg"), values, strict=True)
     return encode({name: value for name, value in named if value not in ((), None)}).encode()
 
 
@@ -301,4 +303,5 @@ def _decode_outline(flags: int, argument_count: int, more: bytes) -> CallOutline
         exception_type=extra.get("et"),
         exception_message=extra.get("em"),
         marker=extra.get("m"),
+        target_age_ns=extra.get("tg"),
     )
