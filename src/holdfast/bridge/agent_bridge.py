@@ -41,7 +41,7 @@ from holdfast.bridge.begin_held import NOT_ARMED, Arming
 from holdfast.bridge.bridge_errors import Diverged
 from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.command_listener import Listener
-from holdfast.bridge.lanes import ActiveTool, LaneTable, Turn
+from holdfast.bridge.lanes import ActiveTool, Lane, LaneTable, Turn
 from holdfast.bridge.loop_control import Control
 from holdfast.bridge.model_prices import ModelPrices
 from holdfast.bridge.project_file import Price
@@ -570,7 +570,9 @@ class Bridge:
             snapshot["tokens"] = self.tokens
             if self.cost is not None:
                 snapshot["cost"] = self.cost
-            with_variables = self._find_run_with_variables(lane)
+            with_variables = self._find_run_with_variables(shown)
+            if with_variables is None and lane is None:
+                with_variables = self._find_run_with_variables()
             if with_variables is not None:
                 snapshot["variables"] = state_snapshot.list_variables(with_variables.vars)
         return snapshot
@@ -591,7 +593,7 @@ class Bridge:
             summary: LaneSummary = {
                 "lane": lane.name,
                 "iteration": lane.iteration,
-                "messages": len(lane.texts),
+                "messages": self._count_messages(lane),
                 "status": status,
             }
             if lane.parent is not None:
@@ -602,13 +604,22 @@ class Bridge:
         return summaries
 
     def _list_messages(self, lane: str, run: Run | None) -> list[Any]:
-        """Those of a held model call, else those that the loop said are its own; as JSON."""
+        """The conversation of a lane; as JSON, if only its last request has it."""
+        messages = self._find_conversation(lane, run)
+        if messages is not None:
+            return list(messages)
+        return [json.loads(text) for text in list(self.lanes.get(lane).texts)]
+
+    def _count_messages(self, lane: Lane) -> int:
+        messages = self._find_conversation(lane.name, next(iter(self._list_runs(lane.name)), None))
+        return len(lane.texts if messages is None else messages)
+
+    def _find_conversation(self, lane: str, run: Run | None) -> list[Any] | None:
+        """The messages of a held model call, else those that the loop said are its own."""
         for stop in list(self.control.stops.values()):
             if stop.call is not None and stop.lane == lane:
-                return list(stop.call.messages)
-        if run is not None and run.messages is not None:
-            return list(run.messages)
-        return [json.loads(text) for text in list(self.lanes.get(lane).texts)]
+                return stop.call.messages
+        return None if run is None else run.messages
 
     def _emit_snapshot(self) -> None:
         self.emit(
