@@ -16,6 +16,7 @@ from holdfast.recording.run_comparison import (
     read_run,
 )
 from replayable_agent import CountingLoop, build_writes, open_bridge, read_events
+from two_lane_agent import TwoLaneAgent
 
 TURNS = [build_writes("a.txt", "b.txt"), [{"tool": "fail", "why": "no"}], build_writes("c.txt")]
 
@@ -198,3 +199,17 @@ def test_a_fork_is_known_as_one(tmp_path: Path) -> None:
     assert (first["what"], first["b"]["iteration"]) == ("outcome", 3)
     assert "replayed" not in first["b"]
     assert compare(loop.home, parent)["lineage"] == answer["lineage"]
+
+
+def test_what_a_recorded_tool_did_inside_itself_is_no_difference(tmp_path: Path) -> None:
+    with open_bridge(tmp_path) as dbg:
+        TwoLaneAgent(dbg)()
+    assert dbg.home is not None
+    with open_bridge(tmp_path, REPLAY=dbg.id, FORK_AT="1") as again:
+        TwoLaneAgent(again)()
+    assert again.home is not None
+    for pair in ((dbg.home, again.home), (again.home, dbg.home)):
+        answer = compare(*pair)
+        assert (answer["equal"], answer["first"]) == (True, None)
+    steps = {lane["lane"]: (lane["stepsA"], lane["stepsB"]) for lane in answer["lanes"]}
+    assert steps["expert"] == (4, 4)

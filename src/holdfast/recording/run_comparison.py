@@ -2,7 +2,8 @@
 
 Runs are compared lane by lane and step by step; a step is a call of a model or a tool. The tools of
 one turn may run in any order, and each is compared with its like. Random ids, durations and tokens
-make no difference. Nothing here reads a file: events come in, and what is known of them goes out.
+make no difference, nor does what a tool called inside itself in one run if the other has the tool
+from a recording, where it did not run. Nothing here reads a file: events come in, and what is known of them goes out.
 """
 
 from __future__ import annotations
@@ -208,8 +209,9 @@ def compare_runs(a: ComparedRun, b: ComparedRun) -> ComparisonAnswer:
     """Where they part, in every lane, and which of these places came first."""
     lanes: list[LaneAnswer] = []
     first: tuple[int, DifferenceAnswer] | None = None
-    for lane in dict.fromkeys([*a.lanes, *b.lanes]):
-        ours, theirs = a.lanes.get(lane, []), b.lanes.get(lane, [])
+    lanes_a, lanes_b = _list_comparable(a, b), _list_comparable(b, a)
+    for lane in dict.fromkeys([*lanes_a, *lanes_b]):
+        ours, theirs = lanes_a.get(lane, []), lanes_b.get(lane, [])
         same, found = _compare_lane(lane, ours, theirs)
         lanes.append(
             {
@@ -230,6 +232,39 @@ def compare_runs(a: ComparedRun, b: ComparedRun) -> ComparisonAnswer:
         "first": None if first is None else first[1],
         "lanes": lanes,
     }
+
+
+def _list_comparable(run: ComparedRun, other: ComparedRun) -> dict[str, list[Step]]:
+    """The steps of a run by lane, without those inside tools that the other did not run."""
+    played = _find_played(other)
+    inside: set[str | None] = set()
+    lanes: dict[str, list[Step]] = {}
+    for step in sorted(_list_steps(run), key=lambda step: seq_of(step.call.began)):
+        if step.call.within in inside:
+            inside.add(step.call.tool_id or step.call.within)
+            continue
+        if step.call.tool_id is not None and _place(step) in played:
+            inside.add(step.call.tool_id)
+        lanes.setdefault(step.call.lane, []).append(step)
+    return {lane: lanes[lane] for lane in run.lanes if lane in lanes}
+
+
+def _find_played(run: ComparedRun) -> set[tuple[Any, ...]]:
+    """The tools that came from a recording, and called nothing."""
+    callers = {None, *(step.call.within for step in _list_steps(run))}
+    return {
+        _place(step)
+        for step in _list_steps(run)
+        if step.call.request.get("replayed") and step.call.tool_id not in callers
+    }
+
+
+def _place(step: Step) -> tuple[Any, ...]:
+    return step.call.lane, step.call.iteration, step.key
+
+
+def _list_steps(run: ComparedRun) -> Iterator[Step]:
+    return (step for steps in run.lanes.values() for step in steps)
 
 
 def _describe_run(run: ComparedRun) -> RunAnswer:
