@@ -391,6 +391,31 @@ def test_a_stream_that_nobody_reads_is_on_record_too(dbg: Bridge) -> None:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
+def test_a_generator_that_nobody_reads_is_on_record_and_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_async: bool
+) -> None:
+    def count() -> Iterator[int]:
+        yield 1
+
+    async def count_async() -> AsyncIterator[int]:
+        yield 1
+
+    def run(bridge: Bridge) -> None:
+        bridge.tool(count_async if is_async else count, name="count")()
+        bridge.tool(lambda: "done", name="last")()
+
+    with open_bridge(tmp_path) as dbg:
+        run(dbg)
+    [result, _] = files(dbg).data_of("tool_result")
+    assert (result["result"], result["partial"]) == ([], True)
+    assert len(files(dbg).data_of("tool_call_end")) == 2
+    monkeypatch.setenv("HOLDFAST_REPLAY", dbg.id)
+    with open_bridge(tmp_path) as again:
+        run(again)
+    assert not files(again).data_of("replay_diverged")
+
+
+@pytest.mark.parametrize("is_async", [False, True])
 def test_a_made_up_answer_is_a_stream_if_one_was_asked_for(dbg: Bridge, is_async: bool) -> None:
     client = Client(["a"])
     create = dbg.model(client.acreate if is_async else client.create)
