@@ -120,6 +120,23 @@ def test_ids_that_several_agents_use_are_told_apart_by_the_context(dbg: Bridge) 
     assert sorted(places(dbg, "tool_call_start")) == [("a", 1), ("b", 1)]
 
 
+def test_calls_with_the_same_id_at_the_same_time_are_told_apart(dbg: Bridge) -> None:
+    both = threading.Barrier(2)
+
+    def agent(lane: str) -> None:
+        with dbg.run(lane=lane):
+            ask(dbg, lane, "call-1")
+            call = ToolCall("write", {"path": lane}, id="call-1")
+            dbg.call_tool(call, lambda given: f"{both.wait(PATIENCE)} {given['path']}")
+
+    for running in [run_in_thread(partial(agent, lane)) for lane in "ab"]:
+        running.result(PATIENCE)
+    begun = {data["toolId"]: data["lane"] for data in files(dbg).data_of("tool_call_start")}
+    assert sorted(begun) == ["call-1", "call-1~2"]
+    for result in files(dbg).data_of("tool_result"):
+        assert result["result"].endswith(begun[result["toolId"]])
+
+
 def test_a_tool_without_an_id_belongs_to_the_turn_of_its_context(dbg: Bridge) -> None:
     def look_up(question: str) -> str:
         with dbg.run(lane="helper"):

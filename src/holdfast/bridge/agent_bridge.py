@@ -411,7 +411,7 @@ class Bridge:
             elif outer is None or outer.is_recorded:
                 is_recorded = self.tape.covers(call.lane, scope.lane.iteration)
         place = 0 if turn is None else turn.place(call.id, call.name)
-        tool_id = call.id or f"tool-{number}"
+        tool_id = self.lanes.begin_tool(scope.lane, call.id or f"tool-{number}")
         return ActiveTool(
             *(tool_id, call.name, self.lanes, scope, turn, is_recorded, place),
             outer=self.lanes.tool,

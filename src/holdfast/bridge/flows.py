@@ -57,11 +57,10 @@ _now = time.perf_counter
 
 def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
     tool = bridge.prepare_tool(call)
-    bridge.lanes.begin_tool(tool.scope.lane)
     try:
         return (yield from _run_tool(bridge, call, tool))
     finally:
-        bridge.lanes.end_call(tool.scope.lane)
+        bridge.lanes.end_tool(tool)
 
 
 def _run_tool(bridge: Bridge, call: ToolCall, tool: ActiveTool) -> Flow:
@@ -279,7 +278,7 @@ def run_model(bridge: Bridge, call: ModelCall) -> Flow:
     try:
         return (yield from _run_model(bridge, call, turn))
     finally:
-        bridge.lanes.end_call(turn.scope.lane)
+        bridge.lanes.end_turn(turn)
 
 
 def _run_model(bridge: Bridge, call: ModelCall, turn: Turn) -> Flow:

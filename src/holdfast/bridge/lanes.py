@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -145,6 +145,10 @@ class LaneTable:
         self.lanes: dict[str, Lane] = {}
         self._named: dict[str, Scope] = {}
         """The scopes of lanes that were named by a call, and not by a run."""
+        self._tool_ids: set[str] = set()
+        """Those of the tools under way."""
+        self._keyed: dict[str, str] = {}
+        """Lanes by the keys that a framework has for them."""
         self._askers: dict[str, Turn] = {}
         """The turn that asked for a tool, by the id of the tool call."""
         self.latest = MAIN
@@ -192,19 +196,38 @@ class LaneTable:
         """The turn that asked for a tool: by the id of the call, else the one of this context."""
         turn = _current_turn.get()
         scope = self.scope
+        is_named = bool(lane) and lane != scope.lane.name
+        if is_named:
+            scope = self._find_named(lane)
         if turn is None or turn.scope is not scope:
             turn = scope.turn
         if tool_id is not None and (turn is None or tool_id not in turn.asked):
             asker = self._askers.get(tool_id)
             if asker is not None:
                 return asker.scope, asker
-        if lane and lane != scope.lane.name:
-            scope = self._find_named(lane)
-            return scope, scope.turn
+        if is_named:
+            return scope, turn
         tool = self.tool
         if tool is not None and scope is tool.scope and scope.tool is not tool:
             return scope, tool.turn  # a tool that a tool calls itself
         return scope, turn
+
+    def name_keyed(self, place: Sequence[tuple[str, str]]) -> str:
+        """The lane of what a framework tells apart by keys: each level has a key and a name.
+
+        Each key has a lane of its own, called by its name, and by a number if there are more.
+        """
+        name = MAIN
+        with self._lock:
+            for key, base in place:
+                if key not in self._keyed:
+                    taken, number, parent = set(self._keyed.values()) | {MAIN}, 1, name
+                    while (name := base if number == 1 else f"{base}-{number}") in taken:
+                        number += 1
+                    self._keyed[key] = name
+                    self._begin(self.get(name), parent)
+                name = self._keyed[key]
+        return name
 
     def _find_named(self, lane: str) -> Scope:
         with self._lock:
@@ -248,12 +271,13 @@ class LaneTable:
         with self._lock:
             scope.lane.open_scopes -= 1
 
-    def _begin(self, lane: Lane) -> None:
+    def _begin(self, lane: Lane, parent: str | None = None) -> None:
         """Say where a lane begins: once, and again when that is inside another tool."""
         tool = self.tool
         caller = self.scope.lane if tool is None else tool.scope.lane
         is_alone = caller is self._root.lane and not caller.iteration and not caller.open_scopes
-        parent = None if caller is lane or is_alone else caller.name
+        if parent is None and caller is not lane and not is_alone:
+            parent = caller.name
         inside = None if tool is None else tool.id
         if lane.has_begun and (lane is self._root.lane or (inside == lane.within)):
             return
@@ -300,13 +324,27 @@ class LaneTable:
                 tool = tool.outer
         return times
 
-    def begin_tool(self, lane: Lane) -> None:
+    def begin_tool(self, lane: Lane, wanted: str) -> str:
+        """The id of the call: the one that is wanted, with a number while another call has it.
+
+        Some models give the same ids in every answer, and agents may run side by side.
+        """
         with self._lock:
             lane.under_way += 1
+            tool_id, number = wanted, 2
+            while tool_id in self._tool_ids:
+                tool_id, number = f"{wanted}~{number}", number + 1
+            self._tool_ids.add(tool_id)
+        return tool_id
 
-    def end_call(self, lane: Lane) -> None:
+    def end_tool(self, tool: ActiveTool) -> None:
         with self._lock:
-            lane.under_way -= 1
+            tool.scope.lane.under_way -= 1
+            self._tool_ids.discard(tool.id)
+
+    def end_turn(self, turn: Turn) -> None:
+        with self._lock:
+            turn.scope.lane.under_way -= 1
 
     def skip_iterations(self, last: Mapping[str, int]) -> None:
         """A tool was played: the model calls inside it, up to these by lane, do not happen."""

@@ -282,6 +282,20 @@ class ModelContract(Contract):
         session.resume(stop, "modify", input={"messages": messages})
         assert self.said(ran) == "sent hi to ann | stop"
 
+    def test_another_system_prompt_stays_and_is_replayed(
+        self, agent: Loop, session: SteeredSession, begin: Callable[..., SteeredSession]
+    ) -> None:
+        session.pause()
+        ran = self.started(agent)
+        session.resume(session.held(), "modify", system="be thorough")
+        assert self.said(ran) == DONE
+        first, second = session.data("api_request")
+        assert "be thorough" in str(first["messages"][0])
+        assert second["messagesKept"] or "be thorough" in str(second["messages"][0])
+        replay, outside = begin(of=session), Outside()
+        assert self.loop(replay.dbg, outside).run() == DONE
+        assert (outside.asked, outside.sent) == (0, [])
+
     def test_an_answer_can_be_supplied_instead_of_asking(
         self, agent: Loop, session: SteeredSession, outside: Outside
     ) -> None:

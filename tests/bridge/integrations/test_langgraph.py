@@ -60,6 +60,31 @@ class TestLangGraph(Everything, AsyncContract):
     loop = LangGraphLoop
 
 
+class TestSubgraphs(Contract):
+    loop = LangGraphLoop
+
+    def test_a_subgraph_has_a_lane_and_its_tools_too(
+        self, agent: Any, session: SteeredSession
+    ) -> None:
+        model = ScriptedChat(outside=agent.outside)
+        inner: Any = StateGraph(MessagesState)
+        inner.add_node("sender", compiled(model, agent.outside))
+        inner.add_edge(START, "sender")
+        outer: Any = StateGraph(MessagesState)
+        outer.add_node("team", inner.compile())
+        outer.add_edge(START, "team")
+        graph = watch(outer.compile(), session.dbg, models=[model])
+        assert get_last_text(graph.invoke({"messages": [("user", "go")]})) == DONE
+        assert session.data("lane_start") == [
+            {"lane": "team", "parent": "main"},
+            {"lane": "sender", "parent": "team"},
+        ]
+        (tool,) = session.data("tool_call_start")
+        assert (tool["lane"], tool["iteration"]) == ("sender", 1)
+        places = [(each["lane"], each["iteration"]) for each in session.data("api_request")]
+        assert places == [("sender", 1), ("sender", 2)]
+
+
 class StreamingLoop(LangGraphLoop):
     """The words of the model are streamed to whoever watches the graph."""
 

@@ -202,9 +202,23 @@ class TestOpenAIAgents(Everything, AsyncContract):
         assert done == f"{DONE} | go"
         tools = [(each["name"], each.get("lane")) for each in session.data("tool_call_start")]
         assert tools == [("ask_sender", None), ("send", "sender")]
+        (began,) = session.data("lane_start")
+        (asked, _) = session.data("tool_call_start")
+        assert began == {"lane": "sender", "parent": "main", "within": asked["toolId"]}
+        places = [(each.get("lane"), each["iteration"]) for each in session.data("api_request")]
+        assert places == [(None, 1), ("sender", 1), ("sender", 2), (None, 2)]
         replay, other = begin(of=session), Outside()
         assert run(AgentsLoop(replay.dbg, other)) == done
         assert (other.asked, other.sent) == (0, [])
+
+    def test_a_handoff_stays_in_the_lane(self, agent: Any, session: SteeredSession) -> None:
+        sender = agent.agent()
+        model = Scripted(agent.outside, "transfer_to_sender", {})
+        manager = Agent(name="manager", model=model, handoffs=[sender])
+        # What the handoff gave is a result to the scripted model of the sender.
+        assert agent.run_of(manager) == '{"assistant": "sender"} | go'
+        assert session.data("lane_start") == []
+        assert [each["iteration"] for each in session.data("api_request")] == [1, 2]
 
     def test_the_hooks_of_the_user_are_called_as_ever(
         self, agent: Any, session: SteeredSession

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pydantic_ai")
 
-from contract import DONE, ONE_ROUND, AsyncContract, Everything, Loop, Outside
+from contract import DONE, ONE_ROUND, AsyncContract, Contract, Everything, Loop, Outside
 from pydantic_ai import Agent
 from pydantic_ai.messages import (
     ModelResponse,
@@ -69,6 +69,71 @@ class PydanticLoop(Loop):
 
     async def arun(self, prompt: str = "go") -> str:
         return str((await self.agent().run(prompt)).output)
+
+
+class TestDelegation(Contract):
+    loop = PydanticLoop
+
+    def test_an_agent_that_a_tool_runs_has_a_lane_of_its_own_name(
+        self, agent: Any, session: SteeredSession, outside: Outside
+    ) -> None:
+        def manage(messages: list[Any], _info: Any) -> ModelResponse:
+            parts = [part for message in messages for part in message.parts]
+            results = [str(p.content) for p in parts if isinstance(p, ToolReturnPart)]
+            if results:
+                return ModelResponse(parts=[TextPart(results[-1])])
+            calls = [ToolCallPart("ask", {"question": "go"}, tool_call_id=i) for i in ("a1", "a2")]
+            return ModelResponse(parts=calls)
+
+        manager: Any = Agent(FunctionModel(manage), capabilities=[HoldfastCapability(session.dbg)])
+        helper = agent.agent()
+        helper.name = "helper"
+
+        @manager.tool_plain
+        async def ask(question: str) -> str:
+            return str((await helper.run(question)).output)
+
+        assert asyncio.run(manager.run("go")).output == DONE
+        lanes = {each["lane"]: each for each in session.data("lane_start")}
+        assert lanes == {
+            "helper": {"lane": "helper", "parent": "main", "within": "a1"},
+            "helper-2": {"lane": "helper-2", "parent": "main", "within": "a2"},
+        }
+        tools = session.data("tool_call_start")
+        sent = [(each["lane"], each["iteration"]) for each in tools if each["name"] == "send"]
+        assert sorted(sent) == [("helper", 1), ("helper-2", 1)]
+
+    def test_agents_that_run_side_by_side_have_lanes(
+        self, agent: Any, session: SteeredSession
+    ) -> None:
+        async def both() -> None:
+            one, two = agent.agent(), agent.agent()
+            two.name = "second"
+            await asyncio.gather(one.run("go"), two.run("go"))
+
+        asyncio.run(both())
+        places = [(each.get("lane"), each["iteration"]) for each in session.data("api_request")]
+        assert sorted(places, key=str) == [("second", 1), ("second", 2), (None, 1), (None, 2)]
+
+    def test_instructions_are_the_system_prompt(
+        self, session: SteeredSession, outside: Outside
+    ) -> None:
+        seen: list[Any] = []
+
+        def model(messages: list[Any], info: Any) -> ModelResponse:
+            seen.append(info.instructions)
+            return PydanticLoop(session.dbg, outside).model(messages, info)
+
+        capabilities = [HoldfastCapability(session.dbg)]
+        agent: Any = Agent(FunctionModel(model), capabilities=capabilities, instructions="be brief")
+        agent.tool_plain(outside.send)
+        session.pause()
+        ran = run_in_thread(lambda: asyncio.run(agent.run("go")))
+        stop = session.held()
+        assert stop["system"] == "be brief"
+        session.resume(stop, "modify", system="be thorough")
+        assert ran.result(PATIENCE).output == DONE
+        assert seen == ["be thorough", "be thorough"]
 
 
 class Text(str):

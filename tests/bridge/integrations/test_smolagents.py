@@ -179,6 +179,11 @@ class TestManagedAgents(Contract):
             *(("sender", None), ("send", "sender"), ("final_answer", "sender")),
             ("final_answer", None),
         ]
+        (began,) = session.data("lane_start")
+        within = session.data("tool_call_start")[0]["toolId"]
+        assert began == {"lane": "sender", "parent": "main", "within": within}
+        places = [(each.get("lane"), each["iteration"]) for each in session.data("api_request")]
+        assert places == [(None, 1), ("sender", 1), ("sender", 2), (None, 2)]
         replay, outside = begin(of=session), Outside()
         assert self.loop(replay.dbg, outside).run() == done
         assert (outside.asked, outside.sent) == (0, [])

@@ -22,6 +22,7 @@ from langgraph.types import Command
 from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.integrations import _langchain_messages
+from holdfast.bridge.integrations._graph_lanes import find_lane
 from holdfast.bridge.integrations._message_history import Histories, is_unchanged, reuse_messages
 from holdfast.core.call_parameters import read_schema
 
@@ -40,7 +41,7 @@ class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> Any:
-        pending = _PendingRequest(request, self._histories, self._lane or "")
+        pending = _PendingRequest(request, self._histories, find_lane(self._dbg, self._lane))
         result = self._dbg.call_model(pending.call, lambda call: handler(pending.build(call)))
         return pending.keep_changes(result)
 
@@ -49,7 +50,7 @@ class HoldfastMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> Any:
-        pending = _PendingRequest(request, self._histories, self._lane or "")
+        pending = _PendingRequest(request, self._histories, find_lane(self._dbg, self._lane))
         result = await self._dbg.acall_model(
             pending.call, lambda call: handler(pending.build(call))
         )
@@ -76,7 +77,7 @@ def call_tool(
         return _langchain_messages.result_of(handler(_replace_input(request, given)))
 
     return _langchain_messages.message_of(
-        dbg.call_tool(_tool_call(request, lane), run), request.tool_call
+        dbg.call_tool(_tool_call(dbg, request, lane), run), request.tool_call
     )
 
 
@@ -89,13 +90,14 @@ async def acall_tool(
     async def run(given: dict[str, Any]) -> Any:
         return _langchain_messages.result_of(await handler(_replace_input(request, given)))
 
-    result = await dbg.acall_tool(_tool_call(request, lane), run)
+    result = await dbg.acall_tool(_tool_call(dbg, request, lane), run)
     return _langchain_messages.message_of(result, request.tool_call)
 
 
-def _tool_call(request: ToolCallRequest, lane: str | None) -> ToolCall:
+def _tool_call(dbg: Bridge, request: ToolCallRequest, lane: str | None) -> ToolCall:
     asked = request.tool_call
-    call = ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=lane or "")
+    lane = find_lane(dbg, lane)
+    call = ToolCall(asked["name"], dict(asked["args"]), id=asked["id"], lane=lane)
     call.parameters = read_schema({"properties": getattr(request.tool, "args", None)})
     return call
 

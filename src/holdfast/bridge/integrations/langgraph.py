@@ -21,6 +21,7 @@ from holdfast.bridge import Bridge, active
 from holdfast.bridge.agent_calls import ModelCall
 from holdfast.bridge.answer_summary import AnswerSummary
 from holdfast.bridge.integrations import _langchain_messages, _nested_models
+from holdfast.bridge.integrations._graph_lanes import find_lane
 from holdfast.bridge.integrations._message_history import Histories, reuse_messages
 from holdfast.bridge.integrations.langchain import acall_tool, call_tool
 
@@ -173,7 +174,7 @@ class _WatchedModel:
             messages=list(given),
             model=_langchain_messages.model_name(self._model),
             provider=self._model._llm_type,
-            lane=self._lane or "",
+            lane=find_lane(self._dbg, self._lane),
             settings={
                 **settings,
                 "stop": stop,

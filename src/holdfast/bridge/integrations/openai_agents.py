@@ -129,22 +129,22 @@ class _Hooks(RunHooks[Any]):
         for call in list(self._calls.values()):
             await call.withdraw()
 
-    async def on_llm_start(self, *args: Any) -> None:
-        await self._inner.on_llm_start(*args)
+    async def on_llm_start(self, *args: Any, **named: Any) -> None:
+        await self._inner.on_llm_start(*args, **named)
 
-    async def on_llm_end(self, *args: Any) -> None:
-        await self._inner.on_llm_end(*args)
+    async def on_llm_end(self, *args: Any, **named: Any) -> None:
+        await self._inner.on_llm_end(*args, **named)
 
     async def on_agent_start(self, context: Any, agent: Any) -> None:
         if isinstance(agent.model, Model):
             _watch_model(agent.model)
         await self._inner.on_agent_start(context, agent)
 
-    async def on_agent_end(self, *args: Any) -> None:
-        await self._inner.on_agent_end(*args)
+    async def on_agent_end(self, *args: Any, **named: Any) -> None:
+        await self._inner.on_agent_end(*args, **named)
 
-    async def on_handoff(self, *args: Any) -> None:
-        await self._inner.on_handoff(*args)
+    async def on_handoff(self, *args: Any, **named: Any) -> None:
+        await self._inner.on_handoff(*args, **named)
 
     async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
         current = _current.get()
@@ -159,8 +159,8 @@ class _Hooks(RunHooks[Any]):
             _pending[id(context)] = (context, split, self._calls)
         await self._inner.on_tool_start(context, agent, tool)
 
-    async def on_tool_end(self, *args: Any) -> None:
-        await self._inner.on_tool_end(*args)
+    async def on_tool_end(self, *args: Any, **named: Any) -> None:
+        await self._inner.on_tool_end(*args, **named)
 
 
 # Between `on_tool_start` and the tool's own function there is only its context to know it by.

@@ -85,7 +85,7 @@ class _AgentWatch:
             _wrap(inner, "run", self.run_managed)
 
     def run(self, original: Callable[..., Any], agent: Any, *args: Any, **more: Any) -> Any:
-        with open_run(self._dbg, self._lane_given):
+        with open_run(self._dbg, self._lane_given, agent.name):
             result = original(*args, **more)
         if not isinstance(result, GeneratorType):
             return result
