@@ -3,7 +3,8 @@
 Runs are compared lane by lane and step by step; a step is a call of a model or a tool. The tools of
 one turn may run in any order, and each is compared with its like. Random ids, durations and tokens
 make no difference, nor does what a tool called inside itself in one run if the other has the tool
-from a recording, where it did not run. Nothing here reads a file: events come in, and what is known of them goes out.
+from a recording, where it did not run. Nothing here reads a file: events come in, and what is known
+of them goes out.
 """
 
 from __future__ import annotations
