@@ -618,7 +618,8 @@ class Bridge:
         """The messages of a held model call, else those that the loop said are its own."""
         for stop in list(self.control.stops.values()):
             if stop.call is not None and stop.lane == lane:
-                return stop.call.messages
+                held: list[Any] = stop.call.messages
+                return held
         return None if run is None else run.messages
 
     def _emit_snapshot(self) -> None:
