@@ -2,13 +2,13 @@
 
 Runs are compared lane by lane and step by step; a step is a call of a model or a tool. The tools of
 one turn may run in any order, and each is compared with its like. Random ids, durations and tokens
-make no difference, nor does what a tool called inside itself in one run if the other has the tool
-from a recording, where it did not run. Nothing here reads a file: events come in, and what is known
-of them goes out.
+make no difference. What went on inside a tool is left out where the other run took that tool from a
+recording. Nothing here reads a file: events come in, and what is known of them goes out.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -210,7 +210,7 @@ def compare_runs(a: ComparedRun, b: ComparedRun) -> ComparisonAnswer:
     """Where they part, in every lane, and which of these places came first."""
     lanes: list[LaneAnswer] = []
     first: tuple[int, DifferenceAnswer] | None = None
-    lanes_a, lanes_b = _list_comparable(a, b), _list_comparable(b, a)
+    lanes_a, lanes_b = _leave_out_inner_steps(a, b), _leave_out_inner_steps(b, a)
     for lane in dict.fromkeys([*lanes_a, *lanes_b]):
         ours, theirs = lanes_a.get(lane, []), lanes_b.get(lane, [])
         same, found = _compare_lane(lane, ours, theirs)
@@ -235,37 +235,34 @@ def compare_runs(a: ComparedRun, b: ComparedRun) -> ComparisonAnswer:
     }
 
 
-def _list_comparable(run: ComparedRun, other: ComparedRun) -> dict[str, list[Step]]:
-    """The steps of a run by lane, without those inside tools that the other did not run."""
-    played = _find_played(other)
-    inside: set[str | None] = set()
-    lanes: dict[str, list[Step]] = {}
-    for step in sorted(_list_steps(run), key=lambda step: seq_of(step.call.began)):
-        if step.call.within in inside:
-            inside.add(step.call.tool_id or step.call.within)
-            continue
-        if step.call.tool_id is not None and _place(step) in played:
-            inside.add(step.call.tool_id)
-        lanes.setdefault(step.call.lane, []).append(step)
-    return {lane: lanes[lane] for lane in run.lanes if lane in lanes}
-
-
-def _find_played(run: ComparedRun) -> set[tuple[Any, ...]]:
-    """The tools that came from a recording, and called nothing."""
-    callers = {None, *(step.call.within for step in _list_steps(run))}
-    return {
-        _place(step)
-        for step in _list_steps(run)
-        if step.call.request.get("replayed") and step.call.tool_id not in callers
+def _leave_out_inner_steps(run: ComparedRun, other: ComparedRun) -> dict[str, list[Step]]:
+    """The lanes of a run, without what went on inside tools that the other has from a recording."""
+    taken = Counter(
+        (lane, step.key)
+        for lane, steps in other.lanes.items()
+        for step in steps
+        if step.call.kind == TOOL and step.call.request.get("replayed")
+    )
+    outer: set[object] = set()
+    for lane, steps in run.lanes.items():
+        for step in steps:
+            if taken[lane, step.key] > 0 and step.call.kind == TOOL:
+                taken[lane, step.key] -= 1
+                if not step.call.request.get("replayed"):
+                    outer.add(step.call.tool_id)
+    steps_by_time = sorted(
+        (step for steps in run.lanes.values() for step in steps),
+        key=lambda step: seq_of(step.call.began),
+    )
+    inner: set[int] = set()
+    for step in steps_by_time:
+        if step.call.request.get("within") in outer:
+            inner.add(id(step))
+            outer.add(step.call.tool_id or "")
+    kept = {
+        lane: [step for step in steps if id(step) not in inner] for lane, steps in run.lanes.items()
     }
-
-
-def _place(step: Step) -> tuple[Any, ...]:
-    return step.call.lane, step.call.iteration, step.key
-
-
-def _list_steps(run: ComparedRun) -> Iterator[Step]:
-    return (step for steps in run.lanes.values() for step in steps)
+    return {lane: steps for lane, steps in kept.items() if steps}
 
 
 def _describe_run(run: ComparedRun) -> RunAnswer:
