@@ -445,12 +445,12 @@ def test_inspect_shows_the_lanes_and_the_conversation_of_one(dbg: Bridge) -> Non
     pair.finish(running)
 
 
-def test_inspect_shows_variables_and_messages_of_the_lane_that_is_shown(dbg: Bridge) -> None:
-    """Two sub-agents are held before a tool; the one whose run began last is not the one shown."""
+def test_inspect_shows_the_variables_of_the_lane_that_it_shows(dbg: Bridge) -> None:
+    """The lane that is held, and not the one whose run began last."""
     pair = Pair(dbg)
     with (
-        dbg.run(lane="a", messages=[{"role": "user"}] * 3, vars={"who": "a"}),
-        dbg.run(lane="b", messages=[{"role": "user"}], vars={"who": "b"}),
+        dbg.run(lane="a", vars={"who": "a"}),
+        dbg.run(lane="b", vars={"who": "b"}),
     ):
         ask(dbg, "x", lane="a")
         ask(dbg, "y", lane="b")
@@ -459,8 +459,6 @@ def test_inspect_shows_variables_and_messages_of_the_lane_that_is_shown(dbg: Bri
         pair.wait_for("paused", lane="a")
         shown = pair.ask("inspect")["data"]
         assert (shown["lane"], shown["variables"]) == ("a", {"who": "a"})
-        counts = {each["lane"]: each["messages"] for each in shown["lanes"]}
-        assert (counts["a"], counts["b"]) == (3, 1)
         pair.wait_for_execution(pair.send("resume"))
         held.result(PATIENCE)
 

@@ -427,10 +427,13 @@ def test_a_stream_may_be_ended_by_the_garbage_collector_while_an_event_is_writte
         cycle: list[Any] = [begun, count()]
         cycle.append(cycle)
 
+    def collect(*_event: object) -> None:
+        gc.collect()
+
     gc.disable()
     try:
         leave_in_a_cycle()
-        dbg.listen(lambda *_: gc.collect() and None)
+        dbg.listen(collect)
         run_in_thread(dbg.tool(lambda: "done", name="last")).result(30)
     finally:
         gc.enable()

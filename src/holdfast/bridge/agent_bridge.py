@@ -41,7 +41,7 @@ from holdfast.bridge.begin_held import NOT_ARMED, Arming
 from holdfast.bridge.bridge_errors import Diverged
 from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.command_listener import Listener
-from holdfast.bridge.lanes import ActiveTool, Lane, LaneTable, Turn
+from holdfast.bridge.lanes import ActiveTool, LaneTable, Turn
 from holdfast.bridge.loop_control import Control
 from holdfast.bridge.model_prices import ModelPrices
 from holdfast.bridge.project_file import Price
@@ -593,7 +593,7 @@ class Bridge:
             summary: LaneSummary = {
                 "lane": lane.name,
                 "iteration": lane.iteration,
-                "messages": self._count_messages(lane),
+                "messages": len(lane.texts),
                 "status": status,
             }
             if lane.parent is not None:
@@ -604,23 +604,13 @@ class Bridge:
         return summaries
 
     def _list_messages(self, lane: str, run: Run | None) -> list[Any]:
-        """The conversation of a lane; as JSON, if only its last request has it."""
-        messages = self._find_conversation(lane, run)
-        if messages is not None:
-            return list(messages)
-        return [json.loads(text) for text in list(self.lanes.get(lane).texts)]
-
-    def _count_messages(self, lane: Lane) -> int:
-        messages = self._find_conversation(lane.name, next(iter(self._list_runs(lane.name)), None))
-        return len(lane.texts if messages is None else messages)
-
-    def _find_conversation(self, lane: str, run: Run | None) -> list[Any] | None:
-        """The messages of a held model call, else those that the loop said are its own."""
+        """Those of a held model call, else those that the loop said are its own; as JSON."""
         for stop in list(self.control.stops.values()):
             if stop.call is not None and stop.lane == lane:
-                held: list[Any] = stop.call.messages
-                return held
-        return None if run is None else run.messages
+                return list(stop.call.messages)
+        if run is not None and run.messages is not None:
+            return list(run.messages)
+        return [json.loads(text) for text in list(self.lanes.get(lane).texts)]
 
     def _emit_snapshot(self) -> None:
         self.emit(
