@@ -108,14 +108,14 @@ def _build_without_arguments(cls: type[BaseException], message: str, why: str) -
             f"{cls.__name__} cannot be made from a message alone ({why}), nor without its "
             f"constructor ({type(problem).__name__}: {clean(str(problem))})",
             field="exception_args",
-            hint=f"Give `exception_args` and `exception_kwargs`. {_describe_constructor(cls)}",
+            hint=f"Give `exception_args` and `exception_kwargs`. {_describe_constructor(cls)}".rstrip(),
         ) from None
     note = (
         f"The constructor of {cls.__name__} did not run, because it needs more than a message "
         f"({why}). The attributes that it sets are missing. Give `exception_args` and "
         f"`exception_kwargs` to run it. {_describe_constructor(cls)}"
     )
-    return error, note
+    return error, note.rstrip()
 
 
 def _describe_constructor(cls: type[BaseException]) -> str:
