@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import sqlite3
 import stat
@@ -106,6 +107,35 @@ def test_what_is_left_is_written_once_and_its_files_are_deleted(tmp_path: Path) 
         assert [count for _, count in asyncio.run(store.call_log.functions())] == [5]
         assert store.warnings == []
         store.close()
+
+
+def test_every_field_of_a_call_is_in_the_journal(tmp_path: Path) -> None:
+    whole = CallRecord(
+        *(
+            1000,
+            "calls_0000000a",
+            ADD,
+            "proxy",
+            DONE,
+            cid("t"),
+            (cid(VALUE),),
+            {"b": cid("b")},
+            cid("r"),
+        ),
+        *(cid("e"), "KeyError", "'k'", -9, 500, {"id": 1}, "task", 1.5, 2.5, 7),
+        *({"target": cid("u")}, {"by": "ann"}, "lazy", 12),
+    )
+    lacking = [
+        each.name
+        for each in dataclasses.fields(CallRecord)
+        if each.default == getattr(whole, each.name) and each.name != "origin"
+    ]
+    assert lacking == []
+    leave_behind(tmp_path, FUNCTION, CONTENT, encode_record(whole, True))
+    store = open_sqlite_store(tmp_path)
+    [found] = read_calls(store)
+    store.close()
+    assert dataclasses.replace(found, function=ADD) == whole
 
 
 def test_an_entry_that_was_not_written_to_its_end_is_left_out(tmp_path: Path) -> None:
