@@ -35,8 +35,9 @@ class EventWriter:
         self.session_id = session_id
         self._failures = failures or FailureLog(session_id)
         self.lost = 0
-        self._path = path
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._is_appending = False
+        self._later: list[tuple[str, str]] = []
         self._bell = wakeup_fifo.Ringer(server_bell)
         self._listeners: list[Callable[[int, str, float, str], None]] = []
         self._handle = open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
@@ -47,31 +48,48 @@ class EventWriter:
         self._listeners.append(listener)
 
     def append(self, kind: str, data: str) -> int | None:
-        """Its number, or None if it could not be written. `data` is JSON already."""
+        """Its number, or None if it could not be written. `data` is JSON already.
+
+        While an event is written, the garbage collector may end a stream that nobody holds any
+        more, in this thread. The event of that comes next, and its number is not known yet.
+        """
         with self._lock:
-            if self._handle < 0:
+            if self._is_appending:
+                self._later.append((kind, data))
                 return None
-            moment, lost = time.time(), self.lost
-            first = self.last_seq + 1
+            self._is_appending = True
             try:
-                if lost:
-                    # Both or none: on a full disk there may be room for the first one only, again
-                    # and again.
-                    missing = agent_lines.encode_fields({"count": lost})
-                    before = self._encode(first, EVENTS_LOST, moment, missing)
-                    self._write(before + self._encode(first + 1, kind, moment, data))
-                else:
-                    self._write(self._encode(first, kind, moment, data))
-            except OSError as problem:
-                self._failures.report("events", problem)
-                self.lost += 1
-                return None
+                number = self._append(kind, data)
+                while self._later:
+                    self._append(*self._later.pop(0))
+            finally:
+                self._is_appending = False
+            return number
+
+    def _append(self, kind: str, data: str) -> int | None:
+        if self._handle < 0:
+            return None
+        moment, lost = time.time(), self.lost
+        first = self.last_seq + 1
+        try:
             if lost:
-                self.lost, self.last_seq = 0, first
-                self._tell(EVENTS_LOST, moment, missing)
-            self.last_seq += 1
-            self._tell(kind, moment, data)
-            return self.last_seq
+                # Both or none: on a full disk there may be room for the first one only, again
+                # and again.
+                missing = agent_lines.encode_fields({"count": lost})
+                before = self._encode(first, EVENTS_LOST, moment, missing)
+                self._write(before + self._encode(first + 1, kind, moment, data))
+            else:
+                self._write(self._encode(first, kind, moment, data))
+        except OSError as problem:
+            self._failures.report("events", problem)
+            self.lost += 1
+            return None
+        if lost:
+            self.lost, self.last_seq = 0, first
+            self._tell(EVENTS_LOST, moment, missing)
+        self.last_seq += 1
+        self._tell(kind, moment, data)
+        return self.last_seq
 
     def _encode(self, seq: int, kind: str, moment: float, data: str) -> bytes:
         line = agent_lines.encode_event(seq, kind, moment, self.session_id, data)
@@ -107,7 +125,8 @@ class EventWriter:
 
     def detach_child(self) -> None:
         """In a forked child: the numbers are the parent's to give, and so is the file."""
-        self._lock = threading.Lock()
+        self._lock, self._is_appending = threading.RLock(), False
+        self._later.clear()
         self.close()
 
 
