@@ -112,20 +112,27 @@ def test_what_is_left_is_written_once_and_its_files_are_deleted(tmp_path: Path) 
 
 
 def test_every_field_of_a_call_is_in_the_journal(tmp_path: Path) -> None:
-    whole = CallRecord(
-        *(
-            1000,
-            "calls_0000000a",
-            ADD,
-            "proxy",
-            DONE,
-            cid("t"),
-            (cid(VALUE),),
-            {"b": cid("b")},
-            cid("r"),
-        ),
-        *(cid("e"), "KeyError", "'k'", -9, 500, {"id": 1}, "task", 1.5, 2.5, 7),
-        *({"target": cid("u")}, {"by": "ann"}, "lazy", 12),
+    whole = call(
+        1000,
+        status=DONE,
+        target=cid("t"),
+        args=(cid(VALUE),),
+        kwargs={"b": cid("b")},
+        result=cid("r"),
+        exception=cid("e"),
+        exception_type="KeyError",
+        exception_message="'k'",
+        stack=-9,
+        parent=500,
+        thread={"id": 1},
+        task="task",
+        started_at=1.5,
+        completed_at=2.5,
+        duration_ns=7,
+        changed={"target": cid("u")},
+        decision={"by": "ann"},
+        marker="lazy",
+        target_age_ns=12,
     )
     lacking = [
         each.name
