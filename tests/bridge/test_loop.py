@@ -47,6 +47,21 @@ def test_a_loop_is_recorded_from_start_to_end(tmp_path: Path) -> None:
     assert loop.data_of("user_input") == [{"content": "begin"}]
 
 
+def test_what_a_tool_gave_is_no_input_of_the_user_even_if_it_has_that_role(dbg: Bridge) -> None:
+    given = {"type": "tool_result", "tool_use_id": "t1", "content": "wrote"}
+    returned = {"part_kind": "tool-return", "tool_name": "write", "content": "wrote"}
+    messages: list[Any] = [
+        {"role": "user", "content": "begin"},
+        {"role": "user", "content": [given]},
+        {"role": "user", "parts": [returned]},
+        {"role": "user", "content": [given, {"type": "text", "text": "go on"}]},
+    ]
+    dbg.model(lambda messages: "done")(messages)
+    assert dbg.home is not None
+    said = [data["content"] for data in SessionFiles(dbg.home).data_of("user_input")]
+    assert said == ["begin", messages[3]["content"]]
+
+
 def test_a_request_tells_what_is_new_since_the_last(dbg: Bridge) -> None:
     loop = AgentLoop(dbg, build_writes(2))
     loop()

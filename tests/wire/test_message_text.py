@@ -53,7 +53,7 @@ SAID = 'read({"path": "Grüße.txt"})'
                     }
                 ],
             },
-            "user",
+            "tool",
             "← done",
         ),
         # the items of OpenAI's responses

@@ -22,7 +22,7 @@ from holdfast.model.agent_events import (
     UserInput,
     build_place,
 )
-from holdfast.wire import agent_lines
+from holdfast.wire import agent_lines, message_text
 
 if TYPE_CHECKING:
     from holdfast.bridge.agent_bridge import Bridge
@@ -243,7 +243,7 @@ class Request:
         for text, message in zip(self.new, self.shown[self.kept :]):  # noqa: B905 - one of each
             if text in lane.known_texts or not isinstance(message, dict):
                 continue
-            if message.get("role") in ("user", "human"):
+            if message_text.find_author(message) in ("user", "human"):
                 lane.known_texts.add(text)
                 event: UserInput = {"content": message.get("content")}
                 if call.lane != MAIN:

@@ -47,13 +47,16 @@ def format_message(message: object) -> tuple[str, str]:
 
 
 def find_author(message: Mapping[str, object]) -> str:
-    """The role of a message; of an item without one, who writes such items."""
+    """The role of a message; of an item without one, who writes such items.
+
+    Some providers give what tools gave in the name of the user.
+    """
     kind = _kind(message)
     role = message.get("role") or _AUTHORS.get(kind) or kind or ""
-    parts = message.get("parts")
+    parts = message.get("parts") or message.get("content")
     if role == "user" and isinstance(parts, list) and parts:
-        kinds = {_kind(part) for part in parts if isinstance(part, dict)}
-        if kinds <= {"tool-return", "retry-prompt"}:
+        kinds = {_kind(part) if isinstance(part, dict) else "" for part in parts}
+        if kinds <= {"tool-return", "retry-prompt", "tool_result"}:
             return "tool"
     return str(role)
 
