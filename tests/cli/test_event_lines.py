@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
@@ -149,6 +150,20 @@ def test_a_pipe_has_one_line_for_an_event(team: list[RecordedEvent]) -> None:
     lines = format_all(team)
     assert len(lines) == len(team)
     assert not [line for line in lines if "\n" in line]
+
+
+@pytest.mark.parametrize("width", [None, 80])
+def test_a_terminal_does_not_obey_what_an_agent_wrote(tmp_path: Path, width: int | None) -> None:
+    wipe = "\x1b[2J\x9b2J\x07"
+    with start("rude", directory=tmp_path) as dbg, dbg.run(lane=f"a\nb{wipe}"):
+        dbg.model(lambda messages: f"said\n{wipe}")([{"role": "user", "content": wipe}])
+        dbg.tool(lambda text: text, name=f"tool{wipe}")(wipe)
+    assert dbg.home is not None
+    events = read_events(dbg.home)
+    text = "".join(format_all(events, width, is_full=True))
+    assert not [sign for sign in text if unicodedata.category(sign) == "Cc" and sign != "\n"]
+    assert "␛[2J" in text
+    assert width is not None or "\n" not in text
 
 
 def test_what_is_long_is_shortened_unless_all_of_it_is_asked_for(

@@ -31,6 +31,14 @@ _MAX_SAID_CHARS = 1_000
 _INDENT = 13
 _MIN_WIDTH = 40
 _BAR = "│ "
+_SHOWN = {
+    # A terminal would obey what a model or a tool wrote.
+    **{code: 0x2400 + code for code in range(0x20)},
+    **{code: 0xFFFD for code in range(0x80, 0xA0)},
+    **{ord(blank): " " for blank in "\t\n\r"},
+    0x7F: 0x2421,
+}
+"""Control characters, as signs that show them."""
 _COLOURS = {
     "session_start": "green",
     "session_end": "green",
@@ -83,7 +91,8 @@ class EventFormatter:
             bars.append(f"{place.lane}: " if summary else place.lane, style="bold")
         if bars or summary:
             line.append(" ").append(bars).append(summary)
-        said = [text for text in self._list_said(kind, data) if text]
+        line.plain = line.plain.translate(_SHOWN)
+        said = [_show_controls(text) for text in self._list_said(kind, data) if text]
         if width is None:
             for text in said:
                 line.append(" ").append(" ".join(text.split()), style="default")
@@ -190,6 +199,10 @@ class EventFormatter:
                 return f"Agent paused before {held} {why}{given}{tool}"
             case _:
                 return f"Agent paused before {held} {why}"
+
+
+def _show_controls(text: str) -> str:
+    return "\n".join(row.translate(_SHOWN) for row in text.splitlines())
 
 
 def _wrap(line: Text, said: list[str], bars: Text, width: int) -> Text:

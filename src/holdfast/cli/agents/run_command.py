@@ -18,6 +18,7 @@ from holdfast.errors import InvalidInput
 
 # What the agent does not inherit, because it is for us alone.
 _OWN_VARIABLES = ("HOLDFAST_TOKEN",)
+_EXAMPLE = "For instance: --break tool 'write_*'."
 
 
 def run(
@@ -50,7 +51,10 @@ def run(
     try:
         os.execvpe(command[0], command, environment)
     except OSError as problem:
-        complain(f"{command[0]} cannot be started: {problem}", "Name the agent's command after --.")
+        complain(
+            f"{command[0]} cannot be started: {problem.strerror}",
+            "Name the agent's command after --.",
+        )
 
 
 class RunCommand(TyperCommand):
@@ -76,7 +80,7 @@ def _split(point: str) -> tuple[str, str]:
     try:
         kind, argument = json.loads(point)
     except ValueError:
-        complain("--break takes two words, KIND and ARG.", "For instance: --break tool 'write_*'.")
+        complain("--break takes two words, KIND and ARG.", _EXAMPLE)
     return kind, argument
 
 
@@ -87,5 +91,5 @@ def _encode_arming(points: list[tuple[str, str]], is_held: bool) -> str:
             built.append(begin_held.build_point(kind, argument))
             begin_held.check_point(built[-1])
         except InvalidInput as problem:
-            complain(f"--break {kind} {argument}: {problem.message}", problem.hint)
+            complain(f"--break {kind} {argument}: {problem.message}", _EXAMPLE)
     return begin_held.encode_arming(begin_held.Arming(is_held, tuple(built)))
