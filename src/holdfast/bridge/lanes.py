@@ -70,12 +70,12 @@ class Turn:
     asked: dict[str, int] = field(default_factory=dict)
     """The ids of the tool calls that the model asked for; each with its place among those of the
     same tool."""
-    started: Counter[str] = field(default_factory=Counter)
+    started: dict[str, int] = field(default_factory=dict)
     """How many calls of each tool have begun."""
 
     def place(self, tool_id: str | None, name: str) -> int:
         """Which of the calls of that tool it is, from 0 on."""
-        number = self.started[name]
+        number = self.started.get(name, 0)
         self.started[name] = number + 1
         return self.asked.get(tool_id, number) if tool_id is not None else number
 

@@ -70,7 +70,8 @@ class EventWriter:
                 self.lost, self.last_seq = 0, first
                 self._tell(EVENTS_LOST, moment, missing)
             self.last_seq += 1
-            self._tell(kind, moment, data)
+            if self._listeners:
+                self._tell(kind, moment, data)
             return self.last_seq
 
     def _encode(self, seq: int, kind: str, moment: float, data: str) -> bytes:

@@ -10,7 +10,7 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.model.agent_commands import Command
@@ -211,6 +211,19 @@ def loose_key(*parts: Any) -> str:
 def exact_key(*parts: Any) -> str:
     """The same for two inputs that are the same."""
     plain = _CANONICAL.encode(parts)
+    return hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def request_key(model: str | None, settings: str, digests: Sequence[str]) -> str:
+    """The `exact_key` of a model, its settings (given as JSON) and the keys of its messages.
+
+    It is made of texts, because a conversation has many keys, and they need no escapes.
+    """
+    if settings != "{}":
+        settings = _CANONICAL.encode(json.loads(settings))
+    keys = '"' + '","'.join(digests) + '"' if digests else ""
+    name = "null" if model is None else _CANONICAL.encode(model)
+    plain = f"[{name},{settings},[{keys}]]"
     return hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
