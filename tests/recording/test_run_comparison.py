@@ -147,27 +147,28 @@ def _without_error(event: RecordedEvent) -> RecordedEvent:
     return {**event, "data": {**event["data"], "isError": False}}
 
 
+def run_experts(directory: Path, topic: str, **environment: str) -> SessionDirectory:
+    with open_bridge(directory, **environment) as dbg:
+
+        @dbg.model
+        def ask(messages: list[Any]) -> str:
+            return f"about {messages[-1]['content']}"
+
+        @dbg.tool
+        def research(number: int) -> str:
+            with dbg.run(lane=f"expert-{number}"):
+                return str(ask([{"role": "user", "content": topic if number == 2 else "x"}]))
+
+        with dbg.run():
+            ask([{"role": "user", "content": "begin"}])
+            results = [research(number=number) for number in (1, 2)]
+            ask([{"role": "user", "content": results[1]}])
+        assert dbg.home is not None
+        return dbg.home
+
+
 def test_lanes_are_compared_apart_and_the_earliest_difference_is_first(tmp_path: Path) -> None:
-    def run(topic: str) -> SessionDirectory:
-        with open_bridge(tmp_path) as dbg:
-
-            @dbg.model
-            def ask(messages: list[Any]) -> str:
-                return f"about {messages[-1]['content']}"
-
-            @dbg.tool
-            def research(number: int) -> str:
-                with dbg.run(lane=f"expert-{number}"):
-                    return str(ask([{"role": "user", "content": topic if number == 2 else "x"}]))
-
-            with dbg.run():
-                ask([{"role": "user", "content": "begin"}])
-                results = [research(number=number) for number in (1, 2)]
-                ask([{"role": "user", "content": results[1]}])
-            assert dbg.home is not None
-            return dbg.home
-
-    answer = compare(run("tea"), run("cake"))
+    answer = compare(run_experts(tmp_path, "tea"), run_experts(tmp_path, "cake"))
     found = {lane["lane"]: lane["difference"] for lane in answer["lanes"]}
     assert found["expert-1"] is None
     assert found["main"] is not None
@@ -176,6 +177,17 @@ def test_lanes_are_compared_apart_and_the_earliest_difference_is_first(tmp_path:
     assert first is not None
     assert (first["lane"], first["what"]) == ("expert-2", "request")
     assert 'messages[0].content was "tea" and is "cake"' in first["detail"]
+
+
+def test_what_went_on_inside_a_tool_is_no_difference_to_a_fork_that_has_it_recorded(
+    tmp_path: Path,
+) -> None:
+    parent = run_experts(tmp_path, "tea")
+    fork = run_experts(tmp_path, "tea", REPLAY=str(parent.path), FORK_AT="1")
+    assert "expert-1" not in read_home(fork).lanes
+    for answer in (compare(parent, fork), compare(fork, parent)):
+        assert answer["equal"]
+        assert [lane["lane"] for lane in answer["lanes"]] == ["main"]
 
 
 def test_a_fork_is_known_as_one(tmp_path: Path) -> None:

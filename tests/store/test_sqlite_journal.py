@@ -23,6 +23,8 @@ from holdfast.store.sqlite.log_sync import LogSync
 from holdfast.store.sqlite.packed_calls import pack_batch
 from holdfast.store.sqlite.queued_rows import encode_batch, encode_record
 from holdfast.store.sqlite.sqlite_store import SqliteStore, open_sqlite_store
+from holdfast.store.sqlite.writer_thread import WriterThread
+from holdfast.store.store_warnings import StoreWarnings
 
 FUNCTION = ("function", ADD.id, '{"name": "add"}')
 VALUE = b"a value"
@@ -210,6 +212,22 @@ def test_a_batch_that_is_sent_again_is_counted_once(tmp_path: Path) -> None:
     assert read_numbers(store) == [1000, 2000, 3000]
     assert [count for _, count in asyncio.run(store.call_log.functions())] == [3]
     store.close()
+
+
+def test_only_a_commit_that_nobody_waits_for_waits_for_the_disk(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "db", isolation_level=None, check_same_thread=False)
+    writer = WriterThread(connection, StoreWarnings())
+    levels: list[int] = []
+
+    def note_level(connection: sqlite3.Connection) -> None:
+        levels.append(connection.execute("PRAGMA synchronous").fetchone()[0])
+
+    for lazy in (True, False):
+        writer.submit(note_level, lazy=lazy)
+        writer.flush()
+    writer.close()
+    normal, full = 1, 2
+    assert levels == [full, normal]
 
 
 @pytest.mark.parametrize("commits", [1, 3])

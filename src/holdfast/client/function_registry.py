@@ -21,12 +21,13 @@ _LITERAL_TYPES = (tuple, bytes, set, list, dict, complex)  # those that JSON doe
 class Description:
     """The signature of a function, as text and by parameter, in JSON."""
 
-    __slots__ = ("parameters", "sent_to", "signature")
+    __slots__ = ("members", "parameters", "sent_to", "signature")
 
     def __init__(self, signature: inspect.Signature | None) -> None:
         self.signature = None if signature is None else clean(str(signature))
         self.parameters = None if signature is None else describe_parameters(signature)
         self.sent_to: str | None = None  # the session that knows the parameters
+        self.members: dict[tuple[str | None, ...], str] = {}  # of requests, by how it is called
 
 
 def _build_key(name: str, function: Any) -> tuple[Any, ...]:

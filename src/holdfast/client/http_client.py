@@ -8,6 +8,7 @@ share.
 from __future__ import annotations
 
 import _socket
+import functools
 import json
 import os
 import select
@@ -22,8 +23,10 @@ from holdfast.client.exceptions import DebugProtocolError, DebugServerError
 DEFAULT_TIMEOUT_SECONDS = 330.0
 _RECEIVE_BYTES = 1 << 16
 _MAX_HEAD_BYTES = 1 << 16
+_MAX_HEADS = 64
 _MAX_PROOF_BYTES = 1 << 16
 _MAX_PROOF_SECONDS = 10.0
+_decode_first = json.JSONDecoder().raw_decode
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "ip6-localhost")
 
 
@@ -74,7 +77,10 @@ class Reply:
 
     def json(self) -> Any:
         try:
-            return json.loads(self.body)
+            text = self.body.decode()
+            value, end = _decode_first(text)
+            # `loads` looks for other encodings and for blanks, which takes longer than decoding.
+            return value if end == len(text) else json.loads(text)
         except ValueError:
             raise DebugProtocolError(
                 f"the server's answer is not JSON: {self.body[:200]!r}"
@@ -140,16 +146,7 @@ class _AnswerParser:
             if len(self._head) > _MAX_HEAD_BYTES or not b"HTTP/".startswith(self._head[:5]):
                 raise DebugProtocolError(f"that is no HTTP server: {self._head[:60]!r}")
             return None
-        first, *lines = self._head[:end].split(b"\r\n")
-        try:
-            self.status = int(first.split(b" ", 2)[1])
-            headers = dict(line.lower().split(b":", 1) for line in lines)
-            length = headers.get(b"content-length")
-            self._length = None if length is None else int(length)
-        except (ValueError, IndexError):
-            raise DebugProtocolError(f"the answer is not HTTP: {first[:60]!r}") from None
-        self._is_chunked = b"chunked" in headers.get(b"transfer-encoding", b"")
-        self.closes = b"close" in headers.get(b"connection", b"") or first.startswith(b"HTTP/1.0")
+        self.status, self._length, self._is_chunked, self.closes = _parse_head(self._head[:end])
         return self._head[end + 4 :]
 
     def _complete_body(self, parts: list[bytes], has_ended: bool) -> bytes | None:
@@ -164,6 +161,25 @@ class _AnswerParser:
         if body is None and has_ended:
             raise _ConnectionClosed(has_begun=True)
         return body
+
+
+@functools.lru_cache(_MAX_HEADS)
+def _parse_head(head: bytes) -> tuple[int, int | None, bool, bool]:
+    """The status, the length, whether the body is chunked, and whether the server hangs up.
+
+    For a second, until its date changes, a server's head is the same for answers of one length.
+    """
+    first, *lines = head.split(b"\r\n")
+    try:
+        status = int(first.split(b" ", 2)[1])
+        headers = dict(line.lower().split(b":", 1) for line in lines)
+        length = headers.get(b"content-length")
+        size = None if length is None else int(length)
+    except (ValueError, IndexError):
+        raise DebugProtocolError(f"the answer is not HTTP: {first[:60]!r}") from None
+    is_chunked = b"chunked" in headers.get(b"transfer-encoding", b"")
+    closes = b"close" in headers.get(b"connection", b"") or first.startswith(b"HTTP/1.0")
+    return status, size, is_chunked, closes
 
 
 def _join_chunks(data: bytes) -> bytes | None:
@@ -189,11 +205,17 @@ def _join_chunks(data: bytes) -> bytes | None:
 class _OpenSocket:
     """A connected socket. It closes when nobody refers to it: with its thread, or its client."""
 
-    __slots__ = ("fork_count", "sock")
+    __slots__ = ("_poll", "fork_count", "sock")
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.fork_count = _fork_count
+        self._poll = select.poll()
+        self._poll.register(sock, select.POLLIN)
+
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to read. Before we asked, that is the server's goodbye."""
+        return not self._poll.poll(0)
 
     def __del__(self) -> None:
         _close(self.sock)  # a single C call: the stack may have no room for more
@@ -396,12 +418,7 @@ class HttpClient:
         return True
 
     def _is_reusable(self, opened: _OpenSocket | None) -> bool:
-        if opened is None or opened.fork_count != _fork_count:
-            return False
-        # Anything that can be read before we asked is the server's goodbye.
-        poll = select.poll()
-        poll.register(opened.sock, select.POLLIN)
-        return not poll.poll(0)
+        return opened is not None and opened.fork_count == _fork_count and opened.is_quiet()
 
     def _open(self, mine: _ThreadSocket) -> None:
         self._drop(mine)

@@ -12,7 +12,8 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from json.encoder import encode_basestring_ascii as quote
 from typing import TYPE_CHECKING, Any
 
 import holdfast
@@ -44,7 +45,7 @@ if TYPE_CHECKING:  # leased calls use a recorder; which class they are is given 
 logger = logging.getLogger("holdfast")
 
 _UNSUPPORTED = (404, 405, 501)  # what an older server says to a request that it does not know
-_MAX_ATTEMPTS = 3
+_ATTEMPTS = (False, False, True)  # whether it is the last one
 _END_SECONDS = 2.0  # for the server to take notice that the application ends
 
 Answer = dict[str, Any]
@@ -162,7 +163,7 @@ class Recorder:
             "target_cid": cid,
         }
         fields |= describe_origin(function)
-        for is_last in _attempts():
+        for is_last in _ATTEMPTS:
             reply = self._post("/api/call/register", fields)
             try:
                 self.parse_answer(reply)
@@ -180,11 +181,10 @@ class Recorder:
     def send(
         self,
         path: str,
-        fields: dict[str, Any],
-        pack: Callable[[Parcel], dict[str, Any]],
-        tail: str = "",
+        members: str,
+        pack: Callable[[Parcel], str],
     ) -> Answer:
-        """Post `fields`, the values that `pack` adds, and `tail`, which is JSON already.
+        """Post an object: these members and those with values that `pack` adds, as JSON.
 
         Values that the server lacks are sent again.
         """
@@ -193,24 +193,27 @@ class Recorder:
         if leased_calls is not None:
             leased_calls.flush()
         missing: frozenset[str] = frozenset()
-        for is_last in _attempts():
+        for is_last in _ATTEMPTS:
             parcel = Parcel(self.sent, missing)
             values = pack(parcel)
+            session = "" if self.session_id is None else f'"session_id": {quote(self.session_id)}, '
+            body = f"{{{session}{members}{values}}}".encode()
             try:
-                answer = self.parse_answer(self._post(path, {**fields, **values}, tail))
+                answer = self.parse_answer(self._ask("POST", path, body))
             except _ValuesMissing as problem:
                 self._forget_sent(problem.cids, is_last or problem.cids <= missing)
                 missing |= problem.cids
             except _SessionUnknown:
                 self._reopen(is_last)
             else:
-                self.sent.add(parcel.new)
+                if parcel.new:
+                    self.sent.add(parcel.new)
                 return answer
         raise AssertionError("unreachable")
 
     def send_batch(self, build: Callable[[], bytes]) -> None:
         """Post a batch of calls; again with what the server lacks, or to a new session."""
-        for is_last in _attempts():
+        for is_last in _ATTEMPTS:
             body = build()
             reply = self._ask("POST", "/api/call/records", body, kind=b"application/octet-stream")
             try:
@@ -224,7 +227,7 @@ class Recorder:
 
     def fetch_rules(self) -> Answer:
         """The rules that a leased application must know, and the board that shows their changes."""
-        for is_last in _attempts():
+        for is_last in _ATTEMPTS:
             reply = self._ask("GET", f"/api/call/rules?session_id={self.session_id}")
             try:
                 return self.parse_answer(reply)
@@ -242,11 +245,10 @@ class Recorder:
             raise DebugServerError("the server keeps forgetting the session") from None
         self.open()
 
-    def _post(self, path: str, fields: dict[str, Any], tail: str = "") -> Reply:
+    def _post(self, path: str, fields: dict[str, Any]) -> Reply:
         if self.session_id is not None:
             fields = {"session_id": self.session_id, **fields}
-        text = json.dumps({name: value for name, value in fields.items() if value is not None})
-        return self._ask("POST", path, (text[:-1] + tail + "}").encode() if tail else text.encode())
+        return self._ask("POST", path, f"{{{write_members(fields)}}}".encode())
 
     def _ask(
         self,
@@ -344,9 +346,9 @@ class Recorder:
             ) from problem
 
 
-def _attempts() -> Iterator[bool]:
-    """Whether it is the last one, for each attempt."""
-    return (number == _MAX_ATTEMPTS for number in range(1, _MAX_ATTEMPTS + 1))
+def write_members(fields: dict[str, Any]) -> str:
+    """The JSON of an object without its braces. What is None is left out."""
+    return json.dumps({name: value for name, value in fields.items() if value is not None})[1:-1]
 
 
 def verify(cid: str, data: bytes) -> bytes:

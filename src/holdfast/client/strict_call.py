@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator
+from json.encoder import encode_basestring_ascii as quote
 from typing import Any
 
 from holdfast.client import decision_effects, stacks, storage_refusals
@@ -26,10 +27,12 @@ from holdfast.client.hold_notice import announce_hold
 from holdfast.client.invocation import Invocation, current_call_id, current_task_name
 from holdfast.client.outcome import Outcome, exception_message, exception_name
 from holdfast.client.proxy_base import without_interception
-from holdfast.client.recorder import Answer, Recorder, logger
+from holdfast.client.recorder import Answer, Recorder, logger, write_members
 from holdfast.client.snapshots import Snapshot
 from holdfast.client.value_parcel import Parcel
 from holdfast.client.value_preview import clean
+
+_MAX_DESCRIPTIONS = 100  # of one function: a name and an alias each
 
 Steps = Generator[Hold | Invocation, Any, Outcome]
 Changes = list[tuple[str, str, Snapshot, Any]]
@@ -171,31 +174,30 @@ class StrictCall:
         described = self._described = recorder.functions.describe(
             invocation.function, type(invocation.target), invocation.name
         )
-        fields = {
-            "method_name": clean(invocation.name),
-            "target_cid": values.target.cid,
-            "call_type": invocation.kind,
-            "alias": None if invocation.alias is None else clean(invocation.alias),
-            "qualname": invocation.qualname,
-            "signature": described.signature,
-            "thread": {"id": thread.ident, "name": clean(thread.name)},
-            "task": current_task_name(),
-            "parent_call_id": current_call_id(),
-            "began": began,
-            "target_age_ns": values.target_age,
-            "evaluates": True,
-        }
+        members = [_describe_call(invocation, described)]
+        name = quote(clean(thread.name))
+        members.append(f'"thread": {{"id": {_write_number(thread.ident)}, "name": {name}}}')
+        task, parent = current_task_name(), current_call_id()
+        if task is not None:
+            members.append(f'"task": {quote(task)}')
+        if parent is not None:
+            members.append(f'"parent_call_id": {quote(parent)}')
+        if began is not None:
+            members.append(f'"began": {quote(began)}')
+        if values.target_age is not None:
+            members.append(f'"target_age_ns": {values.target_age}')
         if invocation.stack is not None:
             stack = invocation.stack
         elif recorder.settings.capture_locals:
             stack = stacks.with_locals(invocation.frame)
         else:
             stack = recorder.stacks.capture(invocation.frame)
-        site = (
-            f', "call_site": {{"timestamp": {time.time():.6f}, '
-            f'"target_cid": "{values.target.cid}", "stack_trace": {stack}}}'
+        cid = values.target.cid
+        members.append(
+            f'"target_cid": "{cid}", "call_site": {{"timestamp": {time.time():.6f}, '
+            f'"target_cid": "{cid}", "stack_trace": {stack}}}'
         )
-        answer = recorder.send("/api/call/start", fields, self._pack_values, site)
+        answer = recorder.send("/api/call/start", ", ".join(members), self._pack_values)
         for field in ("call_id", "action"):
             if not isinstance(answer.get(field), str) or not answer[field]:
                 raise DebugProtocolError(f"the server's answer to a call has no {field}")
@@ -204,28 +206,26 @@ class StrictCall:
         invocation.remember(values.target)
         return answer
 
-    def _pack_values(self, parcel: Parcel) -> dict[str, Any]:
-        invocation, values = self._invocation, self._values
-        fields: dict[str, Any] = {
-            "args": [
-                parcel.item(snapshot, value)
-                for snapshot, value in zip(values.args, invocation.args, strict=True)
-            ],
-            "kwargs": {
-                clean(name): parcel.item(snapshot, invocation.kwargs[name])
+    def _pack_values(self, parcel: Parcel) -> str:
+        invocation, values, item = self._invocation, self._values, parcel.item
+        args = [
+            item(snapshot, value)
+            for snapshot, value in zip(values.args, invocation.args, strict=True)
+        ]
+        text = f', "args": [{", ".join(args)}]'
+        if values.kwargs:
+            kwargs = [
+                f"{quote(clean(name))}: {item(snapshot, invocation.kwargs[name])}"
                 for name, snapshot in values.kwargs.items()
-            },
-        }
+            ]
+            text += f', "kwargs": {{{", ".join(kwargs)}}}'
+        fields: dict[str, Any] = {}
         session_id = self._recorder.session_id
         if session_id is not None and self._described.sent_to != session_id:
             fields["parameters"] = self._described.parameters
-        target = parcel.item(values.target, invocation.target)
-        if len(target) > 1:
-            fields["target"] = target
-        needs = parcel.needs()
-        if needs:
-            fields["needs"] = needs
-        return fields
+        if not parcel.has(values.target.cid):
+            fields["target"] = parcel.add(values.target, invocation.target)
+        return text + _add_needs(parcel, fields)
 
     # -- the report -----------------------------------------------------------------------------
 
@@ -236,21 +236,22 @@ class StrictCall:
             lenient = self._invocation.lenient
             result, refused = recorder.snapshots.take_outcome(outcome.value, error, lenient)
             changes = self._find_changes(executed)
-            fields: dict[str, Any] = {
-                "call_id": self._call_id,
-                "timestamp": round(time.time(), 6),
-                "status": "success" if error is None else "exception",
-                "duration_ns": outcome.nanoseconds,
-                "action": action if action not in ("", "continue") else None,
-                "marker": result.marker,
-            }
+            members = (
+                f'"call_id": {quote(self._call_id)}, "timestamp": {time.time():.6f}, '
+                f'"status": "{"success" if error is None else "exception"}", '
+                f'"duration_ns": {_write_number(outcome.nanoseconds)}'
+            )
+            if action not in ("", "continue"):
+                members += f', "action": {quote(action)}'
+            if result.marker is not None:
+                members += f', "marker": {quote(result.marker)}'
             if error is not None:
-                fields["exception_type"] = exception_name(error)
-                fields["exception_message"] = exception_message(error)
+                members += f', "exception_type": {quote(exception_name(error))}'
+                members += f', "exception_message": {quote(exception_message(error))}'
             try:
                 answer = recorder.send(
                     "/api/call/complete",
-                    fields,
+                    members,
                     lambda parcel: _pack_outcome(parcel, outcome, result, changes),
                 )
             except DebugError:
@@ -269,22 +270,21 @@ class StrictCall:
         if executed is None:
             return []
         invocation, values, retake = self._invocation, self._values, self._recorder.snapshots.retake
-        candidates = [
-            ("args", str(index), snapshot, value)
-            for index, (snapshot, value) in enumerate(zip(values.args, executed.args, strict=False))
-            if value is invocation.args[index]
-        ]
-        candidates += [
-            ("kwargs", clean(name), snapshot, invocation.kwargs[name])
-            for name, snapshot in values.kwargs.items()
-            if executed.kwargs.get(name) is invocation.kwargs[name]
-        ]
-        changes = [
-            (part, name, after, value)
-            for part, name, before, value in candidates
-            if (after := retake(before, value)) is not None
-        ]
-        if values.target_age is None:
+        changes: Changes = []
+        for index, (before, value) in enumerate(zip(values.args, executed.args, strict=False)):
+            if before.fixed or value is not invocation.args[index]:
+                continue
+            after = retake(before, value)
+            if after is not None:
+                changes.append(("args", str(index), after, value))
+        for name, before in values.kwargs.items():
+            value = invocation.kwargs[name]
+            if before.fixed or executed.kwargs.get(name) is not value:
+                continue
+            after = retake(before, value)
+            if after is not None:
+                changes.append(("kwargs", clean(name), after, value))
+        if values.target_age is None and not values.target.fixed:
             target = self._recorder.targets.retake(values.target, invocation)
             if target is not None:
                 changes.append(("target", "", target, invocation.target))
@@ -302,22 +302,56 @@ def name_refused(
     return storage_refusals.name_argument(refused, invocation.function, name, place)
 
 
-def _pack_outcome(
-    parcel: Parcel, outcome: Outcome, result: Snapshot, changes: Changes
-) -> dict[str, Any]:
+def _describe_call(invocation: Invocation, described: Description) -> str:
+    """What is the same for each call of a function: members of a JSON object."""
+    how = (invocation.name, invocation.kind, invocation.alias, invocation.qualname)
+    members = described.members.get(how)
+    if members is None:
+        if len(described.members) >= _MAX_DESCRIPTIONS:
+            described.members.clear()
+        fields = {
+            "method_name": clean(invocation.name),
+            "call_type": invocation.kind,
+            "alias": None if invocation.alias is None else clean(invocation.alias),
+            "qualname": invocation.qualname,
+            "signature": described.signature,
+            "evaluates": True,
+        }
+        members = described.members[how] = write_members(fields)
+    return members
+
+
+def _write_number(number: int | None) -> str:
+    return "null" if number is None else str(number)
+
+
+def _pack_outcome(parcel: Parcel, outcome: Outcome, result: Snapshot, changes: Changes) -> str:
     kind = "result" if outcome.error is None else "exception"
-    item = parcel.item(result, outcome.value if outcome.error is None else outcome.error)
-    fields: dict[str, Any] = {f"{kind}_{name}": part for name, part in item.items()}
+    text, fields = f', "{kind}_cid": "{result.cid}"', {}
+    if not parcel.has(result.cid):
+        value = outcome.value if outcome.error is None else outcome.error
+        fields = {f"{kind}_{name}": part for name, part in parcel.add(result, value).items()}
+        del fields[f"{kind}_cid"]
     if changes:
         changed: dict[str, Any] = {}
         for part, name, snapshot, value in changes:
-            item = parcel.item(snapshot, value)
+            item = _build_item(parcel, snapshot, value)
             if part == "target":
                 changed["target"] = item
             else:
                 changed.setdefault(part, {})[name] = item
         fields["changed"] = changed
+    return text + _add_needs(parcel, fields)
+
+
+def _build_item(parcel: Parcel, snapshot: Snapshot, value: Any) -> dict[str, Any]:
+    return {"cid": snapshot.cid} if parcel.has(snapshot.cid) else parcel.add(snapshot, value)
+
+
+def _add_needs(parcel: Parcel, fields: dict[str, Any]) -> str:
+    """The members with these fields, and with what their values refer to."""
     needs = parcel.needs()
     if needs:
         fields["needs"] = needs
-    return fields
+    members = write_members(fields) if fields else ""
+    return f", {members}" if members else ""

@@ -46,6 +46,8 @@ class TargetWatch:
         """The target before the call, and its age if it was not compared for this call."""
         capture = self.is_captured(invocation.capture_target)
         before, target = invocation.last_snapshot(), invocation.target
+        if before is not None and capture and self._is_settled(before):
+            return before, None
         if not capture and not is_definition(target):
             return build_uncaptured(target, before), None
         if before is not None and before.compare_at and capture != "always":
@@ -56,6 +58,10 @@ class TargetWatch:
         snapshot = self._snapshots.take_current(before, target, invocation.lenient)
         _plan_comparison(snapshot, began, snapshot is not before)
         return snapshot, None
+
+    def _is_settled(self, snapshot: Snapshot) -> bool:
+        """Whether nothing can change the target, nor what is to be recorded of it."""
+        return snapshot.fixed and snapshot.marker is None and self._snapshots.fits_limit(snapshot)
 
     def retake(self, before: Snapshot, invocation: Invocation) -> Snapshot | None:
         """The target after the call if that changed it. It was compared before the call, too."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any
@@ -59,16 +60,26 @@ class Parcel:
         self.new: dict[str, None] = {}
         self._stored: list[Stored] = []
 
-    def item(self, snapshot: Snapshot, value: Any) -> dict[str, Any]:
-        cid = snapshot.cid
-        if cid in self.new or (cid not in self._missing and cid in self._sent):
-            return {"cid": cid}
-        self.new[cid] = None
+    def has(self, cid: str) -> bool:
+        """Whether the server has the value, or gets it in this request."""
+        return cid in self.new or (cid not in self._missing and cid in self._sent)
+
+    def item(self, snapshot: Snapshot, value: Any) -> str:
+        """The value as JSON."""
+        if self.has(snapshot.cid):
+            return f'{{"cid": "{snapshot.cid}"}}'
+        return json.dumps(self.add(snapshot, value))
+
+    def add(self, snapshot: Snapshot, value: Any) -> dict[str, Any]:
+        """A value that the server does not have."""
+        self.new[snapshot.cid] = None
         self._stored.append(snapshot)
         return {**_encode(snapshot), "preview": build_preview(value, snapshot.marker)}
 
     def needs(self) -> list[dict[str, Any]]:
         """What the new values refer to, if the server does not have it."""
+        if not self._stored:
+            return []
         items = []
         for cid, stored in all_needed(self._stored).items():
             if cid in self.new or (not self._missing and cid in self._sent):

@@ -2,11 +2,13 @@
 
 Runs are compared lane by lane and step by step; a step is a call of a model or a tool. The tools of
 one turn may run in any order, and each is compared with its like. Random ids, durations and tokens
-make no difference. Nothing here reads a file: events come in, and what is known of them goes out.
+make no difference. What went on inside a tool is left out where the other run took that tool from a
+recording. Nothing here reads a file: events come in, and what is known of them goes out.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -208,8 +210,9 @@ def compare_runs(a: ComparedRun, b: ComparedRun) -> ComparisonAnswer:
     """Where they part, in every lane, and which of these places came first."""
     lanes: list[LaneAnswer] = []
     first: tuple[int, DifferenceAnswer] | None = None
-    for lane in dict.fromkeys([*a.lanes, *b.lanes]):
-        ours, theirs = a.lanes.get(lane, []), b.lanes.get(lane, [])
+    lanes_a, lanes_b = _leave_out_inner_steps(a, b), _leave_out_inner_steps(b, a)
+    for lane in dict.fromkeys([*lanes_a, *lanes_b]):
+        ours, theirs = lanes_a.get(lane, []), lanes_b.get(lane, [])
         same, found = _compare_lane(lane, ours, theirs)
         lanes.append(
             {
@@ -230,6 +233,36 @@ def compare_runs(a: ComparedRun, b: ComparedRun) -> ComparisonAnswer:
         "first": None if first is None else first[1],
         "lanes": lanes,
     }
+
+
+def _leave_out_inner_steps(run: ComparedRun, other: ComparedRun) -> dict[str, list[Step]]:
+    """The lanes of a run, without what went on inside tools that the other has from a recording."""
+    taken = Counter(
+        (lane, step.key)
+        for lane, steps in other.lanes.items()
+        for step in steps
+        if step.call.kind == TOOL and step.call.request.get("replayed")
+    )
+    outer: set[object] = set()
+    for lane, steps in run.lanes.items():
+        for step in steps:
+            if taken[lane, step.key] > 0 and step.call.kind == TOOL:
+                taken[lane, step.key] -= 1
+                if not step.call.request.get("replayed"):
+                    outer.add(step.call.tool_id)
+    steps_by_time = sorted(
+        (step for steps in run.lanes.values() for step in steps),
+        key=lambda step: seq_of(step.call.began),
+    )
+    inner: set[int] = set()
+    for step in steps_by_time:
+        if step.call.request.get("within") in outer:
+            inner.add(id(step))
+            outer.add(step.call.tool_id or "")
+    kept = {
+        lane: [step for step in steps if id(step) not in inner] for lane, steps in run.lanes.items()
+    }
+    return {lane: steps for lane, steps in kept.items() if steps}
 
 
 def _describe_run(run: ComparedRun) -> RunAnswer:

@@ -100,7 +100,7 @@ def _format_step(step: StepAnswer) -> str:
     if step["kind"] == "model" and isinstance(asked, dict):
         messages = asked.get("messages") or []
         last = f", the last: {shorten(messages[-1])}" if messages else ""
-        text = f"{len(messages)} messages{last}"
+        text = f"{len(messages)} message{'s' if len(messages) != 1 else ''}{last}"
     else:
         text = shorten(asked)
     where = f"iteration {step['iteration']}"

@@ -1,7 +1,8 @@
 """Brings SQLite's write-ahead log to the disk, once a second while something is committed.
 
-With `synchronous = NORMAL` SQLite itself does that only before a checkpoint. A commit that is in
-the log on the disk is there after a power failure. Nobody waits for it.
+A commit of calls waits for the disk (`synchronous = FULL`): only the writer waits for it. A request
+waits for the others, and the disk may take milliseconds. For those SQLite itself does it only
+before a checkpoint (`synchronous = NORMAL`).
 """
 
 from __future__ import annotations

@@ -106,7 +106,6 @@ def _make_private_files(path: Path) -> None:
 
 def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
-    connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     # Keep all pages that a large group of calls touches: each is written once.
     connection.execute("PRAGMA cache_size = -32768")

@@ -34,7 +34,8 @@ class Write:
     future: PendingWrite = field(default_factory=PendingWrite)
     # A session deleted by this write: its events need not be kept any more.
     forgets: str | None = None
-    # Nobody waits for it, so it may be committed together with what comes next.
+    # Nobody waits for it. So it may be committed together with what comes next, and its commit
+    # waits until it is on the disk.
     lazy: bool = False
 
 

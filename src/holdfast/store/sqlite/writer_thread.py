@@ -132,7 +132,9 @@ class WriterThread:
 
     def _transact(self, units: list[Unit]) -> list[Outcome]:
         self._roll_back()
+        to_disk = any(isinstance(unit, Write) and unit.lazy for unit in units)
         try:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if to_disk else 'NORMAL'}")
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             # Every unit would wait for the same lock in turn, so all fail at once.
