@@ -138,8 +138,7 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
     parameters = arguments.describe()
 
     def build_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
-        named = arguments.bind(args, kwargs)
-        return ToolCall(name, named, pure=pure, parameters=parameters)
+        return ToolCall(name, arguments.bind(args, kwargs), None, "", pure, parameters)
 
     expected = open_results.Expectation(function, is_model=False)
     if open_results.is_coroutine_function(function):

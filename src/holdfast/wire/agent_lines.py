@@ -66,22 +66,26 @@ def encode_fields(fields: Mapping[str, object]) -> str:
 
     A loop, because the C encoder takes no part that is encoded, and is no quicker for so few.
     """
-    text = ""
+    if not fields:
+        return "{}"
+    parts: list[str] = []
     for name, value in fields.items():
         kind = type(value)
         if kind is str:
-            text += f',"{name}":{_quote(value)}'  # type: ignore[arg-type]
+            parts += (',"', name, '":', _quote(value))  # type: ignore[arg-type]
         elif kind is RawJson:
-            text += ',"' + name + '":' + value  # type: ignore[operator]
+            parts += (',"', name, '":', value)  # type: ignore[arg-type]
         elif kind is int or kind is float:
-            text += f',"{name}":{value!r}'
+            parts += (',"', name, '":', repr(value))
         elif value is True:
-            text += f',"{name}":true'
+            parts += (',"', name, '":true')
         elif value is False:
-            text += f',"{name}":false'
+            parts += (',"', name, '":false')
         else:
-            text += f',"{name}":{encode_json(value)}'
-    return f"{{{text[1:]}}}"
+            parts += (',"', name, '":', encode_json(value))
+    parts[0] = '{"'
+    parts.append("}")
+    return "".join(parts)
 
 
 def encode_event(seq: int, kind: str, moment: float, session_id: str, data: str) -> bytes:
