@@ -445,6 +445,24 @@ def test_inspect_shows_the_lanes_and_the_conversation_of_one(dbg: Bridge) -> Non
     pair.finish(running)
 
 
+def test_inspect_shows_the_variables_of_the_lane_that_it_shows(dbg: Bridge) -> None:
+    """The lane that is held, and not the one whose run began last."""
+    pair = Pair(dbg)
+    with (
+        dbg.run(lane="a", vars={"who": "a"}),
+        dbg.run(lane="b", vars={"who": "b"}),
+    ):
+        ask(dbg, "x", lane="a")
+        ask(dbg, "y", lane="b")
+        pair.breakpoint(on="tool", name="write")
+        held = run_in_thread(partial(write, dbg, "file", lane="a"))
+        pair.wait_for("paused", lane="a")
+        shown = pair.ask("inspect")["data"]
+        assert (shown["lane"], shown["variables"]) == ("a", {"who": "a"})
+        pair.wait_for_execution(pair.send("resume"))
+        held.result(PATIENCE)
+
+
 def test_a_step_from_a_tool_passes_its_sub_agent_and_a_step_of_the_session_does_not(
     dbg: Bridge,
 ) -> None:

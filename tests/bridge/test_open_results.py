@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import inspect
 import sys
 import threading
@@ -388,6 +389,58 @@ def test_a_stream_that_nobody_reads_is_on_record_too(dbg: Bridge) -> None:
     dbg.model(Client(["a"]).create)([], stream=True)
     [response] = files(dbg).data_of("api_response")
     assert (response["response"], response["partial"]) == ([], True)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_generator_that_nobody_reads_is_on_record_and_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_async: bool
+) -> None:
+    def count() -> Iterator[int]:
+        yield 1
+
+    async def count_async() -> AsyncIterator[int]:
+        yield 1
+
+    def run(bridge: Bridge) -> None:
+        bridge.tool(count_async if is_async else count, name="count")()
+        bridge.tool(lambda: "done", name="last")()
+
+    with open_bridge(tmp_path) as dbg:
+        run(dbg)
+    [result, _] = files(dbg).data_of("tool_result")
+    assert (result["result"], result["partial"]) == ([], True)
+    assert len(files(dbg).data_of("tool_call_end")) == 2
+    monkeypatch.setenv("HOLDFAST_REPLAY", dbg.id)
+    with open_bridge(tmp_path) as again:
+        run(again)
+    assert not files(again).data_of("replay_diverged")
+
+
+def test_a_stream_may_be_ended_by_the_garbage_collector_while_an_event_is_written(
+    dbg: Bridge,
+) -> None:
+    count = dbg.tool(lambda: (number for number in range(2)), name="count")
+
+    def leave_in_a_cycle() -> None:
+        begun = count()
+        assert next(begun) == 0
+        cycle: list[Any] = [begun, count()]
+        cycle.append(cycle)
+
+    def collect(*_event: object) -> None:
+        gc.collect()
+
+    gc.disable()
+    try:
+        leave_in_a_cycle()
+        dbg.listen(collect)
+        run_in_thread(dbg.tool(lambda: "done", name="last")).result(30)
+    finally:
+        gc.enable()
+    results = files(dbg).data_of("tool_result")
+    assert sorted(str(each["result"]) for each in results) == ["[0]", "[]", "done"]
+    numbers = [event["seq"] for event in files(dbg).events]
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 @pytest.mark.parametrize("is_async", [False, True])

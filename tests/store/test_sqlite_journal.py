@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,7 @@ def test_what_was_added_survives_a_kill(tmp_path: Path) -> None:
 
 def test_what_is_left_is_written_once_and_its_files_are_deleted(tmp_path: Path) -> None:
     later = call(1000, status=DONE, args=(cid(VALUE),), result=cid("b"), decision={"by": "ann"})
+    later = replace(later, target_age_ns=7)
     left = batch((4000, None), (5000, 4000))
     packed = encode_batch(left, pack_batch(left))
     entries = [FUNCTION, CONTENT, *(encode_record(each, True) for each in CALLS)]
@@ -101,7 +103,7 @@ def test_what_is_left_is_written_once_and_its_files_are_deleted(tmp_path: Path) 
         assert read_numbers(store) == [1000, 2000, 3000, 4000, 5000]
         found = read_calls(store)[-1]
         assert (found.status, found.result) == (DONE, cid("b"))
-        assert (found.decision, found.thread) == ({"by": "ann"}, None)
+        assert (found.decision, found.thread, found.target_age_ns) == ({"by": "ann"}, None, 7)
         assert read_calls(store)[0].parent == 4000
         assert [count for _, count in asyncio.run(store.call_log.functions())] == [5]
         assert store.warnings == []

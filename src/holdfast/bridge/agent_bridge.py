@@ -579,7 +579,9 @@ class Bridge:
             snapshot["tokens"] = self.tokens
             if self.cost is not None:
                 snapshot["cost"] = self.cost
-            with_variables = self._find_run_with_variables(lane)
+            with_variables = self._find_run_with_variables(shown)
+            if with_variables is None and lane is None:
+                with_variables = self._find_run_with_variables()
             if with_variables is not None:
                 snapshot["variables"] = state_snapshot.list_variables(with_variables.vars)
         return snapshot

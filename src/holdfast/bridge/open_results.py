@@ -16,6 +16,7 @@ import contextlib
 import functools
 import inspect
 import types
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -368,13 +369,28 @@ async def _iterate(chunks: list[Any]) -> AsyncIterator[Any]:
 
 def _open_stream(flow: Flow, source: Any, kind: str, shape: str, tool: ActiveTool | None) -> Any:
     """The stream of a function, recorded as it is read."""
-    if kind == STREAM:
-        if type(source) is types.GeneratorType:
-            return relay(flow, lambda: source, shape, tool)
-        return Stream(flow, None, source, shape)
-    if type(source) is types.AsyncGeneratorType:
-        return relay_async(flow, lambda: source, shape, tool)
-    return AsyncStream(flow, None, source, shape)
+    if type(source) is types.GeneratorType or type(source) is types.AsyncGeneratorType:
+        reading = _Reading(flow, source, shape)
+        stream = (relay if kind == STREAM else relay_async)(flow, reading.open, shape, tool)
+        weakref.finalize(stream, reading.end_unread).atexit = False
+        return stream
+    return (Stream if kind == STREAM else AsyncStream)(flow, None, source, shape)
+
+
+class _Reading:
+    """Of a generator: one that nobody begins to read runs no code of its own when it goes."""
+
+    def __init__(self, flow: Flow, source: Any, shape: str) -> None:
+        self._flow, self._source, self._shape = flow, source, shape
+        self._has_begun = False
+
+    def open(self) -> Any:
+        self._has_begun = True
+        return self._source
+
+    def end_unread(self) -> None:
+        if not self._has_begun:
+            finish_flow(self._flow, Shaped([], self._shape, is_partial=True))
 
 
 class _AnyStream:

@@ -35,8 +35,9 @@ class EventWriter:
         self.session_id = session_id
         self._failures = failures or FailureLog(session_id)
         self.lost = 0
-        self._path = path
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._is_appending = False
+        self._later: list[tuple[str, str]] = []
         self._bell = wakeup_fifo.Ringer(server_bell)
         self._listeners: list[Callable[[int, str, float, str], None]] = []
         self._handle = open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
@@ -51,18 +52,26 @@ class EventWriter:
         return self.append_all(((kind, data),))
 
     def append_all(self, events: Sequence[tuple[str, str]]) -> int | None:
-        """Write events that come together, all or none: the number of the last one, or None."""
+        """Write events that come together, all or none: the number of the last one, or None.
+
+        While an event is written, the garbage collector may end a stream that nobody holds any
+        more, in this thread. The event of that comes next, and its number is not known yet.
+        """
         with self._lock:
+            if self._is_appending:
+                self._later += events
+                return None
             if self._handle < 0:
                 return None
-            moment, written = time.time(), events
-            if self.lost:
-                # Both or none: on a full disk there may be room for the first one only, again and
-                # again.
-                missing = agent_lines.encode_fields({"count": self.lost})
-                written = ((EVENTS_LOST, missing), *events)
-            lines, seq = b"", self.last_seq
+            self._is_appending = True
             try:
+                moment, written = time.time(), events
+                if self.lost:
+                    # Both or none: on a full disk there may be room for the first one only, again
+                    # and again.
+                    missing = agent_lines.encode_fields({"count": self.lost})
+                    written = ((EVENTS_LOST, missing), *events)
+                lines, seq = b"", self.last_seq
                 for kind, data in written:
                     seq += 1
                     lines += agent_lines.encode_event(seq, kind, moment, self.session_id, data)
@@ -72,17 +81,21 @@ class EventWriter:
                 if count != len(lines):
                     self._take_back(count)
                     raise OSError("no room for the whole of it")
+                self.lost, self.last_seq = 0, seq
+                self._bell.ring()
+                if self._listeners:
+                    for number, (kind, data) in enumerate(written, seq + 1 - len(written)):
+                        self._tell(number, kind, moment, data)
+                return seq
             except OSError as problem:
                 self._failures.report("events", problem)
                 self.lost += len(events)
                 return None
-            self.lost = 0
-            self._bell.ring()
-            if self._listeners:
-                for number, (kind, data) in enumerate(written, self.last_seq + 1):
-                    self._tell(number, kind, moment, data)
-            self.last_seq = seq
-            return seq
+            finally:
+                self._is_appending = False
+                if self._later:
+                    later, self._later = self._later, []
+                    self.append_all(later)
 
     def _tell(self, seq: int, kind: str, moment: float, data: str) -> None:
         for listener in self._listeners:
@@ -105,7 +118,8 @@ class EventWriter:
 
     def detach_child(self) -> None:
         """In a forked child: the numbers are the parent's to give, and so is the file."""
-        self._lock = threading.Lock()
+        self._lock, self._is_appending = threading.RLock(), False
+        self._later.clear()
         self.close()
 
 

@@ -18,8 +18,9 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast import errors
 from holdfast.server import openapi
-from holdfast.server.access_control import client_disconnected
+from holdfast.server.access_control import CONNECTION, client_disconnected
 from holdfast.server.error_answers import error_body, flat_error_body, status_of
+from holdfast.server.http_protocol import BoundedHttpProtocol
 from holdfast.server.rest import (
     agent_directory_routes,
     agent_routes,
@@ -94,6 +95,8 @@ class Application:
             return
         try:
             response = await self._answer(scope, receive)
+            if response is None:
+                return
         except Exception as error:  # an unexpected error must not close the connection
             if client_disconnected(scope):
                 return
@@ -112,7 +115,8 @@ class Application:
         finally:
             await self._debugger.close()
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Response | JsonResponse:
+    async def _answer(self, scope: Scope, receive: Receive) -> Response | JsonResponse | None:
+        """The answer that is to be sent; None if it has been sent."""
         parts = scope["path"][1:].split("/")
         route = self._table.find(scope["method"], parts)
         if route is None:
@@ -132,7 +136,12 @@ class Application:
             return _answer_error(exhausted, is_flat=route.flat_errors)
         if isinstance(answer, Response):
             return answer
-        return route.status, rest.encode(answer), ()
+        encoded = rest.encode(answer)
+        if route.at_once and CONNECTION in scope:
+            connection: BoundedHttpProtocol = scope[CONNECTION]
+            if connection.answer_at_once(scope, route.status, encoded):
+                return None
+        return route.status, encoded, ()
 
     def _answer_no_route(self, scope: Scope, parts: list[str]) -> Response | JsonResponse:
         method, path = scope["method"], scope["path"]

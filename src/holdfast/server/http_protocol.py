@@ -12,7 +12,8 @@ import os
 import time
 from typing import Any, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.types import Scope
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from holdfast.errors import (
     HeadTooLarge,
@@ -26,12 +27,19 @@ from holdfast.server import peers
 from holdfast.server.access_control import (
     CONNECTION,
     DISCONNECT,
+    SECURITY_HEADERS,
     Policy,
     encode_whole_response,
 )
 from holdfast.server.connection_limits import ConnectionLimits
 
 log = logging.getLogger(__name__)
+_JSON_HEAD = b"".join(
+    (
+        *(b"%s: %s\r\n" % pair for pair in SECURITY_HEADERS),
+        b"content-type: application/json\r\ncontent-length: %d\r\n\r\n",
+    )
+)
 _LOG_SECONDS = 60.0
 _last_logged = -_LOG_SECONDS
 
@@ -121,6 +129,23 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._unread_timer is not None:
             self._unread_timer.cancel()
             self._unread_timer = None
+
+    def answer_at_once(self, scope: Scope, status: int, body: bytes) -> bool:
+        """Write a whole answer in JSON with one system call.
+
+        False if it has to be sent in parts, because something about the connection is unusual.
+        """
+        cycle = self.cycle
+        is_usual = cycle.scope is scope and cycle.keep_alive and not cycle.response_started
+        if not is_usual or cycle.disconnected or self.flow.write_paused:
+            return False
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        lines = [b"%s: %s\r\n" % pair for pair in cycle.default_headers]
+        self.transport.write(b"".join((STATUS_LINE[status], *lines, _JSON_HEAD % len(body), body)))
+        cycle.message_event.set()
+        cycle.on_response()
+        return True
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

@@ -81,6 +81,8 @@ class Route:
     status: int = 200
     flat_errors: bool = False
     """Errors are flat objects, as applications that report calls know them."""
+    at_once: bool = False
+    """Its answer is written with one system call: an application waits for it in every call."""
     meaning: str = ""
     tag: str = ""
     parameters: dict[str, type] = field(default_factory=dict)
@@ -116,6 +118,7 @@ def build_route(route: Route, path: str) -> Route:
         function=function,
         status=route.status,
         flat_errors=route.flat_errors,
+        at_once=route.at_once,
         meaning=route.meaning or inspect.getdoc(function) or "",
         tag=route.tag,
         answer=hints["return"],

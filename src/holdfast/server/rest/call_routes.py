@@ -30,7 +30,7 @@ RegistrationBody = Annotated[bytes, Documented(call_requests.RegistrationFields)
 Batch = Annotated[bytes, Media(batch_format.MEDIA_TYPE, "A batch of calls.")]
 
 
-@routes.post("/call/start", flat_errors=True)
+@routes.post("/call/start", flat_errors=True, at_once=True)
 async def start(debugger: Debugger, body: StartBody) -> StartAnswer:
     """A call is about to be made: what shall become of it? `continue`, `poll`, `skip`, `raise`…"""
     limit = debugger.settings.call_max_value_bytes
@@ -39,7 +39,7 @@ async def start(debugger: Debugger, body: StartBody) -> StartAnswer:
     return await debugger.calls.recorder.start(request)
 
 
-@routes.post("/call/complete", flat_errors=True)
+@routes.post("/call/complete", flat_errors=True, at_once=True)
 async def complete(debugger: Debugger, body: CompleteBody) -> CompleteAnswer:
     """A call has ended, with a result or an exception."""
     limit = debugger.settings.call_max_value_bytes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
 from dataclasses import dataclass, field
 
@@ -126,19 +125,7 @@ class CallRecorder:
         if self._running.has_completed(request.number):
             raise _already_completed(running.record)  # by another report, meanwhile
         before = running.record
-        record = dataclasses.replace(
-            before,
-            status=CallStatus(request.status),
-            result=request.result.cid if request.result else None,
-            exception=request.exception.cid if request.exception else None,
-            exception_type=request.exception_type,
-            exception_message=request.exception_message,
-            completed_at=request.timestamp,
-            duration_ns=_duration_ns(request, before),
-            changed=request.changed,
-            marker=request.marker,
-            decision=before.decision or ({"action": request.action} if request.action else None),
-        )
+        record = _complete_record(before, request)
         self._running.complete(record)
         self._holds.withdraw_call(record)
         running.record = record
@@ -158,6 +145,36 @@ class CallRecorder:
             raise _already_completed(record)
         session = self._sessions.accept_report(record.session_id)
         return RunningCall(record, session, evaluates=False)
+
+
+def _complete_record(before: CallRecord, request: CompleteRequest) -> CallRecord:
+    """Written out, because `dataclasses.replace` takes three times as long."""
+    return CallRecord(
+        number=before.number,
+        session_id=before.session_id,
+        function=before.function,
+        call_type=before.call_type,
+        status=CallStatus(request.status),
+        target=before.target,
+        args=before.args,
+        kwargs=before.kwargs,
+        result=request.result.cid if request.result else None,
+        exception=request.exception.cid if request.exception else None,
+        exception_type=request.exception_type,
+        exception_message=request.exception_message,
+        stack=before.stack,
+        parent=before.parent,
+        thread=before.thread,
+        task=before.task,
+        started_at=before.started_at,
+        completed_at=request.timestamp,
+        duration_ns=_duration_ns(request, before),
+        changed=request.changed,
+        decision=before.decision or ({"action": request.action} if request.action else None),
+        marker=request.marker,
+        target_age_ns=before.target_age_ns,
+        origin=before.origin,
+    )
 
 
 def _duration_ns(request: CompleteRequest, before: CallRecord) -> int | None:

@@ -151,7 +151,7 @@ def encode_record(call: CallRecord, is_new: bool) -> Entry:
         *(call.exception, call.exception_type, call.exception_message, call.stack, call.parent),
         *(call.thread and dict(call.thread), call.task, call.started_at, call.completed_at),
         *(call.duration_ns, call.changed and dict(call.changed)),
-        *(call.decision and dict(call.decision), call.marker),
+        *(call.decision and dict(call.decision), call.marker, call.target_age_ns),
     )
 
 
