@@ -71,9 +71,10 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
             entry = bridge.find_recorded_tool(tool, key, lambda: bridge.parse(text), iteration)
             decision = _repeat_decision(bridge, entry)
         if not control.is_idle:
+            given = requested if call.parameters is None else call.parameters.complete(requested)
             moment = Moment(
-                *(rules.TOOL, call.name, iteration, bridge.tokens, requested),
-                encode_lazily(requested),
+                *(rules.TOOL, call.name, iteration, bridge.tokens, given),
+                encode_lazily(*((requested,) if given is requested else (requested, given))),
                 lane=call.lane,
                 rule_actions=_list_rule_actions(
                     entry, is_live=decision is None and not (entry and bridge.plays(entry))

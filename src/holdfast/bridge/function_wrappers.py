@@ -91,7 +91,8 @@ class _Arguments:
             for p in self._signature.parameters.values()
             if p.name in names and p.default is p.empty and p.kind not in kinds
         )
-        return CallParameters(names, required, takes_more=self._rest is not None)
+        defaults = {name: value for name, value in self.defaults.items() if is_plain(value)}
+        return CallParameters(names, required, self._rest is not None, defaults)
 
     def takes(self, name: str) -> bool:
         return self._rest is not None or name in self._names
