@@ -34,7 +34,7 @@ _BAR = "│ "
 _SHOWN = {
     # A terminal would obey what a model or a tool wrote.
     **{code: 0x2400 + code for code in range(0x20)},
-    **{code: 0xFFFD for code in range(0x80, 0xA0)},
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
     **{ord(blank): " " for blank in "\t\n\r"},
     0x7F: 0x2421,
 }
