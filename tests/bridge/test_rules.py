@@ -238,6 +238,34 @@ def test_a_replay_with_live_tools_denies_what_the_rules_deny_now(
     assert again.done == []
 
 
+def test_a_decision_cannot_give_a_tool_an_input_that_is_denied(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold, deny = 'tool = "write"\naction = "hold"', 'pattern = "secret"\naction = "deny"'
+
+    def run(loop: AgentLoop) -> None:
+        running = loop.run_in_thread()
+        loop.resume(stop=loop.wait_for_stop()["stop"], input={"path": "secret"})
+        assert running.result(30) == "done"
+
+    loop = AgentLoop(begin(deny, hold), build_writes(1))
+    run(loop)
+    assert loop.done == []
+    [started] = loop.data_of("tool_call_start")
+    assert (started["decision"]["action"], started["decision"]["by"]) == ("deny", "rule-1")
+
+    allowed = AgentLoop(begin(hold), build_writes(1))
+    run(allowed)
+    assert [path for path, _ in allowed.done] == ["secret"]
+    allowed.dbg.close()
+    monkeypatch.setenv("HOLDFAST_REPLAY", allowed.home.id)
+    monkeypatch.setenv("HOLDFAST_REPLAY_MODE", "model")
+    again = AgentLoop(begin(deny, hold), build_writes(1))
+    with pytest.raises(Diverged):
+        again()
+    assert again.done == []
+
+
 def test_a_mistake_in_the_file_is_an_error_at_the_start_and_leaves_no_session(
     begin: Begin, tmp_path: Path
 ) -> None:

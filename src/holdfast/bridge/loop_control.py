@@ -10,7 +10,7 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from holdfast.bridge.agent_stop import Stop
@@ -141,8 +141,10 @@ class Control:
         allows: tuple[str, ...] = agent_commands.AT_MODEL,
         wanted: str | None = None,
     ) -> Stop | HoldDecision | None:
-        """Where the call waits, or what a rule has decided of it."""
-        """`wanted` is the reason to hold it in any case."""
+        """Where the call waits, or what a rule has decided of it.
+
+        `wanted` is the reason to hold it in any case.
+        """
         if wanted is None and self.is_idle:
             return None
         with self.lock:
@@ -214,6 +216,15 @@ class Control:
             if reason is None:
                 return None
             return self._open_stop(reason, moment, about, allows, hit, tool_id, rule)
+
+    def deny_changed_input(
+        self, moment: Moment, changed: dict[str, Any], decision: HoldDecision
+    ) -> HoldDecision:
+        """What becomes of a tool that gets another input: a rule may deny that."""
+        texts = encode_lazily(changed)
+        moment = replace(moment, input=changed, texts=texts, rule_actions=(DENY,))
+        with self.lock:
+            return self._deny(self._find_rule(moment), moment) or decision
 
     def stop_at_error(
         self, moment: Moment, about: HeldCall, allows: tuple[str, ...] = agent_commands.AT_ERROR
