@@ -87,6 +87,10 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
                 decision, held_ms = yield from _hold(bridge, stop)
             elif stop is not None:
                 decision = stop
+            is_played = entry is not None and bridge.plays(entry)
+            if decision is not None and decision.action == "modify" and not is_played:
+                changed = {**given, **decision.data["input"]}
+                decision = control.deny_changed_input(moment, changed, decision)
         effective = requested
         event: ToolCallStart = {
             "toolId": tool_id,

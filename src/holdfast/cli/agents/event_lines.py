@@ -31,7 +31,7 @@ _MAX_SAID_CHARS = 1_000
 _INDENT = 13
 _MIN_WIDTH = 40
 _BAR = "│ "
-_SHOWN = {
+_SHOWN: dict[int, int | str] = {
     # A terminal would obey what a model or a tool wrote.
     **{code: 0x2400 + code for code in range(0x20)},
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
