@@ -130,9 +130,9 @@ class InvalidFilter(InvalidInput):
     code = "FILTER_INVALID"
     short = "invalid_condition"
     default_hint = (
-        "A filter is one expression, for instance `args[0] > 10 and kwargs.get('c') == 5`. Its "
-        "names are args, kwargs, function, alias, call_type, status, result, exception, duration, "
-        "thread and task."
+        "A filter is one expression, for instance `item == 'tea'` or `args[0] > 10`. Its names are "
+        "the parameters of the function, and args, kwargs, params, function, alias, call_type, "
+        "status, result, exception, duration, thread and task."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 import threading
@@ -60,6 +61,43 @@ def test_a_request_tells_what_is_new_since_the_last(dbg: Bridge) -> None:
     assert rebuilt == loop.messages[:-1]
     assert [each["model"] for each in requests] == ["scripted"] * 3
     assert [each["iteration"] for each in requests] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "recorded"),
+    [
+        ((1, 2), {}, {"first": 1, "second": 2}),
+        ((1,), {}, {"first": 1}),
+        ((1, 2, 3), {}, {"first": 1, "second": 2, "third": 3}),
+        ((1,), {"third": 3, "second": 2}, {"first": 1, "second": 2, "third": 3}),
+        ((), {"second": 2, "first": 1}, {"second": 2, "first": 1}),
+        ((1, 2, 3, 4), {}, {"args": [1, 2, 3, 4]}),
+        ((1,), {"first": 2}, {"args": [1], "first": 2}),
+    ],
+)
+def test_arguments_are_recorded_by_their_names_in_the_order_of_the_function(
+    dbg: Bridge, args: tuple[Any, ...], kwargs: dict[str, Any], recorded: dict[str, Any]
+) -> None:
+    @dbg.tool
+    def look(first: int, second: int = 0, third: int = 0, *, fourth: int = 0) -> int:
+        return first + second + third + fourth
+
+    with contextlib.suppress(TypeError):
+        assert look(*args, **kwargs) == sum((*args, *kwargs.values()))
+    (started,) = files(dbg).data_of("tool_call_start")
+    assert list(started["input"].items()) == list(recorded.items())
+
+
+def test_an_argument_that_is_needed_by_its_name_is_missed_by_the_function(dbg: Bridge) -> None:
+    @dbg.tool
+    def look(first: int, *, second: int) -> int:
+        return first + second
+
+    with pytest.raises(TypeError, match="second"):
+        look(1)
+    assert look(1, second=2) == 3
+    inputs = [started["input"] for started in files(dbg).data_of("tool_call_start")]
+    assert inputs == [{"args": [1]}, {"first": 1, "second": 2}]
 
 
 def test_a_response_tells_why_it_stopped_and_what_it_used(dbg: Bridge) -> None:

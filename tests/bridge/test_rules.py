@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,48 @@ def test_a_denied_tool_does_not_run_and_the_loop_gets_an_ordinary_error(begin: B
     assert loop.data_of("paused") == []
     with pytest.raises(ToolCancelled):  # so that what handles a cancelled tool handles this
         loop.write("1.txt")
+
+
+def test_a_rule_sees_what_the_tool_is_given_if_the_call_leaves_it_out(begin: Begin) -> None:
+    rules = ('pattern = "/etc"', "condition = \"input['force'] == True\"")
+    dbg = begin(*(f'{rule}\naction = "deny"' for rule in rules))
+    ran: list[str] = []
+
+    @dbg.tool
+    def clean(path: str = "/etc") -> None:
+        ran.append(path)
+
+    @dbg.tool
+    def remove(path: str, force: bool = True) -> None:
+        ran.append(path)
+
+    with pytest.raises(ToolDenied):
+        clean()
+    with pytest.raises(ToolDenied):
+        remove("a")
+    clean("b")
+    remove("c", force=False)
+    assert ran == ["b", "c"]
+
+
+def test_a_pattern_finds_a_letter_that_is_written_with_two_characters(begin: Begin) -> None:
+    composed, apart = (unicodedata.normalize(form, "Grüße") for form in ("NFC", "NFD"))
+    dbg = begin(f'pattern = "{composed}"\naction = "deny"')
+    other = begin(f'pattern = "{apart}"\naction = "deny"')
+    for bridge in (dbg, other):
+        write = bridge.tool(lambda text: text, name="write")
+        for text in (composed, apart):
+            with pytest.raises(ToolDenied):
+                write(text)
+
+
+def test_a_pattern_finds_what_is_nested_too_deeply_for_json(begin: Begin) -> None:
+    run = begin('pattern = "^rm$"\naction = "deny"').tool(lambda command: "ran", name="run")
+    nested: Any = "rm"
+    for _ in range(2 * sys.getrecursionlimit()):
+        nested = [nested]
+    with pytest.raises(ToolDenied):
+        run(nested)
 
 
 def test_what_is_allowed_is_never_held_whatever_comes_later(begin: Begin) -> None:

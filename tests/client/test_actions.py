@@ -510,6 +510,14 @@ class Shop:
         (("tea",), {"tax": 4}, {"rest": [8]}, ("tea", 1, 4, (8,), {})),
         (("tea",), {"color": 1}, {"color": 2}, ("tea", 1, 0, (), {"color": 2})),
         (("tea",), {"color": 1}, {"options": {"size": 3}}, ("tea", 1, 0, (), {"size": 3})),
+        # Keyword arguments that have the names of parameters which take none.
+        (
+            ("tea",),
+            {"item": 1, "rest": 2},
+            {"options": {"size": 3}},
+            ("tea", 1, 0, (), {"size": 3}),
+        ),
+        (("tea",), {"options": 1, "tax": 4}, {"options": {}}, ("tea", 1, 4, (), {})),
     ],
 )
 def test_an_argument_is_modified_by_name_however_it_was_passed(
@@ -577,6 +585,18 @@ def test_a_replacement_only_has_to_take_the_arguments_of_the_call(app: Applicati
     assert "half(a: 'int') -> 'float' does not take" in misfit["error"]["message"]
     assert "plus_more" in misfit["error"]["details"]["choices"]
     assert running.result(30) == 107
+
+
+def test_a_refused_replacement_says_which_functions_can_replace(app: Application) -> None:
+    shop = with_debug(Shop())
+    app.break_on("label")
+    [refused, _], running = decide_held(
+        *(app, lambda: shop.label("tea")),
+        {"action": "replace", "function_name": "Shop.price"},
+        {"action": "continue"},
+    )
+    assert "A function that was wrapped itself" in refused["error"]["hint"]
+    assert running.result(30) == "tea:2"
 
 
 @pytest.mark.parametrize("name", [None, "", "nobody"])

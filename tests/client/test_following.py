@@ -514,6 +514,7 @@ def test_a_sqlalchemy_session_is_followed(app: Application, mode: str) -> None:
         assert session.scalars(sqlalchemy.select(User)).one().name == "Ada"
         user = session.get(User, 1)
         assert user is session.get(User, 1)
+        assert user in session.query(User).all()  # a record stays itself, alone and in a list
         user.name = "Grace"
         session.delete(user)
         session.commit()
@@ -521,7 +522,8 @@ def test_a_sqlalchemy_session_is_followed(app: Application, mode: str) -> None:
     engine.dispose()
     names = names_after_off(app)
     assert [name for name in names if not name.startswith("__")] == [
-        *("add", "commit", "scalars", "one", "get", "get", "delete", "commit", "scalars", "all"),
+        *("add", "commit", "scalars", "one", "get", "get", "query", "all"),
+        *("delete", "commit", "scalars", "all"),
     ]
 
 

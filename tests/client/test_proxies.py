@@ -350,6 +350,25 @@ def test_proxies_pass_for_their_targets(app: Application) -> None:
             pytest.fail("no point")
 
 
+class WithoutFields:
+    """Its `__dict__` is a property that fails."""
+
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        raise RuntimeError("closed")
+
+    def __reduce__(self) -> Any:
+        return WithoutFields, ()
+
+    def answer(self) -> int:
+        return 42
+
+
+def test_an_object_whose_fields_cannot_be_read_is_wrapped(app: Application) -> None:
+    assert with_debug(WithoutFields()).answer() == 42
+    assert app.list_names() == ["answer"]
+
+
 def test_the_class_of_a_proxy_is_made_once(app: Application) -> None:
     assert type(with_debug(Box())) is type(with_debug(Box(1)))
     assert type(with_debug(Box())) is not type(with_debug(Plain()))

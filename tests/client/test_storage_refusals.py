@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import concurrent.futures
+import gc
+import queue
 import re
 import socket
 import sqlite3
 import ssl
 import threading
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -272,6 +277,41 @@ def test_an_annotation_tells_beforehand_that_a_result_cannot_be_stored(
     with pytest.raises(DebugSerializationError, match="it makes a socket, which can never"):
         debug_call(socket.socket)
     assert Door.opened == 0
+
+
+@dataclass
+class Opener:
+    """An object without a hash that can be called."""
+
+    opened: int = 0
+
+    def __call__(self) -> Any:
+        self.opened += 1
+        return queue.SimpleQueue()
+
+
+@MODES
+def test_an_object_that_is_called_and_has_no_hash_is_refused_as_a_function_is(
+    app: Application, mode: str
+) -> None:
+    app.restart(mode=mode)
+    opener = with_debug(Opener())
+    with pytest.raises(DebugSerializationError, match="the call has been made"):
+        opener()
+    with pytest.raises(DebugSerializationError, match="the call has not been made"):
+        opener()
+    assert opener.opened == 1
+
+
+@MODES
+def test_no_object_is_kept_because_its_method_was_called(app: Application, mode: str) -> None:
+    app.restart(mode=mode)
+    target: deque[int] = deque()
+    kept = weakref.ref(target)
+    with_debug(target).append(1)  # a method in C, which refers to its object
+    del target
+    gc.collect()
+    assert kept() is None
 
 
 def test_types_that_can_never_be_stored_are_known_without_an_instance() -> None:

@@ -247,6 +247,33 @@ def test_neither_an_event_nor_a_command_is_longer_than_readers_take(
     assert [event and event["type"] for event in events] == ["events_lost", "error"]
 
 
+def test_events_that_come_together_are_one_write_all_or_none(
+    home: SessionDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, told, sizes, room = journal(home), list[tuple[int, str]](), list[int](), [60, 10_000]
+    writer.listen(lambda seq, kind, moment, data: told.append((seq, kind)))
+    write = os.write
+
+    def write_a_part(handle: int, data: bytes) -> int:
+        sizes.append(len(data))
+        return write(handle, data[: room[0]])
+
+    pair = (("tool_result", "{}"), ("tool_call_end", '{"a":1}'))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", write_a_part)
+        assert writer.append_all(pair) is None
+        assert writer.lost == 2
+        assert home.events.read_bytes() == b""
+        del room[0]
+        assert writer.append_all(pair) == 3
+    assert len(sizes) == 2
+    writer.close()
+    events = [json.loads(line) for line in home.events.read_text().splitlines()]
+    kinds = ["events_lost", "tool_result", "tool_call_end"]
+    assert [(event["seq"], event["type"]) for event in events] == list(enumerate(kinds, 1)) == told
+    assert [event["data"] for event in events] == [{"count": 2}, {}, {"a": 1}]
+
+
 def test_numbers_go_on_after_a_line_that_is_too_long(
     home: SessionDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -177,6 +177,12 @@ def test_a_bad_decision_leaves_the_call_held(
     assert server.get(f"/api/holds/{call['hold_id']}")["open"] is True
 
 
+def test_text_without_quotes_is_told_from_a_literal(server: Server, app: HttpApplication) -> None:
+    error = decide(server, app.start("held"), "skip", fake_result={"literal": "tea"}, expect=400)
+    assert error["error"]["message"] == "fake_result: not a Python literal: 'tea'"
+    assert "a text in quotes" in error["error"]["hint"]
+
+
 def test_what_is_allowed_depends_on_the_moment(server: Server) -> None:
     app = HttpApplication(server, name="moments")
     with temporary_breakpoint(server, function="late", when="after"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import sqlite3
 import stat
@@ -108,6 +109,42 @@ def test_what_is_left_is_written_once_and_its_files_are_deleted(tmp_path: Path) 
         assert [count for _, count in asyncio.run(store.call_log.functions())] == [5]
         assert store.warnings == []
         store.close()
+
+
+def test_every_field_of_a_call_is_in_the_journal(tmp_path: Path) -> None:
+    whole = call(
+        1000,
+        status=DONE,
+        target=cid("t"),
+        args=(cid(VALUE),),
+        kwargs={"b": cid("b")},
+        result=cid("r"),
+        exception=cid("e"),
+        exception_type="KeyError",
+        exception_message="'k'",
+        stack=-9,
+        parent=500,
+        thread={"id": 1},
+        task="task",
+        started_at=1.5,
+        completed_at=2.5,
+        duration_ns=7,
+        changed={"target": cid("u")},
+        decision={"by": "ann"},
+        marker="lazy",
+        target_age_ns=12,
+    )
+    lacking = [
+        each.name
+        for each in dataclasses.fields(CallRecord)
+        if each.default == getattr(whole, each.name) and each.name != "origin"
+    ]
+    assert lacking == []
+    leave_behind(tmp_path, FUNCTION, CONTENT, encode_record(whole, True))
+    store = open_sqlite_store(tmp_path)
+    [found] = read_calls(store)
+    store.close()
+    assert dataclasses.replace(found, function=ADD) == whole
 
 
 def test_an_entry_that_was_not_written_to_its_end_is_left_out(tmp_path: Path) -> None:

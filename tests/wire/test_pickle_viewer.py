@@ -60,22 +60,22 @@ class Opens:
         ({"a": (1, 2), 3: None}, "{'a': (1, 2), 3: None}", "dict"),
         ({5}, "{5}", "set"),
         (set(), "set()", "set"),
-        (decimal.Decimal("1.5"), "Decimal('1.5')", "decimal.Decimal"),
-        (datetime.date(2026, 1, 2), "datetime.date(2026, 1, 2)", "datetime.date"),
+        (decimal.Decimal("1.5"), "Decimal('1.5')", "Decimal"),
+        (datetime.date(2026, 1, 2), "datetime.date(2026, 1, 2)", "date"),
         (ValueError("boom"), "ValueError('boom')", "ValueError"),
-        (collections.OrderedDict(a=1), "OrderedDict(a=1)", "collections.OrderedDict"),
-        (Slotted(), "Slotted(a=5)", f"{__name__}.Slotted"),
+        (collections.OrderedDict(a=1), "OrderedDict(a=1)", "OrderedDict"),
+        (Slotted(), "Slotted(a=5)", "Slotted"),
     ],
 )
 @pytest.mark.parametrize("protocol", [2, 4, 5])
 def test_what_is_seen(value: Any, text: str, kind: str, protocol: int) -> None:
     shown = pickle_viewer.build_preview(pickle.dumps(value, protocol))
-    assert (shown["text"], shown["type"].removeprefix("exceptions.")) == (text, kind)
+    assert (shown["text"], shown["type"]) == (text, kind)
 
 
 def test_an_object_is_shown_with_its_fields() -> None:
     shown = pickle_viewer.build_preview(pickle.dumps(Point(3, "c")))
-    assert shown == {"text": "Point(x=3, label='c')", "type": f"{__name__}.Point"}
+    assert shown == {"text": "Point(x=3, label='c')", "type": "Point"}
 
 
 def test_dills_own_forms_are_understood() -> None:

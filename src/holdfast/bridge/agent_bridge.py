@@ -59,7 +59,9 @@ from holdfast.model.agent_events import (
     SESSION_END,
     SESSION_START,
     STATE_SNAPSHOT,
+    TOOL_CALL_END,
     TOOL_CALL_START,
+    TOOL_RESULT,
     VALUE_RECORDED,
     VARIABLE_SET,
     VERSION,
@@ -70,6 +72,8 @@ from holdfast.model.agent_events import (
     Fields,
     LaneSummary,
     SessionStart,
+    ToolCallEnd,
+    ToolResult,
     ValueRecorded,
     VariableSet,
     build_place,
@@ -352,7 +356,7 @@ class Bridge:
         if self._journal is None:
             return None
         kind, fields = event
-        data = {**fields, **more}
+        data = fields if not more and type(fields) is dict else {**fields, **more}
         text = self.values.encode(data)
         if len(text) > agent_lines.MAX_INLINE_CHARS:
             text = agent_lines.encode_fields(
@@ -362,12 +366,18 @@ class Bridge:
                     for name, value in data.items()
                 }
             )
-        return self._journal.append(kind, text)
+        return self._journal.append_all(((kind, text),))
 
     def record(self, kind: EventType[Fields], fields: Fields) -> None:
         """Write an event of a call, whose bodies are `RawJson`: encoded, and without secrets."""
         if self._journal is not None:
-            self._journal.append(kind, agent_lines.encode_fields(fields))
+            self._journal.append_all(((kind, agent_lines.encode_fields(fields)),))
+
+    def record_result(self, given: ToolResult, ended: ToolCallEnd) -> None:
+        """Write both events of a tool that has ended well, as `record` writes one."""
+        if self._journal is not None:
+            result, end = agent_lines.encode_fields(given), agent_lines.encode_fields(ended)
+            self._journal.append_all(((TOOL_RESULT, result), (TOOL_CALL_END, end)))
 
     def listen(self, listener: Callable[[int, str, float, str], None]) -> None:
         """Call `listener(seq, type, time, data as JSON)` for every event from now on."""
@@ -400,22 +410,21 @@ class Bridge:
 
     def prepare_tool(self, call: ToolCall) -> ActiveTool:
         """The tool that is called, with the turn that asked for it."""
-        number = next(self._tool_numbers)
-        scope, turn = self.lanes.find_for_tool(call.lane, call.id)
+        number, lanes = next(self._tool_numbers), self.lanes
+        outer = lanes.tool
+        scope, turn = lanes.find_for_tool(call.lane, call.id, outer)
         call.lane = scope.lane.name
         is_recorded = False
         if self.tape is not None:
-            outer = self.lanes.tool
             if turn is not None:
                 is_recorded = turn.is_recorded
             elif outer is None or outer.is_recorded:
                 is_recorded = self.tape.covers(call.lane, scope.lane.iteration)
         place = 0 if turn is None else turn.place(call.id, call.name)
-        tool_id = self.lanes.begin_tool(scope.lane, call.id or f"tool-{number}")
-        return ActiveTool(
-            *(tool_id, call.name, self.lanes, scope, turn, is_recorded, place),
-            outer=self.lanes.tool,
-        )
+        tool_id = call.id or f"tool-{number}"
+        tool = ActiveTool(tool_id, call.name, lanes, scope, turn, is_recorded, place, outer)
+        lanes.begin_tool(tool)
+        return tool
 
     def count_tokens(self, usage: Any) -> None:
         if isinstance(usage, dict):
@@ -588,7 +597,7 @@ class Bridge:
         held = {stop.lane for stop in list(self.control.stops.values())}
         summaries: list[LaneSummary] = []
         for lane in list(self.lanes.lanes.values()):
-            is_running = lane.open_scopes > 0 or lane.under_way > 0
+            is_running = self.lanes.is_running(lane)
             status = "held" if lane.name in held else "running" if is_running else "idle"
             summary: LaneSummary = {
                 "lane": lane.name,

@@ -87,10 +87,11 @@ def describe_items(items: Iterable[Any], usage: Any, status: Any = None) -> Answ
 
 def _tool_uses(content: Any) -> list[dict[str, object]]:
     """The tools that the blocks of an answer of Anthropic's ask for."""
-    blocks = content if isinstance(content, (list, tuple)) else ()
+    if not isinstance(content, (list, tuple)):
+        return []
     return [
         {"id": _get(block, "id"), "name": _get(block, "name")}
-        for block in blocks
+        for block in content
         if _get(block, "type") == "tool_use"
     ]
 
@@ -130,19 +131,24 @@ def _describe_chunks(chunks: list[Any]) -> AnswerSummary:
     return summary
 
 
+_COUNTS = (
+    ("inputTokens", ("input_tokens", "prompt_tokens", "inputTokens")),
+    ("outputTokens", ("output_tokens", "completion_tokens", "outputTokens")),
+)
+"""The counts of a `TokenUsage`, and how the common clients spell them."""
+
+
 def _usage(usage: Any) -> TokenUsage:
+    if usage is None:
+        return {}
     counts: dict[str, int] = {}
-    names = {
-        "inputTokens": ("input_tokens", "prompt_tokens", "inputTokens"),
-        "outputTokens": ("output_tokens", "completion_tokens", "outputTokens"),
-    }
-    for name, spellings in names.items():
+    for name, spellings in _COUNTS:
         for spelling in spellings:
             count = _get(usage, spelling)
             if _is_count(count):
                 counts[name] = count
                 break
-    if isinstance(usage, Mapping) and len(usage) == len(counts):
+    if type(usage) is dict and len(usage) == len(counts):
         return cast(TokenUsage, counts)  # it says nothing else
     cached = _cached_tokens(usage)
     if cached:
@@ -163,7 +169,7 @@ def _cached_tokens(usage: Any) -> int | None:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return type(value) is int or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _tool_calls(calls: Any) -> list[dict[str, object]]:
@@ -181,6 +187,8 @@ def _get_first(items: Any) -> Any:
 
 
 def _get(thing: Any, name: str) -> Any:
+    if type(thing) is dict:
+        return thing.get(name)
     if thing is None:
         return None
     if isinstance(thing, Mapping):

@@ -50,16 +50,26 @@ class _Arguments:
         self._is_simple = self._more is None and all(
             p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.KEYWORD_ONLY for p in parameters
         )
+        # Which counts of positional arguments alone make a call that fits; none, if none does.
+        positional = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        needed = [p for p in parameters if p.default is p.empty]
+        can_be_alone = self._is_simple and all(p.kind is p.POSITIONAL_OR_KEYWORD for p in needed)
+        self._counts = range(len(needed), len(positional) + 1) if can_be_alone else range(0)
+        self.has_prompt = any(name in ARGUMENTS for name in names)
+        """Whether a parameter is one for a system prompt."""
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         if not args and self._is_simple:
             return dict(kwargs)
         if self._signature is None:
             return {"args": list(args), **kwargs}
-        try:
-            bound = dict(self._signature.bind(*args, **kwargs).arguments)
-        except TypeError:
-            return {"args": list(args), **kwargs}  # the function itself will say what is wrong
+        if not kwargs and len(args) in self._counts:
+            bound = dict(zip(self._names, args))  # noqa: B905 - the others have defaults
+        else:
+            try:
+                bound = dict(self._signature.bind(*args, **kwargs).arguments)
+            except TypeError:
+                return {"args": list(args), **kwargs}  # the function itself will say what is wrong
         if self._rest is not None:
             bound |= bound.pop(self._rest, {})
         if args and self._owner is not None:
@@ -81,7 +91,8 @@ class _Arguments:
             for p in self._signature.parameters.values()
             if p.name in names and p.default is p.empty and p.kind not in kinds
         )
-        return CallParameters(names, required, takes_more=self._rest is not None)
+        defaults = {name: value for name, value in self.defaults.items() if is_plain(value)}
+        return CallParameters(names, required, self._rest is not None, defaults)
 
     def takes(self, name: str) -> bool:
         return self._rest is not None or name in self._names
@@ -128,8 +139,7 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
     parameters = arguments.describe()
 
     def build_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
-        named = arguments.bind(args, kwargs)
-        return ToolCall(name, named, pure=pure, parameters=parameters)
+        return ToolCall(name, arguments.bind(args, kwargs), None, "", pure, parameters)
 
     expected = open_results.Expectation(function, is_model=False)
     if open_results.is_coroutine_function(function):
@@ -257,6 +267,8 @@ def _find_messages(bridge: Bridge, named: dict[str, Any]) -> tuple[str | None, l
 
 def _find_prompt(arguments: _Arguments, named: dict[str, Any], messages: list[Any]) -> SystemPrompt:
     """An argument that is given or has a default; else a message; else an argument there is."""
+    if not arguments.has_prompt and named.keys().isdisjoint(ARGUMENTS):
+        return IN_MESSAGES
     names = [name for name in ARGUMENTS if name in named or arguments.has(name)]
     prompts = [ArgumentPrompt(name, arguments.defaults.get(name)) for name in names]
     if not prompts:

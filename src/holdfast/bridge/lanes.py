@@ -33,8 +33,6 @@ class Lane:
     within: str | None = None
     """The id of the tool inside which it began."""
     open_scopes: int = 0
-    under_way: int = 0
-    """Its model calls and tools that have not ended."""
     has_begun: bool = False
     texts: list[str] = field(default_factory=list)
     shown: list[Any] = field(default_factory=list)
@@ -70,12 +68,12 @@ class Turn:
     asked: dict[str, int] = field(default_factory=dict)
     """The ids of the tool calls that the model asked for; each with its place among those of the
     same tool."""
-    started: Counter[str] = field(default_factory=Counter)
+    started: dict[str, int] = field(default_factory=dict)
     """How many calls of each tool have begun."""
 
     def place(self, tool_id: str | None, name: str) -> int:
         """Which of the calls of that tool it is, from 0 on."""
-        number = self.started[name]
+        number = self.started.get(name, 0)
         self.started[name] = number + 1
         return self.asked.get(tool_id, number) if tool_id is not None else number
 
@@ -120,11 +118,11 @@ class ActiveTool:
     """Whether its turn comes from the recording that is replayed."""
     place: int = 0
     """Which of the turn's calls of this tool it is."""
-    inner: Scope | None = None
+    inner: Scope | None = field(default=None, init=False)
     """What it calls inside itself, without a run."""
     outer: ActiveTool | None = None
     """The tool that called it itself."""
-    held: HeldTime | None = None
+    held: HeldTime | None = field(default=None, init=False)
     """What was held inside it is not its own time; None if nothing was."""
 
 
@@ -145,8 +143,10 @@ class LaneTable:
         self.lanes: dict[str, Lane] = {}
         self._named: dict[str, Scope] = {}
         """The scopes of lanes that were named by a call, and not by a run."""
-        self._tool_ids: set[str] = set()
-        """Those of the tools under way."""
+        self._tools: dict[str, ActiveTool] = {}
+        """The tools that have not ended, by their ids."""
+        self._turns: set[Turn] = set()
+        """Those whose model call has not ended."""
         self._keyed: dict[str, str] = {}
         """Lanes by the keys that a framework has for them."""
         self._askers: dict[str, Turn] = {}
@@ -174,7 +174,10 @@ class LaneTable:
     @property
     def scope(self) -> Scope:
         """That of this context; of what a tool calls inside itself, once it has called a model."""
-        found, tool = current_scope.get(), self.tool
+        return self._find_scope(self.tool)
+
+    def _find_scope(self, tool: ActiveTool | None) -> Scope:
+        found = current_scope.get()
         scope = found[1] if found is not None and found[0] is self else self._root
         if tool is not None and scope.tool is not tool and tool.inner is not None:
             return tool.inner
@@ -182,7 +185,8 @@ class LaneTable:
 
     def find_for_model(self, lane: str) -> Scope:
         """The scope of a model call. Inside a tool it is not the tool's own: another agent asks."""
-        scope, tool = self.scope, self.tool
+        tool = self.tool
+        scope = self._find_scope(tool)
         if lane and lane != scope.lane.name:
             return self._find_named(lane)
         if tool is None or scope.tool is tool or lane:
@@ -192,10 +196,15 @@ class LaneTable:
                 tool.inner = self._open(self._choose_name(tool.name, tool.place + 1))
             return tool.inner
 
-    def find_for_tool(self, lane: str, tool_id: str | None) -> tuple[Scope, Turn | None]:
-        """The turn that asked for a tool: by the id of the call, else the one of this context."""
+    def find_for_tool(
+        self, lane: str, tool_id: str | None, outer: ActiveTool | None
+    ) -> tuple[Scope, Turn | None]:
+        """The turn that asked for a tool: by the id of the call, else the one of this context.
+
+        `outer` is the tool that runs in this context.
+        """
         turn = _current_turn.get()
-        scope = self.scope
+        scope = self._find_scope(outer)
         is_named = bool(lane) and lane != scope.lane.name
         if is_named:
             scope = self._find_named(lane)
@@ -207,9 +216,8 @@ class LaneTable:
                 return asker.scope, asker
         if is_named:
             return scope, turn
-        tool = self.tool
-        if tool is not None and scope is tool.scope and scope.tool is not tool:
-            return scope, tool.turn  # a tool that a tool calls itself
+        if outer is not None and scope is outer.scope and scope.tool is not outer:
+            return scope, outer.turn  # a tool that a tool calls itself
         return scope, turn
 
     def name_keyed(self, place: Sequence[tuple[str, str]]) -> str:
@@ -294,9 +302,9 @@ class LaneTable:
     def begin_turn(self, scope: Scope) -> Turn:
         with self._lock:
             scope.lane.iteration += 1
-            scope.lane.under_way += 1
             turn = scope.turn = Turn(scope, scope.lane.iteration)
             self.latest = scope.lane.name
+        self._turns.add(turn)
         _current_turn.set(turn)
         return turn
 
@@ -324,27 +332,27 @@ class LaneTable:
                 tool = tool.outer
         return times
 
-    def begin_tool(self, lane: Lane, wanted: str) -> str:
-        """The id of the call: the one that is wanted, with a number while another call has it.
+    def begin_tool(self, tool: ActiveTool) -> None:
+        """Its id is the one that it has, with a number while another call has it.
 
         Some models give the same ids in every answer, and agents may run side by side.
         """
-        with self._lock:
-            lane.under_way += 1
-            tool_id, number = wanted, 2
-            while tool_id in self._tool_ids:
-                tool_id, number = f"{wanted}~{number}", number + 1
-            self._tool_ids.add(tool_id)
-        return tool_id
+        wanted, number = tool.id, 2
+        while self._tools.setdefault(tool.id, tool) is not tool:
+            tool.id, number = f"{wanted}~{number}", number + 1
 
     def end_tool(self, tool: ActiveTool) -> None:
-        with self._lock:
-            tool.scope.lane.under_way -= 1
-            self._tool_ids.discard(tool.id)
+        self._tools.pop(tool.id, None)
 
     def end_turn(self, turn: Turn) -> None:
-        with self._lock:
-            turn.scope.lane.under_way -= 1
+        self._turns.discard(turn)
+
+    def is_running(self, lane: Lane) -> bool:
+        """Whether a run of it, a model call or a tool has not ended."""
+        if lane.open_scopes > 0:
+            return True
+        calls: list[Turn | ActiveTool] = [*self._turns.copy(), *self._tools.copy().values()]
+        return any(call.scope.lane is lane for call in calls)
 
     def skip_iterations(self, last: Mapping[str, int]) -> None:
         """A tool was played: the model calls inside it, up to these by lane, do not happen."""

@@ -437,13 +437,14 @@ def _build_denial(rule: AgentRule, moment: Moment, why: str) -> HoldDecision:
     return HoldDecision("deny", rule.id, {"rule": rule.to_json(), "message": message})
 
 
-def encode_lazily(value: Any) -> Callable[[], Sequence[str]]:
+def encode_lazily(*values: Any) -> Callable[[], Sequence[str]]:
     """The texts that patterns are matched with, made once, when somebody wants them."""
     texts: list[str] = []
 
     def get() -> Sequence[str]:
         if not texts:
-            texts.extend(list_texts(value))
+            for value in values:
+                texts.extend(list_texts(value))
         return texts
 
     return get

@@ -192,14 +192,13 @@ class Request:
             if kept == at < len(lane.texts) and texts[at] == lane.texts[at]:
                 kept += 1
         self.texts, self.kept = texts, kept
-        self.new = texts[kept:]
-        self.shown = lane.shown[:kept] + [bridge.parse(text) for text in self.new]
-        self.digests = lane.digests[:kept] + [
-            agent_lines.loose_key(message) for message in self.shown[kept:]
-        ]
-        self.key = key or agent_lines.exact_key(
-            call.model, bridge.parse(encode(call.settings)), self.digests
-        )
+        self.new, self.shown, self.digests = texts[kept:], lane.shown[:kept], lane.digests[:kept]
+        for text in self.new:
+            message = bridge.parse(text)
+            self.shown.append(message)
+            self.digests.append(agent_lines.loose_key(message))
+        settings = encode(call.settings) if call.settings else "{}"
+        self.key = key or agent_lines.request_key(call.model, settings, self.digests)
 
     def describe(self) -> dict[str, Any]:
         """All of it, to compare with the request of a recording."""
@@ -240,6 +239,8 @@ class Request:
         bridge, call, lane = self._bridge, self._call, self._lane
         if len(self.texts) < lane.count:
             bridge.emit(CONTEXT_COMPACTION({"before": lane.count, "after": len(self.texts)}))
+        if not self.new:
+            return
         for text, message in zip(self.new, self.shown[self.kept :]):  # noqa: B905 - one of each
             if text in lane.known_texts or not isinstance(message, dict):
                 continue

@@ -89,9 +89,7 @@ def may_give_awaitable(function: Any) -> bool:
 
 
 def _find_shape(value: Any, is_model: bool) -> str | None:
-    kind = type(value)
-    if kind in _PLAIN:
-        return None
+    """Of what is not one of the plain types."""
     if isinstance(value, asyncio.Future):
         return FUTURE
     if inspect.isawaitable(value):
@@ -139,21 +137,20 @@ class Expectation:
         self._may_be_awaitable = may_give_awaitable(function)
         self.outer: str | None = None
         self.stream: str | None = None
+        self.is_known = self._may_be_awaitable
+        """Whether it may give something else than a plain value."""
 
     def note(self, shape: str) -> None:
         if shape in (AWAITABLE, FUTURE):
             self.outer = shape
         else:
             self.stream = shape
+        self.is_known = True
 
     def forget(self) -> None:
         """It gave a plain value: what it gives depends on its arguments."""
         self.outer = self.stream = None
-        self._may_be_awaitable = False
-
-    @property
-    def is_known(self) -> bool:
-        return self.outer is not None or self.stream is not None or self._may_be_awaitable
+        self._may_be_awaitable = self.is_known = False
 
     @property
     def can_wait(self) -> bool:
@@ -212,10 +209,11 @@ def call(
         except BaseException as error:  # the flow decides what becomes of it
             send, value = flow.throw, make_throwable(error)
             continue
-        shape = _find_shape(result, expected.is_model)
-        if shape is not None:
-            expected.note(shape)
-            return _go_on(bridge, flow, step, result, shape, expected)
+        if type(result) not in _PLAIN:
+            shape = _find_shape(result, expected.is_model)
+            if shape is not None:
+                expected.note(shape)
+                return _go_on(bridge, flow, step, result, shape, expected)
         if expected.is_known:
             expected.forget()
         value, is_own = result, True

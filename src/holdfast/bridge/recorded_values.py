@@ -11,6 +11,7 @@ import dataclasses
 import json
 import logging
 import math
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -123,25 +124,33 @@ def encode_value(value: Any) -> str:
 
 def list_texts(value: Any) -> list[str]:
     """A value as people may look for it: its JSON as it is shown, with blanks after `:` and `,`
-    and every letter as itself; its JSON without these blanks; and every text in it, unescaped."""
+    and every letter as itself; its JSON without these blanks; and every text in it, unescaped.
+
+    Letters that are composed of several characters are there as one character, too.
+    """
     data = json.loads(encode_value(value))
     texts = [
         json.dumps(data, ensure_ascii=False),
         json.dumps(data, ensure_ascii=False, separators=(",", ":")),
     ]
-    _collect_texts(data, texts)
+    # What is nested too deeply for JSON has only a summary.
+    texts += _collect_texts(value if isinstance(data, str) else data)
+    composed = [unicodedata.normalize("NFC", text) for text in texts if not text.isascii()]
+    return texts + [text for text in composed if text not in texts]
+
+
+def _collect_texts(value: Any) -> list[str]:
+    texts: list[str] = []
+    seen: set[int] = set()
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            texts.append(item)
+        elif isinstance(item, (dict, list, tuple, set, frozenset)) and id(item) not in seen:
+            seen.add(id(item))
+            left.extend(item.values() if isinstance(item, dict) else item)
     return texts
-
-
-def _collect_texts(data: Any, texts: list[str]) -> None:
-    if isinstance(data, str):
-        texts.append(data)
-    elif isinstance(data, dict):
-        for item in data.values():
-            _collect_texts(item, texts)
-    elif isinstance(data, list):
-        for item in data:
-            _collect_texts(item, texts)
 
 
 def _replace_infinities(value: Any) -> Any:

@@ -33,7 +33,8 @@ class Interruptible:
         self._lock = threading.Lock()
         self._thread = threading.get_ident()
         self._is_over = False
-        self._is_main = self._thread == threading.main_thread().ident and _install_handler()
+        is_main = self._thread == threading.main_thread().ident
+        self._is_main = is_main and (_is_listening or _install_handler())
         self._class: type[_Interrupted] | None = None
         self.note = None if self._is_main else _LATER
 

@@ -16,6 +16,7 @@ Load = Callable[[Any], Any]
 Kwargs = dict[str, Any]
 
 _ONLY, _BOTH = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+_NAMED = inspect.Parameter.KEYWORD_ONLY
 _REST, _OPTIONS = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
 
 
@@ -121,10 +122,13 @@ class _Changes:
     def _set_options(self, name: str, value: Any) -> None:
         if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
             raise self._refuse(name, "it takes an object of the further keyword arguments")
-        known = {parameter.name for parameter in self._parameters.values()}
-        for extra in [key for key in self.kwargs if key not in known]:
+        for extra in [key for key in self.kwargs if not self._takes_by_name(key)]:
             del self.kwargs[extra]
         self.kwargs.update(value)
+
+    def _takes_by_name(self, name: str) -> bool:
+        parameter = self._parameters.get(name)
+        return parameter is not None and parameter.kind in (_BOTH, _NAMED)
 
     def _set_option(self, name: str, value: Any) -> None:
         """Set a keyword argument that is no parameter."""

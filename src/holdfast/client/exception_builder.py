@@ -96,6 +96,7 @@ def _call_constructor(
 
 def _build_without_arguments(cls: type[BaseException], message: str, why: str) -> Built:
     """An exception whose constructor needs more than the message that is known."""
+    takes = _describe_constructor(cls)
     try:
         special = _build_special(cls, message)
         if special is not None:
@@ -108,14 +109,14 @@ def _build_without_arguments(cls: type[BaseException], message: str, why: str) -
             f"{cls.__name__} cannot be made from a message alone ({why}), nor without its "
             f"constructor ({type(problem).__name__}: {clean(str(problem))})",
             field="exception_args",
-            hint=f"Give `exception_args` and `exception_kwargs`. {_describe_constructor(cls)}",
+            hint=f"Give `exception_args` and `exception_kwargs`. {takes}".rstrip(),
         ) from None
     note = (
         f"The constructor of {cls.__name__} did not run, because it needs more than a message "
         f"({why}). The attributes that it sets are missing. Give `exception_args` and "
-        f"`exception_kwargs` to run it. {_describe_constructor(cls)}"
+        f"`exception_kwargs` to run it. {takes}"
     )
-    return error, note
+    return error, note.rstrip()
 
 
 def _describe_constructor(cls: type[BaseException]) -> str:

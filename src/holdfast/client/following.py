@@ -41,11 +41,11 @@ _DATA: tuple[type, ...] = (
     *(types.SimpleNamespace, functools.partial, weakref.ref),
 )
 _DATA_MODULES = frozenset(("builtins", "itertools", "types", *_VALUE_MODULES))
-# What classes have: of records (dataclasses, attrs, pydantic, msgspec), of arrays, and of futures,
-# which are waited for by identity.
+# What classes have: of records (dataclasses, attrs, pydantic, msgspec, rows that SQLAlchemy maps),
+# of arrays, and of futures, which are waited for by identity.
 _DATA_MARKS = (
     *("__dataclass_fields__", "__attrs_attrs__", "__pydantic_fields__", "__fields__"),
-    *("__struct_fields__", "__array__", "__array_interface__", "__dataframe__"),
+    *("__struct_fields__", "__mapper__", "__array__", "__array_interface__", "__dataframe__"),
     *("__arrow_c_array__", "__arrow_c_stream__", "add_done_callback"),
 )
 _DOING = frozenset(("__call__", "__enter__", "__aenter__", "__next__", "__anext__", "__await__"))

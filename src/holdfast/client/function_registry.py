@@ -15,6 +15,10 @@ from holdfast.wire.unknown_names import find_nearest
 
 _MAX_SIGNATURES = 10_000
 _MAX_LITERAL = 1000  # characters of a default value that goes as a literal
+_NO_REPLACEMENT = (
+    "A function that was wrapped itself, or called by debug_call, can replace another; "
+    "none of them takes these arguments."
+)
 _LITERAL_TYPES = (tuple, bytes, set, list, dict, complex)  # those that JSON does not have
 
 
@@ -135,7 +139,7 @@ def _refuse_replacement(
     return DecisionRefused(
         message,
         field="function_name",
-        hint=f"These take its arguments: {names}." if names else "No registered function does.",
+        hint=f"These take its arguments: {names}." if names else _NO_REPLACEMENT,
         choices=possible,
     )
 

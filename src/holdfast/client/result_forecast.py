@@ -7,6 +7,7 @@ last result of this very function could not be stored, for a reason that lasts.
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import pickle
 import types
@@ -37,11 +38,13 @@ class ResultForecast:
     def check(self, function: Any, name: str) -> None:
         """Raise if the result of a call is known to be one that cannot be stored."""
         key = _key_of(function)
+        if key is None:
+            return
         try:
             expected = self._expected[key]
         except KeyError:
             expected = self._expect(function, key)
-        except TypeError:  # it has no hash
+        except Exception:  # the hash of a class is its metaclass's
             return
         if expected is not None:
             raise storage_refusals.build_forecast(name, expected)
@@ -51,13 +54,18 @@ class ResultForecast:
 
     def note(self, function: Any, refused: DebugSerializationError | None) -> None:
         """How it went with a result: refused, or stored."""
-        if refused is None:
-            if self._refused:
-                self._refused.pop(_key_of(function), None)
-        elif isinstance(refused.cause, _LASTING):
-            if len(self._refused) >= _MAX_FUNCTIONS:
-                self._refused.clear()
-            self._refused[_key_of(function)] = refused.value_type
+        if refused is None and not self._refused:
+            return
+        key = _key_of(function)
+        if key is None:
+            return
+        with contextlib.suppress(Exception):  # the hash of a class is its metaclass's
+            if refused is None:
+                self._refused.pop(key, None)
+            elif isinstance(refused.cause, _LASTING):
+                if len(self._refused) >= _MAX_FUNCTIONS:
+                    self._refused.clear()
+                self._refused[key] = refused.value_type
 
     def _expect(self, function: Any, key: Any) -> str | None:
         if len(self._expected) >= _MAX_FUNCTIONS:
@@ -67,10 +75,30 @@ class ResultForecast:
 
 
 def _key_of(function: Any) -> Any:
-    """The same for a function and for all methods that are bound to it."""
-    if type(function) is types.MethodType:
-        function = function.__func__
-    return function.__code__ if type(function) is types.FunctionType else function
+    """The same for a function and for all methods that are bound to it; None: it has none.
+
+    A key is no object of the application's, which would be kept alive, or have no hash.
+    """
+    function = _unbind(function)
+    kind = type(function)
+    if kind is types.FunctionType:
+        return function.__code__
+    if kind is types.BuiltinFunctionType or kind is types.MethodWrapperType:
+        owner = function.__self__
+        is_shared = issubclass(type(owner), (type, types.ModuleType, types.NoneType))
+        return function if is_shared else (type(owner), function.__name__)
+    return function if issubclass(kind, type) else None
+
+
+def _unbind(function: Any) -> Any:
+    """The function of a method, and of an object that can be called."""
+    kind = type(function)
+    if kind is types.MethodType:
+        return function.__func__
+    if kind is types.FunctionType or issubclass(kind, type):
+        return function
+    call = introspection.find_in_mro(kind, "__call__")[1]
+    return call if type(call) is types.FunctionType else function
 
 
 def _expect(function: Any) -> str | None:
@@ -80,8 +108,7 @@ def _expect(function: Any) -> str | None:
         if is_plain and type(new) is not staticmethod and is_never_storable(function):
             return f"it makes a {function.__name__}, which can never be stored"
         return None
-    if type(function) is types.MethodType:
-        function = function.__func__
+    function = _unbind(function)
     if type(function) is not types.FunctionType:
         return None
     annotated = _find_class(function, function.__annotations__.get("return"))

@@ -73,7 +73,7 @@ def own_fields(target: Any) -> Any:
     """The attributes of the object itself, past any `__getattribute__`; it may have none."""
     try:
         return object.__getattribute__(target, "__dict__")
-    except AttributeError:
+    except Exception:  # a class may make a property of it
         return {}
 
 

@@ -15,6 +15,7 @@ in `CONDITION_NAMES`.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -197,7 +198,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     if len(pattern) > _MAX_REGEX:
         raise _invalid(f"a regex has at most {_MAX_REGEX} characters", "regex")
     try:
-        regex = re.compile(pattern)
+        regex = re.compile(unicodedata.normalize("NFC", pattern))
     except (re.error, RecursionError, OverflowError) as problem:
         raise _invalid(f"not a regular expression: {pattern[:100]!r}: {problem}", "regex") from None
     if _repeats_repeats(pattern):

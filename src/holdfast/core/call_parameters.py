@@ -1,9 +1,10 @@
-"""The parameters of a tool or model, to check an input that somebody decides against them."""
+"""The parameters of a tool or model: what an input that is decided has to fit, and what a call that
+leaves some out is given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -18,6 +19,13 @@ class CallParameters:
     required: tuple[str, ...] = ()
     takes_more: bool = False
     """Whether it takes names that it does not list."""
+    defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What it is given if the call does not say, as far as that is plain data."""
+
+    def complete(self, given: dict[str, Any]) -> dict[str, Any]:
+        """An input with the defaults of what it leaves out; itself, if it leaves out none."""
+        missing = {name: self.defaults[name] for name in self.defaults if name not in given}
+        return {**given, **missing} if missing else given
 
     def check(self, what: str, before: Iterable[str], changes: Mapping[str, Any]) -> None:
         """Raise unless a call that had the names `before` can be made with these changes.
@@ -48,11 +56,16 @@ def read_schema(schema: Any) -> CallParameters | None:
     """Those of a JSON schema, as frameworks describe a tool; None if it says nothing of them."""
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
         return None
-    required = schema.get("required")
+    required, properties = schema.get("required"), schema["properties"]
     return CallParameters(
-        tuple(map(str, schema["properties"])),
+        tuple(map(str, properties)),
         tuple(map(str, required)) if isinstance(required, (list, tuple)) else (),
         takes_more=bool(schema.get("additionalProperties", False)),
+        defaults={
+            str(name): described["default"]
+            for name, described in properties.items()
+            if isinstance(described, Mapping) and "default" in described
+        },
     )
 
 

@@ -1,4 +1,4 @@
-"""Appending events: one write each, numbered, whole or not at all.
+"""Appending events: numbered, whole or not at all. Those that come together are one write.
 
 The agent never stops because an event cannot be written. What is lost is counted, and the first
 event that can be written again says how many there were.
@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from holdfast.model.agent_events import EVENTS_LOST
@@ -48,66 +48,59 @@ class EventWriter:
         self._listeners.append(listener)
 
     def append(self, kind: str, data: str) -> int | None:
-        """Its number, or None if it could not be written. `data` is JSON already.
+        """Its number, or None if it could not be written. `data` is JSON already."""
+        return self.append_all(((kind, data),))
+
+    def append_all(self, events: Sequence[tuple[str, str]]) -> int | None:
+        """Write events that come together, all or none: the number of the last one, or None.
 
         While an event is written, the garbage collector may end a stream that nobody holds any
         more, in this thread. The event of that comes next, and its number is not known yet.
         """
         with self._lock:
             if self._is_appending:
-                self._later.append((kind, data))
+                self._later += events
+                return None
+            if self._handle < 0:
                 return None
             self._is_appending = True
             try:
-                number = self._append(kind, data)
-                while self._later:
-                    self._append(*self._later.pop(0))
+                moment, written = time.time(), events
+                if self.lost:
+                    # Both or none: on a full disk there may be room for the first one only, again
+                    # and again.
+                    missing = agent_lines.encode_fields({"count": self.lost})
+                    written = ((EVENTS_LOST, missing), *events)
+                lines, seq = b"", self.last_seq
+                for kind, data in written:
+                    seq += 1
+                    lines += agent_lines.encode_event(seq, kind, moment, self.session_id, data)
+                if len(lines) > agent_lines.MAX_LINE_BYTES:
+                    raise OSError(f"a line of {len(lines)} bytes is too long")
+                count = os.write(self._handle, lines)
+                if count != len(lines):
+                    self._take_back(count)
+                    raise OSError("no room for the whole of it")
+                self.lost, self.last_seq = 0, seq
+                self._bell.ring()
+                if self._listeners:
+                    for number, (kind, data) in enumerate(written, seq + 1 - len(written)):
+                        self._tell(number, kind, moment, data)
+                return seq
+            except OSError as problem:
+                self._failures.report("events", problem)
+                self.lost += len(events)
+                return None
             finally:
                 self._is_appending = False
-            return number
+                if self._later:
+                    later, self._later = self._later, []
+                    self.append_all(later)
 
-    def _append(self, kind: str, data: str) -> int | None:
-        if self._handle < 0:
-            return None
-        moment, lost = time.time(), self.lost
-        first = self.last_seq + 1
-        try:
-            if lost:
-                # Both or none: on a full disk there may be room for the first one only, again
-                # and again.
-                missing = agent_lines.encode_fields({"count": lost})
-                before = self._encode(first, EVENTS_LOST, moment, missing)
-                self._write(before + self._encode(first + 1, kind, moment, data))
-            else:
-                self._write(self._encode(first, kind, moment, data))
-        except OSError as problem:
-            self._failures.report("events", problem)
-            self.lost += 1
-            return None
-        if lost:
-            self.lost, self.last_seq = 0, first
-            self._tell(EVENTS_LOST, moment, missing)
-        self.last_seq += 1
-        self._tell(kind, moment, data)
-        return self.last_seq
-
-    def _encode(self, seq: int, kind: str, moment: float, data: str) -> bytes:
-        line = agent_lines.encode_event(seq, kind, moment, self.session_id, data)
-        if len(line) > agent_lines.MAX_LINE_BYTES:
-            raise OSError(f"a line of {len(line)} bytes is too long")
-        return line
-
-    def _write(self, lines: bytes) -> None:
-        count = os.write(self._handle, lines)
-        if count != len(lines):
-            self._take_back(count)
-            raise OSError("no room for the whole of it")
-        self._bell.ring()
-
-    def _tell(self, kind: str, moment: float, data: str) -> None:
+    def _tell(self, seq: int, kind: str, moment: float, data: str) -> None:
         for listener in self._listeners:
             try:
-                listener(self.last_seq, kind, moment, data)
+                listener(seq, kind, moment, data)
             except Exception:  # somebody else's telemetry is no reason for an agent to stop
                 logger.exception("a listener to events failed")
 

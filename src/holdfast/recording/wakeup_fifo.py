@@ -67,7 +67,7 @@ class Ringer:
         self._next_try = 0.0
 
     def ring(self) -> None:
-        if self._handle < 0 and not self._open():
+        if self._handle < 0 and (time.monotonic() < self._next_try or not self._open()):
             return
         try:
             os.write(self._handle, b"!")
@@ -77,10 +77,7 @@ class Ringer:
             self.close()
 
     def _open(self) -> bool:
-        now = time.monotonic()
-        if now < self._next_try:
-            return False
-        self._next_try = now + _TRY_AGAIN
+        self._next_try = time.monotonic() + _TRY_AGAIN
         try:
             handle = os.open(self._path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:

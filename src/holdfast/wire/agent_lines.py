@@ -10,7 +10,7 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.model.agent_commands import Command
@@ -66,22 +66,26 @@ def encode_fields(fields: Mapping[str, object]) -> str:
 
     A loop, because the C encoder takes no part that is encoded, and is no quicker for so few.
     """
-    text = ""
+    if not fields:
+        return "{}"
+    parts: list[str] = []
     for name, value in fields.items():
         kind = type(value)
         if kind is str:
-            text += f',"{name}":{_quote(value)}'  # type: ignore[arg-type]
+            parts += (',"', name, '":', _quote(value))  # type: ignore[arg-type]
         elif kind is RawJson:
-            text += ',"' + name + '":' + value  # type: ignore[operator]
+            parts += (',"', name, '":', value)  # type: ignore[arg-type]
         elif kind is int or kind is float:
-            text += f',"{name}":{value!r}'
+            parts += (',"', name, '":', repr(value))
         elif value is True:
-            text += f',"{name}":true'
+            parts += (',"', name, '":true')
         elif value is False:
-            text += f',"{name}":false'
+            parts += (',"', name, '":false')
         else:
-            text += f',"{name}":{encode_json(value)}'
-    return f"{{{text[1:]}}}"
+            parts += (',"', name, '":', encode_json(value))
+    parts[0] = '{"'
+    parts.append("}")
+    return "".join(parts)
 
 
 def encode_event(seq: int, kind: str, moment: float, session_id: str, data: str) -> bytes:
@@ -211,6 +215,19 @@ def loose_key(*parts: Any) -> str:
 def exact_key(*parts: Any) -> str:
     """The same for two inputs that are the same."""
     plain = _CANONICAL.encode(parts)
+    return hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def request_key(model: str | None, settings: str, digests: Sequence[str]) -> str:
+    """The `exact_key` of a model, its settings (given as JSON) and the keys of its messages.
+
+    It is made of texts, because a conversation has many keys, and they need no escapes.
+    """
+    if settings != "{}":
+        settings = _CANONICAL.encode(json.loads(settings))
+    keys = '"' + '","'.join(digests) + '"' if digests else ""
+    name = "null" if model is None else _CANONICAL.encode(model)
+    plain = f"[{name},{settings},[{keys}]]"
     return hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()[:16]
 
 

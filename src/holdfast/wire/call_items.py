@@ -174,7 +174,10 @@ def _parse_literal(text: Any, where: str) -> Any:
         raise InvalidDecision(f"{where}.literal: a Python literal is expected", field=where)
     try:
         return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as problem:
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         raise InvalidDecision(
-            f"{where}: not a Python literal: {text[:100]!r}: {problem}", field=where
+            f"{where}: not a Python literal: {text[:100]!r}",
+            hint="A literal is a number, a text in quotes, None, True, False, or a container of "
+            "these: 5, 'tea', [1, 2], {'a': 1}.",
+            field=where,
         ) from None

@@ -43,7 +43,8 @@ def build_preview(data: bytes) -> Preview:
     viewed = view_pickle(data)
     if not viewed.is_whole and not isinstance(viewed.view, Node):
         return {"text": f"<{len(data)} bytes, {viewed.why}>", "type": "bytes"}
-    preview: Preview = {"text": render(viewed.view), "type": type_name(viewed.view)}
+    bare_type = type_name(viewed.view).rpartition(".")[2]  # as an application's previews have it
+    preview: Preview = {"text": render(viewed.view), "type": bare_type}
     if not viewed.is_whole:
         return preview
     view = viewed.view
