@@ -142,6 +142,9 @@ def test_a_method_is_a_tool_without_its_object(dbg: Bridge) -> None:
         *("password=hidden", "AWS_SECRET_ACCESS_KEY=hidden", "https://me:hidden@host/"),
         *({"credentials": {"user": "hidden"}}, ["run", "--api-key", "hidden"]),
         json.dumps({"client_secret": "hidden"}),
+        {"usage": {"input_tokens": 5}, "access_token": "hidden"},
+        *({"access_tokens": 1234567}, {"secret_input_tokens": "hidden"}),
+        "secretotal_tokens=hidden",
     ],
 )
 def test_a_secret_is_found_wherever_it_is(value: Any) -> None:
@@ -157,6 +160,20 @@ def test_a_secret_is_found_wherever_it_is(value: Any) -> None:
 )
 def test_what_is_none_stays(value: Any) -> None:
     assert Redaction().clean(json.dumps(value)) == json.dumps(value)
+
+
+def test_an_answer_that_counts_its_tokens_is_not_parsed_to_be_cleaned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
+    more = {"input_tokens": 7, "output_tokens": 2, "details": {"cached_tokens": 1}}
+    text = json.dumps({"content": "yes", "usage": usage, "more": more})
+
+    def fail(text: str) -> Any:
+        raise AssertionError(text)
+
+    monkeypatch.setattr(json, "loads", fail)
+    assert Redaction().clean(text) is text
 
 
 def test_ones_own_pattern_may_be_over_numbers() -> None:

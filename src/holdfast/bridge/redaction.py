@@ -54,6 +54,9 @@ _HINT_WORDS = (
     *("key", "token", "secret", "pass", "authorization", "cookie", "credential", "bearer "),
     *("sk-", "gh", "github_pat_", "xox", "akia", "aiza", "eyj", "://"),
 )
+# What nearly every answer of a model counts; no secret has such a name.
+_COUNTED = ("input", "output", "prompt", "completion", "total", "cached", "reasoning", "max")
+_COUNTS = tuple((f"{what}_tokens", f"{what}#s") for what in _COUNTED)
 
 
 class Redaction:
@@ -74,6 +77,9 @@ class Redaction:
                     break
             else:
                 return text
+            if "_tokens" in low:
+                for name, without_hint in _COUNTS:
+                    low = low.replace(name, without_hint)
             if not any(hint in low for hint in _HINTS):
                 return text
         try:
