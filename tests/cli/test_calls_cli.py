@@ -33,6 +33,7 @@ def test_calls_are_listed_and_shown(server: Server) -> None:
     one = run_command(server, "calls", "show", call).stdout
     assert "greet('ann', loud=True) → 'HELLO'" in one
     assert "at /app/main.py:10 in main" in one
+    assert "recorded" not in one
     assert (
         json.loads(run_command(server, "calls", "show", call, "--json").stdout)["call_id"] == call
     )
@@ -40,6 +41,13 @@ def test_calls_are_listed_and_shown(server: Server) -> None:
     assert (wrong.returncode, "no call nothing" in wrong.stderr) == (1, True)
     bad = run_command(server, "calls", "list", "--filter", "args[0] >")
     assert (bad.returncode, "not a filter" in bad.stderr) == (1, True)
+
+
+def test_a_call_shows_how_old_its_target_is(server: Server) -> None:
+    app = HttpApplication(server, name="aged")
+    for nanoseconds, text in ((1_230_000_000, "1.2 s"), (45_600_000, "45.6 ms")):
+        call = app.call("greet", target_age_ns=nanoseconds)
+        assert f"recorded {text} earlier" in run_command(server, "calls", "show", call).stdout
 
 
 def test_held_calls_are_listed_and_decided(server: Server) -> None:

@@ -110,11 +110,21 @@ def _list_facts(call: Call) -> list[tuple[str, str]]:
         *(("type", call["call_type"]), ("parent", call["parent_call_id"]), ("task", call["task"])),
         ("thread", (call["thread"] or {}).get("name")),
         ("took", None if call["duration_ms"] is None else f"{call['duration_ms']:.6g} ms"),
+        ("target", _format_age(call.get("target_age_ms"))),
         ("changed", json.dumps(call["changed"]) if call["changed"] else None),
         ("decided", call["decided"]["text"] if "decided" in call else None),
         ("note", call["decided"].get("note") if "decided" in call else None),
     ]
     return [(name, str(value)) for name, value in facts if value is not None]
+
+
+def _format_age(milliseconds: float | None) -> str | None:
+    """How old what is recorded of the target is, if it was not compared for the call."""
+    if milliseconds is None:
+        return None
+    is_short = milliseconds < 1000
+    age = f"{milliseconds:.3g} ms" if is_short else f"{milliseconds / 1000:.1f} s"
+    return f"recorded {age} earlier; it may have changed since"
 
 
 def format_arguments(call: Call) -> str:
