@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import gc
 import inspect
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -350,6 +353,47 @@ def test_a_method_in_a_loop_is_registered_once(scripted: Callable[..., ScriptedS
     for _ in range(3):
         debug_call(items.index, 3)
     assert server.paths().count("/api/call/register") == 2
+
+
+def test_a_function_that_a_loop_makes_is_registered_once_and_not_kept(
+    scripted: Callable[..., ScriptedServer],
+) -> None:
+    server = scripted()
+    made = []
+    for number in range(5):
+
+        def shift(value: int, by: int = number) -> int:
+            return value + by
+
+        made.append(weakref.ref(shift))
+        assert debug_call(shift, 1) == number + 1
+    assert server.paths().count("/api/call/register") == 1
+    del shift
+    gc.collect()
+    assert [function() is None for function in made] == [True] * 4 + [False]
+
+
+def test_functions_of_one_decorator_are_registered_each(app: Application) -> None:
+    def trace(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any) -> Any:
+            return function(*args)
+
+        return call
+
+    class Tea:
+        @staticmethod
+        def price(count: int) -> int:
+            return 3 * count
+
+    class Cake:
+        @staticmethod
+        def price(count: int, size: int) -> int:
+            return count * size
+
+    debug_call(trace(Tea.price), 2)
+    debug_call(trace(Cake.price), 2, 5)
+    assert len(app.find_registered("price")) == 2
 
 
 def test_a_method_that_replaces_another_is_that_of_the_last_object(app: Application) -> None:

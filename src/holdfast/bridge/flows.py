@@ -129,7 +129,9 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
         except BaseException as error:  # whatever the call raises is its outcome
             duration, held_ms = _measure(tool, began, held_ms)
             return (yield from _fail_tool(bridge, call, tool, entry, error, duration, held_ms))
-        duration, held_ms = _measure(tool, began, held_ms)
+        duration = _now() - began
+        if tool.held is not None:
+            duration, held_ms = _measure(tool, began, held_ms)
         is_faked = not is_plain and (
             (decision is not None and decision.action == "skip") or _is_edited(bridge, entry)
         )

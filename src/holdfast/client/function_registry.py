@@ -35,8 +35,15 @@ class Description:
 
 
 def _build_key(name: str, function: Any) -> tuple[Any, ...]:
-    """What tells functions apart: each access to a method makes an object of its own."""
+    """What tells functions apart.
+
+    Each access to a method makes an object of its own, and so does each run of a `def` or `lambda`.
+    All that a decorator makes have the same code, but the names of what they stand for.
+    """
     kind = type(function)
+    if kind is types.FunctionType:
+        code, module = id(function.__code__), str(function.__module__)
+        return name, code, module, function.__qualname__
     if kind is types.MethodType:
         return name, id(function.__func__)
     if kind is types.MethodWrapperType or (
@@ -53,9 +60,10 @@ class FunctionRegistry:
         self._descriptions: dict[tuple[Any, ...], Description] = {}
 
     def has(self, name: str, function: Any) -> bool:
-        """Whether it is registered. A method is one function, whatever object it is bound to.
+        """Whether it is registered. A method is one function, whatever object it is bound to, and
+        so are functions of the same code, whatever is in their closures.
 
-        The object that it was last called on counts when the method replaces another function.
+        The one that was called last counts when it replaces another function.
         """
         place = self._known.get(_build_key(name, function))
         if place is None:
