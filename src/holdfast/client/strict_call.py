@@ -104,7 +104,7 @@ class StrictCall:
     def _run_unrecorded(self) -> Steps:
         """Another thread turned debugging off after this call had begun to ask."""
         self._invocation.call_id = ""
-        outcome = yield self._invocation
+        outcome: Outcome = yield self._invocation
         if outcome.error is None:
             outcome.value = self._invocation.deliver(outcome.value)
         return outcome
