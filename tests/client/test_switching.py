@@ -102,6 +102,22 @@ def test_with_debug_off_affects_all_threads(app: Application) -> None:
     assert run_in_other_thread(lambda: with_debug(counter)) is counter
 
 
+class TurnsOff:
+    """Debugging is off once it has been stored, as if another thread had done that."""
+
+    def __reduce__(self) -> Any:
+        with_debug("OFF")
+        return TurnsOff, ()
+
+
+def test_a_call_that_began_before_off_is_made_unrecorded(app: Application) -> None:
+    counter = with_debug(Counter())
+    given = TurnsOff()
+    assert with_debug(lambda value: value)(given) is given
+    assert counter.count() == 1
+    assert app.list_names() == []
+
+
 def test_with_debug_on_requires_server(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted(on=False)
     server.close()

@@ -29,6 +29,7 @@ from holdfast.client.outcome import Outcome, exception_message, exception_name
 from holdfast.client.proxy_base import without_interception
 from holdfast.client.recorder import Answer, Recorder, logger, write_members
 from holdfast.client.snapshots import Snapshot
+from holdfast.client.switch import switch
 from holdfast.client.value_parcel import Parcel
 from holdfast.client.value_preview import clean
 
@@ -69,10 +70,15 @@ class StrictCall:
 
     def steps(self) -> Steps:
         """Everything from the question to the report."""
-        with without_interception():
-            self._take_values()
-            decision = self._ask()
         invocation = self._invocation
+        try:
+            with without_interception():
+                self._take_values()
+                decision = self._ask()
+        except DebugProtocolError:
+            if switch.recorder is self._recorder:
+                raise
+            return (yield from self._run_unrecorded())
         action = ""
         carry_out = self._plan_before
         step: Invocation | Outcome = invocation
@@ -94,6 +100,14 @@ class StrictCall:
         else:
             outcome, executed = (yield step), step
         return (yield from self._end(outcome, executed, action))
+
+    def _run_unrecorded(self) -> Steps:
+        """Another thread turned debugging off after this call had begun to ask."""
+        self._invocation.call_id = ""
+        outcome: Outcome = yield self._invocation
+        if outcome.error is None:
+            outcome.value = self._invocation.deliver(outcome.value)
+        return outcome
 
     def steps_after(self, values: CallValues, call_id: str, outcome: Outcome) -> Steps:
         """The steps of a call that ran before a rule concerned it: only its end can be decided."""
