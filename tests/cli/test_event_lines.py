@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from holdfast.bridge import start
-from holdfast.cli.agents.event_lines import EventFormatter
+from holdfast.cli.agents.event_lines import EventFormatter, format_cost
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import SessionDirectory
 from replayable_agent import read_events
@@ -171,3 +171,11 @@ def test_what_is_long_is_shortened_unless_all_of_it_is_asked_for(
 ) -> None:
     assert not [line for line in format_all(team) if LONG.strip() in line]
     assert [line for line in format_all(team, is_full=True) if LONG.strip() in line]
+
+
+@pytest.mark.parametrize(
+    ("cost", "shown"),
+    [(0.0, "0.0000"), (0.00002, "<0.0001"), (0.0123, "0.0123"), (1234.5, "1,234.50")],
+)
+def test_a_cost_is_never_shown_as_none_unless_it_is(cost: float, shown: str) -> None:
+    assert format_cost(cost) == shown

@@ -30,6 +30,7 @@ _MAX_SAID_CHARS = 1_000
 """Of what a model or a user said."""
 _INDENT = 13
 _MIN_WIDTH = 40
+_MIN_COST = 0.0001
 _BAR = "│ "
 _SHOWN: dict[int, int | str] = {
     # A terminal would obey what a model or a tool wrote.
@@ -332,6 +333,8 @@ def format_totals(totals: TotalsAnswer) -> dict[str, str]:
 
 def format_cost(cost: float) -> str:
     """In the unit in which the prices are given."""
+    if 0 < cost < _MIN_COST:
+        return f"<{_MIN_COST}"
     return f"{cost:.4f}" if cost < 1 else f"{cost:,.2f}"
 
 
