@@ -280,6 +280,14 @@ def test_a_function_is_registered_once(scripted: Callable[..., ScriptedServer]) 
     assert registered["signature"] == "(a: 'int', b: 'int' = 1) -> 'int'"
 
 
+@pytest.mark.parametrize("mode", ["strict", "leased"])
+def test_a_name_may_be_any_text(app: Application, mode: str) -> None:
+    app.restart(mode=mode)
+    assert debug_call("half \ud800", add, 1) == 2
+    with_debug("OFF")
+    assert app.read_call("half \\ud800")["alias"] == "half \\ud800"
+
+
 def test_registration_is_forgotten_when_off(scripted: Callable[..., ScriptedServer]) -> None:
     server = scripted()
     debug_call(add, 1)

@@ -156,10 +156,10 @@ class Recorder:
             return
         described = describe_function(function)
         fields: dict[str, Any] = {
-            "name": name,
+            "name": clean_text(name),
             "signature": described.signature,
             "parameters": described.parameters,
-            "alias": alias,
+            "alias": clean_text(alias),
             "target_cid": cid,
         }
         fields |= describe_origin(function)
