@@ -695,8 +695,7 @@ def test_a_tool_whose_task_is_cancelled_while_it_is_held_is_on_record_and_replay
 
     async def run(dbg: Bridge) -> str:
         task = asyncio.ensure_future(dbg.tool(write)("a"))
-        while not task.done() and not dbg.control.stops:
-            await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # now it is held, or has its recorded end
         task.cancel()
         try:
             await task
@@ -706,6 +705,7 @@ def test_a_tool_whose_task_is_cancelled_while_it_is_held_is_on_record_and_replay
 
     with open_bridge(tmp_path, hold=["tool:write"]) as dbg:
         assert asyncio.run(run(dbg)) == "cancelled"
+        assert len(files(dbg).data_of("paused")) == 1
     [ended] = files(dbg).data_of("tool_call_end")
     assert (ended["isError"], ended["error"]["type"]) == (True, "CancelledError")
     monkeypatch.setenv("HOLDFAST_REPLAY", dbg.id)
