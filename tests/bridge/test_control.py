@@ -685,28 +685,30 @@ def test_the_state_can_be_inspected_at_any_time(dbg: Bridge) -> None:
     running.result(30)
 
 
-def test_a_tool_whose_task_is_cancelled_while_it_is_held_is_on_record_and_replayed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", ["tool", "model"])
+def test_a_call_whose_task_is_cancelled_while_it_is_held_is_on_record_and_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     ran: list[str] = []
 
-    async def write(path: str) -> None:
-        ran.append(path)
+    async def write(text: str) -> str:
+        ran.append(text)
+        return "written"
 
     async def run(dbg: Bridge) -> str:
-        task = asyncio.ensure_future(dbg.tool(write)("a"))
+        wrapped = dbg.tool(write) if kind == "tool" else dbg.model(write, model="writer")
+        task = asyncio.ensure_future(wrapped("a"))
         await asyncio.sleep(0)  # now it is held, or has its recorded end
         task.cancel()
         try:
-            await task
+            return str(await task)
         except asyncio.CancelledError:
             return "cancelled"
-        return "written"
 
-    with open_bridge(tmp_path, hold=["tool:write"]) as dbg:
+    with open_bridge(tmp_path, hold=[f"{kind}:write*"]) as dbg:
         assert asyncio.run(run(dbg)) == "cancelled"
         assert len(files(dbg).data_of("paused")) == 1
-    [ended] = files(dbg).data_of("tool_call_end")
+    [ended] = files(dbg).data_of("tool_call_end", "api_response")
     assert (ended["isError"], ended["error"]["type"]) == (True, "CancelledError")
     monkeypatch.setenv("HOLDFAST_REPLAY", dbg.id)
     with open_bridge(tmp_path) as again:

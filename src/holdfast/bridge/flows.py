@@ -301,7 +301,7 @@ def run_model(bridge: Bridge, call: ModelCall) -> Flow:
         pending.inject()
         request = Request(bridge, call, lane)
         entry = bridge.find_recorded_model(turn, call.model or "", request.key, request.describe)
-        decision, held_ms = _repeat_decision(bridge, entry), 0.0
+        decision, withdrawn, held_ms = _repeat_decision(bridge, entry), None, 0.0
         if pending.is_held_by_fork or not control.is_idle:
             new = bridge.parse(join_texts(request.new))
             about: HeldCall = {
@@ -323,9 +323,15 @@ def run_model(bridge: Bridge, call: ModelCall) -> Flow:
             if stop is not None and not isinstance(stop, Stop):
                 decision = stop
             elif stop is not None:
-                decision, held_ms = yield from _hold(bridge, stop)
+                try:
+                    decision, held_ms = yield from _hold(bridge, stop)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:  # its task was cancelled while it was held
+                    decision, withdrawn = None, error
                 request = Request(bridge, call, lane)  # messages may have been injected
-                if pending.is_fork_point and decision.action not in ("continue", "step"):
+                is_edited = decision is not None and decision.action not in ("continue", "step")
+                if pending.is_fork_point and is_edited:
                     bridge.note_edited()
         if decision is not None and decision.action == "modify":
             given = decision.data["input"]
@@ -339,6 +345,8 @@ def run_model(bridge: Bridge, call: ModelCall) -> Flow:
         request.record(iteration, decision, entry is not None)
         began = _now()
         try:
+            if withdrawn is not None:
+                raise withdrawn
             result = _find_answer(bridge, call, entry, decision)
             if result is _LIVE:
                 result = yield Perform(call)
