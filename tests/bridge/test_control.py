@@ -683,3 +683,33 @@ def test_the_state_can_be_inspected_at_any_time(dbg: Bridge) -> None:
     assert loop.wait_for_rejection(loop.send("inspect", what="everything"))
     loop.resume()
     running.result(30)
+
+
+def test_a_tool_whose_task_is_cancelled_while_it_is_held_is_on_record_and_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+
+    async def write(path: str) -> None:
+        ran.append(path)
+
+    async def run(dbg: Bridge) -> str:
+        task = asyncio.ensure_future(dbg.tool(write)("a"))
+        await asyncio.sleep(0)  # now it is held, or has its recorded end
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            return "cancelled"
+        return "written"
+
+    with open_bridge(tmp_path, hold=["tool:write"]) as dbg:
+        assert asyncio.run(run(dbg)) == "cancelled"
+        assert len(files(dbg).data_of("paused")) == 1
+    [ended] = files(dbg).data_of("tool_call_end")
+    assert (ended["isError"], ended["error"]["type"]) == (True, "CancelledError")
+    monkeypatch.setenv("HOLDFAST_REPLAY", dbg.id)
+    with open_bridge(tmp_path) as again:
+        assert asyncio.run(run(again)) == "cancelled"
+    assert not files(again).data_of("replay_diverged")
+    assert ran == []

@@ -66,7 +66,7 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
         requested = call.input
         text = values.encode(requested)
         key = agent_lines.text_key(call.name, text)
-        entry, decision, held_ms = None, None, 0.0
+        entry, decision, withdrawn, held_ms = None, None, None, 0.0
         if tool.is_recorded:
             entry = bridge.find_recorded_tool(tool, key, lambda: bridge.parse(text), iteration)
             decision = _repeat_decision(bridge, entry)
@@ -84,7 +84,12 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
             about: HeldCall = {"name": call.name, "toolId": tool_id, "input": requested}
             stop = control.stop_at_tool(moment, about, tool_id, call.allows)
             if isinstance(stop, Stop):
-                decision, held_ms = yield from _hold(bridge, stop)
+                try:
+                    decision, held_ms = yield from _hold(bridge, stop)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:  # its task was cancelled while it was held
+                    withdrawn = error
             elif stop is not None:
                 decision = stop
             is_played = entry is not None and bridge.plays(entry)
@@ -116,6 +121,8 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
         bridge.record(TOOL_CALL_START, event)
         began = _now()
         try:
+            if withdrawn is not None:
+                raise withdrawn
             is_plain = entry is None and decision is None
             result = _LIVE if is_plain else _find_result(bridge, tool, entry, decision)
             if result is _LIVE:
