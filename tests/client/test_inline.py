@@ -363,6 +363,19 @@ def test_a_method_in_a_loop_is_registered_once(scripted: Callable[..., ScriptedS
     assert server.paths().count("/api/call/register") == 2
 
 
+@pytest.mark.parametrize("mode", ["strict", "leased"])
+def test_a_method_in_c_is_recorded_with_its_object_as_it_is(app: Application, mode: str) -> None:
+    app.restart(mode=mode)
+    append = [1].append
+    wrapped = with_debug(append)
+    for number in (2, 3):
+        wrapped(number)
+        debug_call(append, number)
+    with_debug("OFF")
+    targets = [call["target_cid"] for call in app.list_calls()]
+    assert len(set(targets)) == 4
+
+
 def test_a_function_that_a_loop_makes_is_registered_once_and_not_kept(
     scripted: Callable[..., ScriptedServer],
 ) -> None:

@@ -28,8 +28,8 @@ from holdfast.probe.lazy_values import ONE_SHOT
 MAX_BYTES = 16 << 20
 
 _CONSTANTS = (type(None), type(...), type(NotImplemented))
-_NAMED = (types.BuiltinFunctionType, types.ModuleType)
-_FIXED = frozenset((int, str, float, bool, bytes, complex, range, *_CONSTANTS, *_NAMED))
+_OWNERS = (type, types.ModuleType, type(None))  # of functions in C that are not bound to an object
+_FIXED = frozenset((int, str, float, bool, bytes, complex, range, *_CONSTANTS, types.ModuleType))
 # By name, so that an application which does not use them need not load them.
 _FIXED_BY_NAME = {
     "decimal": ("Decimal",),
@@ -270,12 +270,16 @@ def is_fixed(value: Any) -> bool:
         return len(value) <= _MAX_PARTS and all(map(is_fixed, value))
     if cls is types.FunctionType:
         return not value.__closure__
+    if cls is types.BuiltinFunctionType:
+        return issubclass(type(value.__self__), _OWNERS)
     return issubclass(cls, type) or cls.__name__ in _FIXED_BY_NAME.get(cls.__module__, ())
 
 
 def is_definition(value: Any) -> bool:
     """Whether it is known by its name or its code, rather than by what is in it."""
     cls = type(value)
+    if cls is types.BuiltinFunctionType:
+        return is_fixed(value)
     return cls in _FIXED or cls is types.FunctionType or issubclass(cls, type)
 
 
