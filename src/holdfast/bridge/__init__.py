@@ -15,9 +15,9 @@
 
 - `agent_bridge`: one agent session, from `start` to its end
 - `flows`: what happens around one model call or tool; `flow_driver` runs them, sync or async;
-  `open_results` those of functions that give an awaitable or a stream
+  `pending_results` those of functions that give an awaitable or a stream
 - `loop_control`: what holds the loop; `command_executor`: the commands from outside
-- `begin_held`: what is held from the first call on; `project_file`: the rules of `holdfast.toml`
+- `initial_holds`: what is held from the first call on; `project_file`: the rules of `holdfast.toml`
 - `replay_tape`: a recording to replay from; `otel`: the loop as OpenTelemetry spans (an extra)
 
 `holdfast.recording` has the files. `docs/agents.md` is the guide, `docs/decisions/0010` the design.

@@ -27,20 +27,20 @@ from types import TracebackType
 from typing import Any, TypeVar, overload
 
 from holdfast.bridge import (
-    begin_held,
     flow_driver,
     flows,
     function_wrappers,
+    initial_holds,
     process_parent,
     state_snapshot,
 )
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
 from holdfast.bridge.agent_run import Run
 from holdfast.bridge.agent_stop import Stop
-from holdfast.bridge.begin_held import NOT_ARMED, Arming
 from holdfast.bridge.bridge_errors import Diverged
 from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.command_listener import Listener
+from holdfast.bridge.initial_holds import NOT_ARMED, Arming
 from holdfast.bridge.lanes import ActiveTool, LaneTable, Turn
 from holdfast.bridge.loop_control import Control
 from holdfast.bridge.model_prices import ModelPrices
@@ -49,6 +49,7 @@ from holdfast.bridge.recorded_values import Values, safe_repr
 from holdfast.bridge.redaction import Redaction
 from holdfast.bridge.replay_tape import FULL, ReplayTape
 from holdfast.bridge.server_registration import Registration
+from holdfast.bridge.state_snapshot import MessageRange
 from holdfast.core.agent_rules import AgentRule
 from holdfast.model.agent_commands import REJECTED
 from holdfast.model.agent_events import (
@@ -125,7 +126,7 @@ class Bridge:
         self._lock = threading.Lock()
         self.lanes = LaneTable(self.emit)
         self._tool_numbers = itertools.count(1)
-        self._tool_names: dict[str, None] = {}
+        self.tool_names: dict[str, None] = {}
         self.runs: list[Run] = []
         self.is_over = False
         self._has_diverged = False
@@ -218,7 +219,7 @@ class Bridge:
         with self._lock:
             is_first, self._has_announced = not self._has_announced, True
         if is_first:
-            begin_held.announce_hold(self.id, stop.id, f"{stop.at} {stop.about.get('name')}")
+            initial_holds.announce_hold(self.id, stop.id, f"{stop.at} {stop.about.get('name')}")
 
     def _describe_arming(self, about: SessionMetadata, started: SessionStart) -> None:
         """What holds the loop from its first call on."""
@@ -508,9 +509,9 @@ class Bridge:
     def set_variable(
         self, key: str, value: Any, command_id: str | None, lane: str, is_for_lane: bool = False
     ) -> None:
-        run = self._find_run_with_variables(lane)
+        run = self.find_run_with_variables(lane)
         if run is None and not is_for_lane:
-            run = self._find_run_with_variables()
+            run = self.find_run_with_variables()
         try:
             if run is not None and isinstance(run.vars, MutableMapping):
                 run.vars[key] = value
@@ -532,106 +533,29 @@ class Bridge:
             self.emit(COMMAND_APPLIED({"commandId": command_id, "type": "set_variable"}))
 
     def can_set(self, lane: str | None) -> bool:
-        return self._find_run_with_variables(lane) is not None
+        return self.find_run_with_variables(lane) is not None
 
-    def _find_run_with_variables(self, lane: str | None = None) -> Run | None:
-        runs = self._list_runs(lane)
+    def find_run_with_variables(self, lane: str | None = None) -> Run | None:
+        runs = self.list_runs(lane)
         return next((run for run in runs if run.vars is not None), None)
 
-    def _list_runs(self, lane: str | None) -> list[Run]:
+    def list_runs(self, lane: str | None) -> list[Run]:
         """Those of a lane, or all; the innermost first."""
         return [run for run in reversed(self.runs) if lane is None or run.lane == lane]
 
     # -- what can be seen ------------------------------------------------------------------------
 
     def snapshot(
-        self,
-        what: str = "all",
-        lane: str | None = None,
-        shown_messages: state_snapshot.MessageRange | None = None,
+        self, what: str = "all", lane: str | None = None, shown: MessageRange | None = None
     ) -> dict[str, Any]:
         """Of a lane; without one, of the lane that is held, or else runs."""
-        shown = lane or self._choose_lane()
-        run = next(iter(self._list_runs(shown)), None)
-        enabled = list(run.tools) if run is not None and run.tools else list(self._tool_names)
-        snapshot: dict[str, Any] = {
-            "timestamp": agent_lines.format_timestamp(time.time()),
-            "sessionId": self.id,
-            "lane": shown,
-            "iteration": self.lanes.get(shown).iteration,
-            "paused": any(lane in (None, stop.lane) for stop in self.control.stops.values()),
-            "lanes": self.list_lanes(),
-        }
-        messages = self._list_messages(shown, run)
-        if what in ("messages", "all"):
-            snapshot["messages"] = state_snapshot.summarize_messages(messages, shown_messages)
-        if what in ("context", "all"):
-            size = sum(len(self.values.encode(message)) for message in messages)
-            limit, summary = (None, None) if run is None else (run.max_tokens, run.summary)
-            snapshot["context"] = state_snapshot.describe_context(size, limit, summary)
-        if what in ("tools", "all"):
-            snapshot["tools"] = {"enabled": enabled, "count": len(enabled)}
-        snapshot["provider"] = {"name": self.provider, "model": self.model_name}
-        snapshot["workingSet"] = list(run.working_set) if run is not None else []
-        if what == "all":
-            stops = list(self.control.stops.values())
-            snapshot["stops"] = [stop.about for stop in stops if lane in (None, stop.lane)]
-            snapshot["tokens"] = self.tokens
-            if self.cost is not None:
-                snapshot["cost"] = self.cost
-            with_variables = self._find_run_with_variables(shown)
-            if with_variables is None and lane is None:
-                with_variables = self._find_run_with_variables()
-            if with_variables is not None:
-                snapshot["variables"] = state_snapshot.list_variables(with_variables.vars)
-        return snapshot
-
-    def _choose_lane(self) -> str:
-        """The lane that is held, a model call before a tool; else that of the innermost run."""
-        stops = sorted(self.control.stops.values(), key=lambda stop: stop.call is None)
-        if stops:
-            return stops[0].lane
-        return self.runs[-1].lane if self.runs else self.lanes.latest
+        return state_snapshot.take_snapshot(self, what, lane, shown)
 
     def list_lanes(self) -> list[LaneSummary]:
-        held = {stop.lane for stop in list(self.control.stops.values())}
-        summaries: list[LaneSummary] = []
-        for lane in list(self.lanes.lanes.values()):
-            is_running = self.lanes.is_running(lane)
-            status = "held" if lane.name in held else "running" if is_running else "idle"
-            summary: LaneSummary = {
-                "lane": lane.name,
-                "iteration": lane.iteration,
-                "messages": len(lane.texts),
-                "status": status,
-            }
-            if lane.parent is not None:
-                summary["parent"] = lane.parent
-            if lane.within is not None:
-                summary["within"] = lane.within
-            summaries.append(summary)
-        return summaries
-
-    def _list_messages(self, lane: str, run: Run | None) -> list[Any]:
-        """Those of a held model call, else those that the loop said are its own; as JSON."""
-        for stop in list(self.control.stops.values()):
-            if stop.call is not None and stop.lane == lane:
-                return list(stop.call.messages)
-        if run is not None and run.messages is not None:
-            return list(run.messages)
-        return [json.loads(text) for text in list(self.lanes.get(lane).texts)]
+        return state_snapshot.list_lanes(self)
 
     def _emit_snapshot(self) -> None:
-        self.emit(
-            STATE_SNAPSHOT(
-                {
-                    "paused": True,
-                    "waiting": "resume",
-                    "iteration": self.lanes.get(self._choose_lane()).iteration,
-                    "stops": list(self.control.stops),
-                }
-            ),
-        )
+        self.emit(STATE_SNAPSHOT(state_snapshot.describe_hold(self)))
 
     # -- the loop --------------------------------------------------------------------------------
 
@@ -664,7 +588,7 @@ class Bridge:
         if function is None:
             return lambda decorated: self.tool(decorated, name=name, pure=pure)
         name = name or function_wrappers.name_of(function)
-        self._tool_names[name] = None
+        self.tool_names[name] = None
         return function_wrappers.wrap_tool(self, function, name, pure)
 
     @overload
@@ -692,14 +616,14 @@ class Bridge:
         )
 
     def call_tool(self, call: ToolCall, function: Callable[[dict[str, Any]], T]) -> T:
-        self._tool_names.setdefault(call.name)
+        self.tool_names.setdefault(call.name)
         result: T = flow_driver.run(self, flows.run_tool(self, call), function)
         return result
 
     async def acall_tool(
         self, call: ToolCall, function: Callable[[dict[str, Any]], Awaitable[T]]
     ) -> T:
-        self._tool_names.setdefault(call.name)
+        self.tool_names.setdefault(call.name)
         result: T = await flow_driver.run_async(self, flows.run_tool(self, call), function)
         return result
 
@@ -736,7 +660,7 @@ class Bridge:
 
     def find_messages(self, lane: str | None) -> list[Any] | None:
         """Those of the innermost run of a lane that named any."""
-        runs = self._list_runs(lane)
+        runs = self.list_runs(lane)
         return next((run.messages for run in runs if run.messages is not None), None)
 
     # -- what would differ from run to run -------------------------------------------------------

@@ -66,7 +66,7 @@ class Partial:
 
 @dataclass
 class Shaped:
-    """A result that its function gave as an awaitable or as a stream; see `open_results`."""
+    """A result that its function gave as an awaitable or as a stream; see `pending_results`."""
 
     value: Any
     shape: str

@@ -8,9 +8,9 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.bridge import flows, open_results
+from holdfast.bridge import flows, pending_results
 from holdfast.bridge.agent_calls import ModelCall, ToolCall
-from holdfast.bridge.open_results import ASYNC_STREAM, STREAM
+from holdfast.bridge.pending_results import ASYNC_STREAM, STREAM
 from holdfast.bridge.recorded_values import is_plain
 from holdfast.bridge.system_prompt import (
     ARGUMENTS,
@@ -141,13 +141,13 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
     def build_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
         return ToolCall(name, arguments.bind(args, kwargs), None, "", pure, parameters)
 
-    expected = open_results.Expectation(function, is_model=False)
-    if open_results.is_coroutine_function(function):
+    expected = pending_results.Expectation(function, is_model=False)
+    if pending_results.is_coroutine_function(function):
 
         @functools.wraps(function)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
             call = build_call(args, kwargs)
-            return await open_results.call_async(
+            return await pending_results.call_async(
                 bridge,
                 flows.run_tool(bridge, call),
                 lambda given: arguments.call(function, args, kwargs, call.input, given),
@@ -166,7 +166,7 @@ def wrap_tool(bridge: Bridge, function: Callable[..., Any], name: str, pure: boo
                 return function(*args, **kwargs)
             return arguments.call(function, args, kwargs, asked, given)
 
-        return open_results.call(bridge, flows.run_tool(bridge, call), perform, expected)
+        return pending_results.call(bridge, flows.run_tool(bridge, call), perform, expected)
 
     return call_sync
 
@@ -212,9 +212,9 @@ def wrap_model(
 
         return call, perform
 
-    code = open_results.find_code(function)
-    is_async = open_results.is_coroutine_function(function)
-    expected = open_results.Expectation(
+    code = pending_results.find_code(function)
+    is_async = pending_results.is_coroutine_function(function)
+    expected = pending_results.Expectation(
         function, is_model=True, stream=ASYNC_STREAM if is_async else STREAM
     )
     if inspect.isasyncgenfunction(code):
@@ -237,7 +237,7 @@ def wrap_model(
         async def call_async(*args: Any, **kwargs: Any) -> Any:
             call, perform = prepare(args, kwargs)
             flow, wants_stream = flows.run_model(bridge, call), call.settings.get("stream") is True
-            return await open_results.call_async(bridge, flow, perform, expected, wants_stream)
+            return await pending_results.call_async(bridge, flow, perform, expected, wants_stream)
 
         return call_async
 
@@ -245,7 +245,7 @@ def wrap_model(
     def call_sync(*args: Any, **kwargs: Any) -> Any:
         call, perform = prepare(args, kwargs)
         flow, wants_stream = flows.run_model(bridge, call), call.settings.get("stream") is True
-        return open_results.call(bridge, flow, perform, expected, wants_stream)
+        return pending_results.call(bridge, flow, perform, expected, wants_stream)
 
     return call_sync
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.bridge import begin_held, process_parent, project_file
+from holdfast.bridge import initial_holds, process_parent, project_file
 from holdfast.bridge.agent_bridge import Bridge
-from holdfast.bridge.begin_held import Hold
+from holdfast.bridge.initial_holds import Hold
 from holdfast.bridge.replay_tape import FULL, MODEL, ForkEdits, ReplayTape
 from holdfast.client.discovery import data_dir
 from holdfast.model.agent_events import MAIN
@@ -56,7 +56,7 @@ def start(
     records nothing.
     """
     global _latest
-    project, arming = project_file.read_nearest(), begin_held.read_arming(hold)
+    project, arming = project_file.read_nearest(), initial_holds.read_arming(hold)
     rules, known = project.rules, _join_prices(prices, project)
     tape = _tape(directory)
     home: SessionDirectory | None = None
@@ -88,8 +88,8 @@ def start(
         )
     if bridge.home is None and arming:
         logger.warning("it does not begin held: without its files, nobody could let it go on")
-    elif arming or os.environ.get(begin_held.ANNOUNCE_VARIABLE):
-        begin_held.announce(bridge.id, arming)
+    elif arming or os.environ.get(initial_holds.ANNOUNCE_VARIABLE):
+        initial_holds.announce(bridge.id, arming)
     process_parent.enter(bridge.id)
     _bridges.add(bridge)
     _latest = weakref.ref(bridge)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from holdfast.client.following import deliver, unwrap_arguments
+from holdfast.client.followed_objects import deliver, unwrap_arguments
 from holdfast.client.proxy_base import (
     read_alias,
     read_options,

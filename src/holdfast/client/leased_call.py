@@ -20,7 +20,7 @@ from holdfast.client.call_encoder import CallEncoder, PendingCall
 from holdfast.client.call_runner import run
 from holdfast.client.call_sites import CallSite, CallSites
 from holdfast.client.exceptions import DebugServerError
-from holdfast.client.following import deliver
+from holdfast.client.followed_objects import deliver
 from holdfast.client.hidden_frames import call_from, hide_module, is_compiled
 from holdfast.client.invocation import Invocation, current_call
 from holdfast.client.lease import Lease

@@ -13,7 +13,7 @@ import copy
 import operator
 from typing import Any
 
-from holdfast.client.following import deliver_attribute
+from holdfast.client.followed_objects import deliver_attribute
 from holdfast.client.hidden_frames import hide_module, strip, stripped
 from holdfast.client.proxy_base import (
     ProxyBase,

@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.client import numpy_protocol, operators
 from holdfast.client.call_runner import await_call, iterate_call, run
-from holdfast.client.following import call_unrecorded
+from holdfast.client.followed_objects import call_unrecorded
 from holdfast.client.hidden_frames import hide_module, strip, stripped
 from holdfast.client.invocation import Invocation
 from holdfast.client.proxy_base import interception_off, read_alias, read_target, target_of

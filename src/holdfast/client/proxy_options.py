@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.client.client_settings import check_capture_target, check_choice
-from holdfast.client.following import Following
+from holdfast.client.followed_objects import Following
 
 
 @dataclasses.dataclass(frozen=True)

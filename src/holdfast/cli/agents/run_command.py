@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from holdfast.bridge import begin_held
+from holdfast.bridge import initial_holds
 from holdfast.cli.server_access import complain
 from holdfast.errors import InvalidInput
 
@@ -40,9 +40,10 @@ def run(
     The command takes the place of this one: its input, output, signals and exit code are its own.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _OWN_VARIABLES}
-    environment[begin_held.ANNOUNCE_VARIABLE] = "1"
+    environment[initial_holds.ANNOUNCE_VARIABLE] = "1"
     if points or is_held:
-        environment[begin_held.VARIABLE] = _encode_arming(list(map(_split, points or [])), is_held)
+        arming = _encode_arming(list(map(_split, points or [])), is_held)
+        environment[initial_holds.VARIABLE] = arming
     sys.stdout.flush()
     sys.stderr.flush()
     for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and the agent would inherit that
@@ -88,8 +89,8 @@ def _encode_arming(points: list[tuple[str, str]], is_held: bool) -> str:
     built: list[Mapping[str, Any]] = []
     for kind, argument in points:
         try:
-            built.append(begin_held.build_point(kind, argument))
-            begin_held.check_point(built[-1])
+            built.append(initial_holds.build_point(kind, argument))
+            initial_holds.check_point(built[-1])
         except InvalidInput as problem:
             complain(f"--break {kind} {argument}: {problem.message}", _EXAMPLE)
-    return begin_held.encode_arming(begin_held.Arming(is_held, tuple(built)))
+    return initial_holds.encode_arming(initial_holds.Arming(is_held, tuple(built)))

@@ -9,7 +9,7 @@ import pytest
 
 from agent_loops import AgentLoop, build_writes, open_bridge
 from background import run_in_thread
-from holdfast.bridge import begin_held
+from holdfast.bridge import initial_holds
 from holdfast.errors import InvalidInput
 
 
@@ -76,15 +76,15 @@ def test_breakpoints_are_set_before_the_first_call(
 def test_what_is_meant_can_be_said_in_several_ways(
     hold: Any, first: bool, points: list[Any]
 ) -> None:
-    arming = begin_held.read_arming(hold)
+    arming = initial_holds.read_arming(hold)
     assert (arming.first_call, list(arming.breakpoints)) == (first, points)
 
 
 def test_what_one_process_encodes_another_one_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     points = ({"on": "pattern", "regex": r"\\;[;]"}, {"on": "tool", "name": "1"})
-    arming = begin_held.Arming(True, points)
-    monkeypatch.setenv(begin_held.VARIABLE, begin_held.encode_arming(arming))
-    assert begin_held.read_arming(False) == arming
+    arming = initial_holds.Arming(True, points)
+    monkeypatch.setenv(initial_holds.VARIABLE, initial_holds.encode_arming(arming))
+    assert initial_holds.read_arming(False) == arming
 
 
 @pytest.mark.parametrize(
