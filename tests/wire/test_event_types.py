@@ -158,7 +158,7 @@ def test_every_event_of_an_agent_is_written_somewhere() -> None:
 
 def find_writes(tree: ast.AST) -> Iterator[ast.Call]:
     """Calls that write an event."""
-    for method in ("emit", "_emit", "record", "_write", "_encode"):
+    for method in ("emit", "_emit", "record", "append_all", "_write", "_encode"):
         yield from calls_of(tree, method)
 
 
