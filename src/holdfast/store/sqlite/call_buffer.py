@@ -1,10 +1,11 @@
 """Calls and contents that are accepted and not committed yet.
 
 Calls come by the thousand a second, so nobody waits for them to be committed. Each is in the
-journal when it is accepted, and gathers here; the writer takes what is there a few dozen times a
-second, and until it is committed readers find it here. A call that began and ended between two of
-these rounds is written once. When the disk fails everything stays in the buffer and is tried again,
-and what the journal cannot take is refused; when the buffer is full, `has_room` is false.
+journal when it is accepted, and gathers here; the writer takes what is there four times a second,
+and at once when it is much or somebody reads; until it is committed readers find it here. A call
+that began and ended between two of these rounds is written once. When the disk fails everything
+stays in the buffer and is tried again, and what the journal cannot take is refused; when the buffer
+is full, `has_room` is false.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ MAX_ROWS = 50_000
 MAX_BYTES = 64 * 1024 * 1024
 RETRY_SECONDS = 1.0
 ROOM_SECONDS = 10.0
-# Calls that come in batches touch pages all over the indexes, so many are written together.
+# Calls touch pages all over the indexes, so many are written together.
 GATHER_SECONDS = 0.25
 GATHER_ROWS = 15_000
 GATHER_BYTES = 8 * 1024 * 1024
@@ -74,19 +75,15 @@ class CallBuffer:
         with self._changed:
             self._journal.append(entry)
             self._coming.add_call(record, is_new)
-            self._schedule()
+            self._gather()
 
     def add_batch(self, batch: CallBatch) -> None:
         packed = pack_batch(batch)
         entry = encode_batch(batch, packed)
         with self._changed:
             self._journal.append(entry)
-            coming = self._coming
-            coming.add_packed(packed)
-            if coming.packed_rows < GATHER_ROWS and coming.size < GATHER_BYTES:
-                self._schedule_soon()
-            else:
-                self._schedule()
+            self._coming.add_packed(packed)
+            self._gather()
 
     def add_content(self, key: bytes, data: bytes, preview: str) -> None:
         with self._changed:
@@ -103,7 +100,7 @@ class CallBuffer:
     def _add(self, entry: Entry) -> None:
         self._journal.append(entry)
         self._coming.add_entry(entry)
-        self._schedule()
+        self._gather()
 
     # -- finding ---------------------------------------------------------------------------------
 
@@ -142,8 +139,11 @@ class CallBuffer:
             if self._coming.size:
                 self._schedule()
 
-    def _schedule_soon(self) -> None:
-        if not (self._scheduled or self._gathering or self._closed):
+    def _gather(self) -> None:
+        coming = self._coming
+        if coming.packed_rows >= GATHER_ROWS or coming.size >= GATHER_BYTES:
+            self._schedule()
+        elif not (self._scheduled or self._gathering or self._closed):
             self._gathering = True
             _start_timer(GATHER_SECONDS, self._end_gathering)
 

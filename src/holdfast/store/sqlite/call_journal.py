@@ -1,6 +1,6 @@
 """The journal of calls: what is accepted and not committed yet, in files beside the database.
 
-The writer commits calls a few dozen times a second, and nobody waits for that. So each call is
+The writer commits calls four times a second, and nobody waits for that. So each call is
 first copied into a file that is mapped into memory. What is there belongs to the operating system
 and survives the end of this process, however it ends. When the writer takes what has gathered, the
 next file begins. In the transaction that commits it the database notes the number of the last file
