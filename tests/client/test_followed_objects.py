@@ -27,6 +27,7 @@ import sqlalchemy
 import sqlalchemy.orm
 
 from application import Application
+from django_database import configure_django
 from harness import Server
 from holdfast import DebugProxy, configure_debug, with_debug
 from holdfast.client.invocation import Invocation
@@ -611,14 +612,8 @@ def test_requests_is_followed_to_the_response(app: Application, server: Server, 
 @pytest.fixture(scope="session")
 def author_class() -> Any:
     """A Django model with books, whose tables are made."""
-    django: Any = pytest.importorskip("django")
-    from django.conf import settings  # type: ignore[import-untyped]
+    configure_django()
     from django.db import connection, models  # type: ignore[import-untyped]
-
-    if not settings.configured:
-        database = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
-        settings.configure(DATABASES={"default": database}, USE_TZ=True)
-        django.setup()
 
     class Author(models.Model):  # type: ignore[misc]
         name = models.TextField()

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from application import Application
+from django_database import configure_django
 from holdfast import async_debug_call, debug_call, mark_lazy, with_debug
 from holdfast.client.proxy_base import read_snapshot
 from holdfast.client.references import Omitted
@@ -314,14 +315,8 @@ def test_a_type_can_be_marked_as_lazy(app: Application) -> None:
 @pytest.fixture(scope="module")
 def library() -> Any:
     """Models of Django's, with one book."""
-    django: Any = pytest.importorskip("django")
-    from django.conf import settings  # type: ignore[import-untyped]
+    configure_django()
     from django.db import connection, models  # type: ignore[import-untyped]
-
-    if not settings.configured:
-        database = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
-        settings.configure(DATABASES={"default": database}, USE_TZ=True)
-        django.setup()
 
     class Author(models.Model):  # type: ignore[misc]
         name = models.TextField()

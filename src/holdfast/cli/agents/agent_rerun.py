@@ -143,7 +143,7 @@ def run_again(
     """
     run_id = secrets.token_hex(8)
     known = {name: value for name, value in os.environ.items() if name not in _OWN_VARIABLES}
-    argv, directory = _choose_command(again.home, command)
+    argv, directory = choose_command(again.home, command)
     with again.give_edits() as edits:
         try:
             process = subprocess.Popen(
@@ -192,7 +192,10 @@ def _wait_for_fork(
         time.sleep(_POLL_SECONDS)
 
 
-def _choose_command(home: SessionDirectory, command: list[str]) -> tuple[list[str], str | None]:
+def choose_command(
+    home: SessionDirectory, command: list[str], other_way: str = ""
+) -> tuple[list[str], str | None]:
+    """The words that start the agent, and the directory to do it in; None is the working one."""
     if command:
         return command, None
     about = home.read_metadata()
@@ -202,7 +205,7 @@ def _choose_command(home: SessionDirectory, command: list[str]) -> tuple[list[st
     if not isinstance(directory, str) or not os.path.isdir(directory):
         complain(
             f"{home.id} ran in {directory}, which is not there any more.",
-            "Name its command after --, from the directory it is to run in.",
+            f"Name its command after --, {other_way}from the directory it is to run in.",
         )
     return [str(word) for word in argv], directory
 

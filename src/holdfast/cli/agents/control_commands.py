@@ -296,7 +296,7 @@ def _format_lane(lane: EventData) -> str:
     """`research: held, iteration 2, 5 messages, of main in tool-4`"""
     text = (
         f"{lane.get('lane')}: {lane.get('status')}, iteration {lane.get('iteration')}, "
-        f"{lane.get('messages')} messages"
+        f"{lane.get('messages')} message{'' if lane.get('messages') == 1 else 's'}"
     )
     if lane.get("parent"):
         text += f", of {lane['parent']}"

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from holdfast.bridge.recorded_test import check_recording
+from holdfast.cli.agents.agent_rerun import choose_command
 from holdfast.cli.agents.event_lines import format_totals
 from holdfast.cli.agents.recording_commands import Command, Live
 from holdfast.cli.agents.recording_file import open_recording
@@ -106,18 +107,8 @@ def _choose_start(
         if not _ENTRY.fullmatch(entry):
             complain(f"--entry is module:function, not {entry[:60]!r}.")
         return [], os.getcwd()
-    if command:
-        return command, os.getcwd()
-    about = home.read_metadata()
-    argv, cwd = about.get("argv"), about.get("cwd")
-    if not isinstance(argv, list) or not argv:
-        complain(f"{home.id} does not say how it was started.", "Name its command after --.")
-    if not isinstance(cwd, str) or not os.path.isdir(cwd):
-        complain(
-            f"{home.id} ran in {cwd}, which is not there any more.",
-            "Name its command after --, or --entry, from the directory it is to run in.",
-        )
-    return [str(word) for word in argv], cwd
+    argv, cwd = choose_command(home, command, "or --entry, ")
+    return argv, cwd or os.getcwd()
 
 
 def _find_directory() -> Path:
