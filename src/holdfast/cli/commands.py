@@ -80,6 +80,9 @@ def serve(
         int | None,
         typer.Option(min=0, help="Number of interpreters to keep warm for quick launches."),
     ] = None,
+    dap_port: Annotated[
+        int, typer.Option(min=0, help="Port for editors, on this machine only; 0 picks a free one.")
+    ] = 0,
 ) -> None:
     """Run the server in the foreground until SIGTERM or SIGINT."""
     import uvloop
@@ -101,7 +104,7 @@ def serve(
     try:
         secret = _take_token(token_file)
         place = discovery.data_dir(data_dir)
-        options = ServerOptions(host, port, place, ready_file, secret, pool_size)
+        options = ServerOptions(host, port, place, ready_file, secret, pool_size, dap_port)
         uvloop.run(run(options, print_note))
     except HoldfastError as problem:
         complain(problem.message, problem.hint)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from holdfast import errors
 from holdfast.model.launch import Start
 from holdfast.server.dap.dap_arguments import InitializeArguments
+from holdfast.server.dap.dap_numbers import Numbers
 from holdfast.server.dap.dap_request_table import REQUESTS
 from holdfast.server.dap.dap_requests import CAUSE, Order, RequestKind
 from holdfast.server.dap.dap_values import ValueNames
@@ -72,6 +73,8 @@ class EditorClient:
         """Its breakpoints do not count, because it wants to run the program without debugging."""
         self.teller: EventTeller | None = None
         self.names = ValueNames()
+        self.sources = Numbers[str]("source")
+        self.places = Numbers[tuple[str, int]]("line to jump to")
         self._sink = sink
         self._seq = 0
         self._waiting: deque[_Request] = deque()

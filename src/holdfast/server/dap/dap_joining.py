@@ -33,6 +33,7 @@ async def start_program(client: EditorClient, start: Start) -> None:
     session, teller = client.joined, client.teller
     assert teller is not None
     client.has_started = True
+    teller.tell_breakpoints()
     try:
         await session.program.begin(start, NO_PREPARATION)
     except errors.HoldfastError as problem:
