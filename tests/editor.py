@@ -72,7 +72,7 @@ class Editor:
         """Send a request and do not wait for its answer; its number."""
         self._seq += 1
         message: Message = {"seq": self._seq, "type": "request", "command": command}
-        if arguments:
+        if arguments or command in ("launch", "attach"):
             message["arguments"] = arguments
         if self._is_checked:
             check_message(message)

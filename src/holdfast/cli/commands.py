@@ -15,6 +15,7 @@ from holdfast import __version__
 from holdfast.cli import replay_commands
 from holdfast.cli.agents.agent_app import agent
 from holdfast.cli.call_commands import calls, holds
+from holdfast.cli.dap_command import serve_editor
 from holdfast.cli.log_handler import QueueLogHandler
 from holdfast.cli.server_access import (
     AsJson,
@@ -153,6 +154,7 @@ def sessions(as_json: AsJson = False, url: Url = None) -> None:
         console.print("no sessions")
 
 
+app.command("dap")(serve_editor)
 calls.command("replay")(replay_commands.replay)
 calls.command("test")(replay_commands.write_test)
 app.add_typer(calls, name="calls")
