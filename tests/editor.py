@@ -158,9 +158,13 @@ class Editor:
         return self.ask(
             "initialize",
             **{
-                **{"clientID": "tests", "adapterID": "holdfast", "pathFormat": "path"},
-                **{"linesStartAt1": True, "columnsStartAt1": True},
-                **{"supportsVariablePaging": True, "supportsInvalidatedEvent": True},
+                "clientID": "tests",
+                "adapterID": "holdfast",
+                "pathFormat": "path",
+                "linesStartAt1": True,
+                "columnsStartAt1": True,
+                "supportsVariablePaging": True,
+                "supportsInvalidatedEvent": True,
                 **more,
             },
         )

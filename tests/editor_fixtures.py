@@ -1,4 +1,4 @@
-"""Fixtures for tests with editors: the port of the lobby, and editors that are closed afterwards."""
+"""Fixtures for tests with editors: the port of the lobby, and editors, which are closed later."""
 
 from __future__ import annotations
 

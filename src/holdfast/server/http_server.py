@@ -207,6 +207,8 @@ def _bind(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        # Until one of them listens, two servers that start together can both have the port.
+        listener.listen(choose_backlog())
     except (OSError, OverflowError, UnicodeError) as problem:
         listener.close()
         why = problem.strerror if isinstance(problem, OSError) else problem

@@ -266,11 +266,12 @@ def test_nothing_can_be_looked_into_while_the_program_runs(
     assert editor.ask("threads") == {"threads": []}
     session.launch(Program("idle.py"), wait=0)
     editor.wait_event("process")
-    for command, arguments in [
+    requests: list[tuple[str, dict[str, Any]]] = [
         ("evaluate", {"expression": "1"}),
         ("scopes", {"frameId": 1}),
         ("variables", {"variablesReference": 1}),
         ("setVariable", {"variablesReference": 1, "name": "x", "value": "1"}),
-    ]:
+    ]
+    for command, arguments in requests:
         with pytest.raises(Refusal):
             editor.ask(command, **arguments)

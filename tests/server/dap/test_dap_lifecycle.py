@@ -186,7 +186,7 @@ def test_an_editor_joins_by_name_by_default_and_by_the_address_of_the_door(
         door = session.get("/dap")
         assert session.get("/dap") == door
         assert door["session_id"] == session.id
-        for port, options in [
+        ways: list[tuple[int, dict[str, Any]]] = [
             (lobby, {"session": "the one"}),
             (lobby, {"session": "latest"}),
             (lobby, {}),
@@ -194,7 +194,8 @@ def test_an_editor_joins_by_name_by_default_and_by_the_address_of_the_door(
             (lobby, {"connect": {"port": door["port"]}}),
             (door["port"], {"connect": {"host": "localhost", "port": door["port"]}}),
             (door["port"], {}),
-        ]:
+        ]
+        for port, options in ways:
             editor = open_editor(port)
             editor.attach(**options)
             editor.wait_stop("entry")

@@ -193,7 +193,6 @@ def test_an_editor_connected_keeps_its_session_alive(editor: Editor, server: Ser
         session.launch(LOOP, stop_on_entry=True)
         editor.attach(session=session.id)
         editor.wait_stop("entry")
-        other: Any = None
         with server.session(timeout_minutes=0.01) as other:
             wait_until(
                 lambda: (
