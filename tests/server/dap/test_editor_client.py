@@ -1,4 +1,4 @@
-"""A client that nobody here wrote: Microsoft's own, over a port and over pipes, alone and two at once."""
+"""A client that nobody here wrote: Microsoft's own, over a port and pipes, alone and two at once."""
 
 from __future__ import annotations
 
