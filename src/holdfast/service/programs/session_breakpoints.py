@@ -11,12 +11,17 @@ import msgspec
 from msgspec import UNSET
 
 from holdfast import errors
-from holdfast.model.breakpoint import Breakpoint, ExceptionFilters, build_breakpoint_id
+from holdfast.model.breakpoint import (
+    Breakpoint,
+    ExceptionFilters,
+    FunctionPlace,
+    build_breakpoint_id,
+)
 from holdfast.model.launch import Preparation
 from holdfast.service.programs.breakpoint_set import BreakpointSet
 from holdfast.service.programs.source_files import SourceFiles, Stamp, stamp_of
 from holdfast.targets.program.launcher import Place, Setup
-from holdfast.targets.program.target import Target
+from holdfast.targets.program.target import FoundFunction, Target
 from holdfast.wire.described import none_to_unset
 from holdfast.wire.program_answers import (
     BreakpointAnswer,
@@ -26,6 +31,7 @@ from holdfast.wire.program_answers import (
     SourcePath,
     SuggestedLine,
 )
+from holdfast.wire.session_answers import Location
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
@@ -59,7 +65,9 @@ class SessionBreakpoints:
         for point in points:
             self._append_event("breakpoint_set", point)
         await self._apply(points)
-        return BreakpointsSet([self._build_answer(point) for point in points], len(points))
+        # A program that runs may have reported its functions meanwhile.
+        answers = [self._build_answer(self.points.find(point.id) or point) for point in points]
+        return BreakpointsSet(answers, len(answers))
 
     def describe(self, ids: Iterable[str]) -> list[BreakpointAnswer]:
         """Those of these breakpoints that are still there."""
@@ -80,7 +88,7 @@ class SessionBreakpoints:
         point = self.points.change(breakpoint_id, changes)
         self._append_event("breakpoint_changed", point)
         await self._apply([point])
-        return self._build_answer(point)
+        return self._build_answer(self.points.find(breakpoint_id) or point)
 
     async def remove(self, breakpoint_id: str) -> None:
         point = self.points.remove(breakpoint_id)
@@ -178,13 +186,22 @@ class SessionBreakpoints:
         session = self._session
         verified = self.points.refresh()
         for point in verified:
-            session.event("breakpoint_verified", breakpoint_id=point.id)
+            session.event("breakpoint_verified", **_place_of(point))
         if verified:
             await self._apply(verified)
         if session.target is not None and not session.over:
             # A program that just ended has reported them already.
             with contextlib.suppress(errors.HoldfastError):
                 self.note_hits(await session.target.operate("hits"))
+
+    def note_function(self, found: FoundFunction) -> None:
+        """The program has loaded a function that a breakpoint names."""
+        point_id, line = build_breakpoint_id(found["id"]), found["line"]
+        before = self.points.find(point_id)
+        place = FunctionPlace(found["file"], line, found["name"], found["qualname"], line)
+        point = self.points.note_function(point_id, place)
+        if point is not None and before is not None and not before.verified:
+            self._session.event("breakpoint_verified", **_place_of(point))
 
     def note_hits(self, hits: Mapping[str, int]) -> None:
         for number, count in hits.items():
@@ -251,6 +268,12 @@ class SessionBreakpoints:
         await target.wait_for_replies(*posted)
 
 
+def _place_of(point: Breakpoint) -> dict[str, Any]:
+    place = {"file": point.file, "line": point.line, "function": point.function}
+    known = {name: value for name, value in place.items() if value is not None}
+    return {"breakpoint_id": point.id, **known}
+
+
 def build_breakpoint(point: Breakpoint) -> BreakpointAnswer:
     suggestion = point.suggestion
     return BreakpointAnswer(
@@ -266,6 +289,11 @@ def build_breakpoint(point: Breakpoint) -> BreakpointAnswer:
         hit_condition=none_to_unset(point.hit_condition),
         log_message=none_to_unset(point.log_message),
         source=UNSET if point.file is None else SourcePath(point.file),
+        places=[_build_place(place) for place in point.places] if len(point.places) > 1 else UNSET,
         message=none_to_unset(point.message),
         suggestion=UNSET if suggestion is None else SuggestedLine(suggestion),
     )
+
+
+def _build_place(place: FunctionPlace) -> Location:
+    return Location(place.file, place.line, place.qualname)
