@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 import fnmatch
+import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast.core._statements import Scope, statements
@@ -65,15 +66,16 @@ def find_matching(
     ]
 
 
-def list_functions(source: str | bytes) -> list[FunctionDefinition]:
+@functools.lru_cache(maxsize=32)
+def list_functions(source: str | bytes) -> Sequence[FunctionDefinition]:
     """Every function of a source, in its order. A source that does not compile has none."""
     try:
         text = decode(source, "<source>")
         body = parse_quietly(text, "<source>").body
         compile_quietly(text, "<source>", "exec")  # finds errors that the parser does not
     except SyntaxError:
-        return []
-    return [*_list_definitions(body, "")]
+        return ()
+    return (*_list_definitions(body, ""),)
 
 
 # -- names -----------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import breakpoint_table, exception_filters
 from .exception_filters import FILTERS
-from .function_table import FUNCTIONS, enter_function, find_entry_offset
+from .function_table import FUNCTIONS, enter_function, is_beginning
 from .pydevd_access import current, is_detached, is_ours
 from .recursion_room import COUNTS_DOWN, FAR_FROM_LIMIT, REAL_ROOM, UNKNOWN_DEPTH, DepthGauge
 from .step_returns import step_to_caller
@@ -292,7 +292,7 @@ def _enter(frame: Any) -> None:
         return
     rules = FUNCTIONS.find_rules(code)
     # A generator sends "call" each time that it goes on, too.
-    if rules and frame.f_lasti == find_entry_offset(code):
+    if rules and is_beginning(frame):
         enter_function(frame, rules)
 
 

@@ -149,23 +149,30 @@ def _compile_pattern(pattern: Optional[str]) -> Optional[Callable[[str], Any]]:
         return None
 
 
-def list_loaded_functions() -> Iterator[Tuple[Any, Dict[str, Any], str]]:
-    """The code of every function there is, with its globals and its name.
+def list_loaded_functions(
+    find_module: Callable[[str, Dict[str, Any]], Any],
+) -> Iterator[Tuple[Any, Any, str]]:
+    """The code of every function there is, with its module and its name.
 
+    `find_module` gives the module by its file and its globals; None leaves its functions out.
     Asking the garbage collector also finds the functions of modules whose source is not what runs,
     that nothing but a wrapper refers to, and that were made by `exec`.
     """
     import gc
 
     for item in gc.get_objects():
-        if type(item) is types.FunctionType and not _is_renamed(item):
-            code = item.__code__
-            qualname = strip_locals(getattr(code, "co_qualname", item.__qualname__))
-            if is_function(code):
-                yield code, item.__globals__, qualname
-            for inner, name in walk_functions(code, qualname + "."):
-                yield inner, item.__globals__, name
-    yield from _list_named_values()
+        if type(item) is not types.FunctionType or _is_renamed(item):
+            continue
+        code = item.__code__
+        module = find_module(code.co_filename, item.__globals__)
+        if module is None:
+            continue
+        qualname = strip_locals(getattr(code, "co_qualname", item.__qualname__))
+        if is_function(code):
+            yield code, module, qualname
+        for inner, name in walk_functions(code, qualname + "."):
+            yield inner, module, name
+    yield from _list_named_values(find_module)
 
 
 def _is_renamed(function: Any) -> bool:
@@ -175,20 +182,27 @@ def _is_renamed(function: Any) -> bool:
     )
 
 
-def _list_named_values() -> Iterator[Tuple[Any, Dict[str, Any], str]]:
+def _list_named_values(
+    find_module: Callable[[str, Dict[str, Any]], Any],
+) -> Iterator[Tuple[Any, Any, str]]:
     """Functions that a module or class has under a name: lambdas, and what `gc.freeze` hides."""
     import sys
 
-    for module in list(sys.modules.values()):
-        if not isinstance(module, types.ModuleType):
+    for loaded in list(sys.modules.values()):
+        if not isinstance(loaded, types.ModuleType):
             continue
-        names = vars(module)
+        names = vars(loaded)
+        file = names.get("__file__")
+        if isinstance(file, str) and find_module(file, names) is None:
+            continue
         for owner, prefix in _list_owners(names):
             for name, value in list(owner.items()):
                 for function in _unwrap(value):
-                    is_own = function.__globals__ is names
-                    if is_own and function.__code__.co_name in (LAMBDA, name):
-                        yield function.__code__, names, prefix + str(name)
+                    code = function.__code__
+                    if function.__globals__ is names and code.co_name in (LAMBDA, name):
+                        module = find_module(code.co_filename, names)
+                        if module is not None:
+                            yield code, module, prefix + str(name)
 
 
 def _list_owners(names: Dict[str, Any]) -> List[Tuple[Any, str]]:

@@ -8,8 +8,9 @@ can be called, and in what is loaded already when a breakpoint is set. What is f
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
-from typing import Any, Dict, FrozenSet, Iterable, List, Sequence, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple
 
 from . import server_messages, thread_suspension
 from .breakpoint_rules import STANDARD_LIBRARY, Rule, find_stopping, is_called_by_debugger
@@ -24,10 +25,25 @@ from .function_names import (
 from .pydevd_access import canonical, current, is_ours
 
 _FUNCTION_BREAKPOINT = 208  # pydevd's CMD_SET_FUNCTION_BREAK
+_GENERATOR_FLAGS = 0x2A0  # CO_GENERATOR, CO_COROUTINE or CO_ASYNC_GENERATOR
+_LIBRARY_FOLDERS = ("/site-packages/", "/dist-packages/")
 _MAX_FUNCTIONS = 10_000  # that one breakpoint finds by its name or pattern
 _MAX_REPORTED = 100  # the server lists no more
 
 _Place = Tuple[str, int, str]  # canonical file, first line, bare name
+
+
+class _Module:
+    """A module whose functions are looked at."""
+
+    def __init__(self, file: str, names: Tuple[str, ...], is_library: bool) -> None:
+        self.file = file  # as a canonical path
+        self.names = names
+        self.is_library = is_library
+        self.is_main = "__main__" in names
+
+    def may_match(self, searches: Iterable[_Search]) -> bool:
+        return any(s.may_be_in(self) for s in searches)
 
 
 class _Search:
@@ -43,21 +59,36 @@ class _Search:
             for place in function.get("places") or ()
         }
         # What is known by its place needs no search, but a module that runs is looked through.
-        self.is_open = not self.places or bool(function.get("pattern"))
+        self._lambdas = {name for place, name in self.places.items() if place[2] == LAMBDA}
+        self.is_open = not self.places or bool(function.get("pattern")) or bool(self._lambdas)
         self.found = 0
 
-    def has_lambda(self, file: str, line: int, qualname: str) -> bool:
+    def may_be(self, code: Any, qualname: str) -> bool:
+        """Whether it is for a function of this name in some module; quick."""
+        return self.matcher.may_match(qualname) or (
+            code.co_name == LAMBDA and qualname in self._lambdas
+        )
+
+    def may_be_in(self, module: _Module) -> bool:
+        """Whether it is for any function of a module."""
+        if self.matcher.may_match_in(module.names, module.is_library):
+            return True
+        return bool(self._lambdas) and any(place[0] == module.file for place in self.places)
+
+    def has_lambda(self, file: str, code: Any, qualname: str) -> bool:
         """Several lambdas may begin on one line, so that their place does not tell them apart."""
-        return self.places.get((file, line, LAMBDA)) == qualname
+        if code.co_name != LAMBDA or not self._lambdas:
+            return False
+        return self.places.get((file, code.co_firstlineno, LAMBDA)) == qualname
 
     def note(self, file: str, code: Any, qualname: str) -> bool:
         """Report a function that was found. False if there are too many."""
         self.found += 1
-        if self.found > _MAX_FUNCTIONS:
-            return False
+        is_allowed = self.found <= _MAX_FUNCTIONS
         place = (file, code.co_firstlineno, code.co_name)
-        if place not in self.places and len(self.places) < _MAX_REPORTED:
-            self.places[place] = qualname
+        is_listed = place in self.places or len(self.places) >= _MAX_REPORTED
+        if (is_allowed and not is_listed) or self.found == _MAX_FUNCTIONS + 1:
+            self.places.setdefault(place, qualname)
             server_messages.report(
                 "function_found",
                 id=self.rule.id,
@@ -65,8 +96,9 @@ class _Search:
                 line=code.co_firstlineno,
                 name=code.co_name,
                 qualname=qualname,
+                limit=None if is_allowed else _MAX_FUNCTIONS,
             )
-        return True
+        return is_allowed
 
 
 class FunctionTable:
@@ -114,10 +146,7 @@ class FunctionTable:
 
     def may_concern(self, file: str, names: Dict[str, Any]) -> bool:
         """Whether functions of this file (a canonical path) are to be looked at."""
-        if file in self.files:
-            return True
-        modules, is_library = list_module_names(names), self._is_library(file, names)
-        return any(s.matcher.may_match_in(modules, is_library) for s in self._searches)
+        return file in self.files or self._describe(file, names).may_match(self._searches)
 
     # -- looking for functions ------------------------------------------------------------------
 
@@ -127,8 +156,9 @@ class FunctionTable:
         file = canonical(code.co_filename)
         if is_ours(code.co_filename) or not self.may_concern(file, names):
             return
+        module = self._describe(file, names)
         for inner, qualname in walk_functions(code):
-            self._check(self._searches, inner, names, qualname)
+            self._check(self._searches, inner, module, qualname)
 
     def _search_loaded(self, searches: Sequence[_Search]) -> None:
         """Look through what was loaded before, the script first."""
@@ -138,32 +168,42 @@ class FunctionTable:
                 if frame.f_code.co_name == "<module>":
                     self.search_module(frame)
                 frame = frame.f_back
-        functions = [
-            (code, names, qualname)
-            for code, names, qualname in list_loaded_functions()
-            if any(search.matcher.may_match(qualname) for search in searches)
-        ]
-        functions.sort(key=lambda each: each[1].get("__name__") != "__main__")
-        for code, names, qualname in functions:
-            self._check(searches, code, names, qualname)
+        for code, module, qualname in self._list_loaded(searches):
+            self._check(searches, code, module, qualname)
         for search in searches:
-            for module, qualname in search.names:
-                for function in find_attribute(module, qualname):
+            for name, qualname in search.names:
+                for function in find_attribute(name, qualname):
                     self._add(search, function.__code__, qualname)
 
+    def _list_loaded(self, searches: Sequence[_Search]) -> List[Tuple[Any, _Module, str]]:
+        modules: Dict[Tuple[int, str], Optional[_Module]] = {}
+
+        def find_module(file: str, names: Dict[str, Any]) -> Optional[_Module]:
+            key = id(names), file
+            if key not in modules:
+                module = self._describe(canonical(file), names)
+                is_concerned = not is_ours(file) and module.may_match(searches)
+                modules[key] = module if is_concerned else None
+            return modules[key]
+
+        functions = [
+            (code, module, qualname)
+            for code, module, qualname in list_loaded_functions(find_module)
+            if any(search.may_be(code, qualname) for search in searches)
+        ]
+        functions.sort(key=lambda each: not each[1].is_main)
+        return functions
+
     def _check(
-        self, searches: Iterable[_Search], code: Any, names: Dict[str, Any], qualname: str
+        self, searches: Iterable[_Search], code: Any, module: _Module, qualname: str
     ) -> None:
-        modules = list_module_names(names)
-        file = canonical(code.co_filename)
-        is_library = self._is_library(file, names)
         for search in searches:
-            matcher, line = search.matcher, code.co_firstlineno
-            if matcher.matches(modules, qualname, is_library):
-                if "__main__" in modules and matcher.is_any(qualname):
+            matcher = search.matcher
+            if matcher.matches(module.names, qualname, module.is_library):
+                if module.is_main and matcher.is_any(qualname):
                     matcher.close_to("__main__", qualname)
                 self._add(search, code, qualname)
-            elif code.co_name == LAMBDA and search.has_lambda(file, line, qualname):
+            elif search.has_lambda(module.file, code, qualname):
                 self._add(search, code, qualname)
 
     def _add(self, search: _Search, code: Any, qualname: str) -> None:
@@ -181,19 +221,27 @@ class FunctionTable:
         if file not in self.files:
             self.files |= {file}
 
+    def _describe(self, file: str, names: Dict[str, Any]) -> _Module:
+        return _Module(file, list_module_names(names), self._is_library(file, names))
+
     def _is_library(self, file: str, names: Dict[str, Any]) -> bool:
         """Whether a file is none of the user's; generated code belongs to its module."""
         if file.startswith("<"):
             origin = names.get("__file__")
-            if not isinstance(origin, str):
-                return False
+            if file.startswith("<frozen ") or not isinstance(origin, str):
+                return file.startswith("<frozen ")
             file = canonical(origin)
         known = self._libraries.get(file)
         if known is None:
-            db = current()
-            known = db is not None and not db._files_filtering.in_project_roots(file)
-            self._libraries[file] = known
+            known = self._libraries[file] = _is_library_file(file)
         return known
+
+
+def _is_library_file(file: str) -> bool:
+    # The debugger may have loaded libraries of the server's own Python.
+    is_installed = any(folder in file.replace("\\", "/") for folder in _LIBRARY_FOLDERS)
+    db = current()
+    return is_installed or (db is not None and not db._files_filtering.in_project_roots(file))
 
 
 FUNCTIONS = FunctionTable()
@@ -201,19 +249,27 @@ FUNCTIONS = FunctionTable()
 
 def enter_function(frame: Any, rules: Sequence[Rule]) -> None:
     """A function begins: stop there if a rule says so."""
-    code = frame.f_code
-    if canonical(code.co_filename).startswith(STANDARD_LIBRARY) and is_called_by_debugger(frame):
+    if _is_debuggers_call(frame):
         return
     stopping = find_stopping(rules, frame)
     if stopping:
         thread_suspension.stop_here(frame, stopping, _FUNCTION_BREAKPOINT, "call")
 
 
-def find_entry_offset(code: Any) -> int:
-    """`f_lasti` when a frame begins, and not when a generator goes on. For Python before 3.12."""
-    if sys.version_info < (3, 11):
-        return -1
-    import dis
+def _is_debuggers_call(frame: Any) -> bool:
+    """Whether the debugger calls it: a library that it uses itself, or to show a value."""
+    thread: Any = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
+    if getattr(thread, "pydev_do_not_trace", False):
+        return True
+    is_standard = canonical(frame.f_code.co_filename).startswith(STANDARD_LIBRARY)
+    return is_standard and is_called_by_debugger(frame)
 
-    starts = (each.offset for each in dis.get_instructions(code) if each.opname == "RESUME")
-    return next(starts, 0)
+
+def is_beginning(frame: Any) -> bool:
+    """At a "call", before Python 3.12: whether a frame begins, or a generator's goes on."""
+    if not frame.f_code.co_flags & _GENERATOR_FLAGS:
+        return True
+    if sys.version_info < (3, 11):
+        return bool(frame.f_lasti < 0)
+    resume = frame.f_lasti  # its argument is 0 at the beginning, and else what it waited for
+    return not frame.f_code.co_code[resume + 1] & 3

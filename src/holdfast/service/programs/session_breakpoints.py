@@ -40,6 +40,7 @@ _Undo = tuple[list[str], ExceptionFilters, ExceptionFilters]
 """The ids of new breakpoints, and the exception filters before and after a change."""
 _NO_FILTERS = ExceptionFilters()
 _NOTHING_TO_UNDO: _Undo = ([], _NO_FILTERS, _NO_FILTERS)
+_TOO_MANY = "It stops in the first {} functions that match, and in no others."
 _CHANGED = "The file has changed since it was loaded; the line is of the old text."
 
 
@@ -197,6 +198,9 @@ class SessionBreakpoints:
     def note_function(self, found: FoundFunction) -> None:
         """The program has loaded a function that a breakpoint names."""
         point_id, line = build_breakpoint_id(found["id"]), found["line"]
+        if found["limit"] is not None:
+            self.points.note(point_id, message=_TOO_MANY.format(found["limit"]))
+            return
         before = self.points.find(point_id)
         place = FunctionPlace(found["file"], line, found["name"], found["qualname"], line)
         point = self.points.note_function(point_id, place)

@@ -60,6 +60,8 @@ class FoundFunction(TypedDict):
     line: int
     name: str
     qualname: str
+    limit: int | None
+    """Set of one that is too many: how many the breakpoint stops in."""
 
 
 class Counts(TypedDict):
