@@ -6,8 +6,11 @@ breakpoint is for the function. Names are compared without `<locals>`.
 
 from __future__ import annotations
 
+import dis
+import gc
 import os
 import re
+import sys
 import types
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
@@ -24,7 +27,7 @@ Functions = Iterator[Tuple[Any, str]]
 
 def walk_functions(code: Any, prefix: str = "") -> Functions:
     """Every function that some code defines, at any depth, with its name as users write it."""
-    inner_codes = [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    inner_codes = _list_created(code)
     lambdas = _name_lambdas(code) if any(c.co_name == LAMBDA for c in inner_codes) else {}
     for inner in inner_codes:
         name = lambdas.get(id(inner), inner.co_name)
@@ -34,6 +37,18 @@ def walk_functions(code: Any, prefix: str = "") -> Functions:
         is_scope = inner.co_name.isidentifier() or inner.co_name == LAMBDA
         # Others are transparent, such as the scope of type parameters, and comprehensions.
         yield from walk_functions(inner, qualname + "." if is_scope else prefix)
+
+
+def _list_created(code: Any) -> List[Any]:
+    """The code objects that some code makes functions and classes of.
+
+    Up to Python 3.11 those under `if False:` are kept, although nothing creates them.
+    """
+    inner_codes = [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    if not inner_codes or sys.version_info >= (3, 12):
+        return inner_codes
+    lines = {line for _offset, line in dis.findlinestarts(code)}
+    return [inner for inner in inner_codes if inner.co_firstlineno in lines]
 
 
 def is_function(code: Any) -> bool:
@@ -56,8 +71,6 @@ def strip_locals(qualname: str) -> str:
 
 def _name_lambdas(code: Any) -> Dict[int, str]:
     """The names that lambdas are assigned to, by the ids of their code."""
-    import dis
-
     names: Dict[int, str] = {}
     pending = None
     for instruction in dis.get_instructions(code):
@@ -158,8 +171,6 @@ def list_loaded_functions(
     Asking the garbage collector also finds the functions of modules whose source is not what runs,
     that nothing but a wrapper refers to, and that were made by `exec`.
     """
-    import gc
-
     for item in gc.get_objects():
         if type(item) is not types.FunctionType or _is_renamed(item):
             continue
@@ -186,8 +197,6 @@ def _list_named_values(
     find_module: Callable[[str, Dict[str, Any]], Any],
 ) -> Iterator[Tuple[Any, Any, str]]:
     """Functions that a module or class has under a name: lambdas, and what `gc.freeze` hides."""
-    import sys
-
     for loaded in list(sys.modules.values()):
         if not isinstance(loaded, types.ModuleType):
             continue
@@ -217,14 +226,13 @@ def _list_owners(names: Dict[str, Any]) -> List[Tuple[Any, str]]:
 
 def find_attribute(module: str, qualname: str) -> List[Any]:
     """The functions that a loaded module has under a name, wherever they were defined."""
-    import sys
-
     value: Any = sys.modules.get(module)
+    name = ""
     for name in qualname.split("."):
         if not isinstance(value, types.ModuleType) and not issubclass(type(value), type):
             return []
         value = vars(value).get(name)
-    return list(_unwrap(value))
+    return [each for each in _unwrap(value) if each.__code__.co_name in (LAMBDA, name)]
 
 
 def _unwrap(value: Any, depth: int = 0) -> Iterator[Any]:

@@ -191,7 +191,7 @@ class FunctionTable:
             for code, module, qualname in list_loaded_functions(find_module)
             if any(search.may_be(code, qualname) for search in searches)
         ]
-        functions.sort(key=lambda each: not each[1].is_main)
+        functions.sort(key=lambda e: (not e[1].is_main, e[1].file, e[0].co_firstlineno))
         return functions
 
     def _check(
