@@ -11,6 +11,7 @@ import threading
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import bounded_calls, missed_breakpoints, variables
+from .breakpoint_rules import take_failed_condition
 from .breakpoint_table import hits_of
 from .exception_filters import FILTERS
 from .frames import (
@@ -104,7 +105,10 @@ def take_snapshot(db: Any, thread_id: str, info: Any) -> Dict[str, Any]:
     if exception:
         snapshot["exception"] = exception
     hit_ids = getattr(info, "hit_breakpoint_ids", None) or ()
-    snapshot["breakpoints"] = hits_of(threading.get_ident(), hit_ids)
+    snapshot["breakpoints"] = hits = hits_of(threading.get_ident(), hit_ids)
+    failure = take_failed_condition(threading.get_ident(), [hit["id"] for hit in hits])
+    if failure is not None:
+        snapshot["condition_error"] = failure
     return snapshot
 
 
