@@ -24,6 +24,7 @@ _MAX_LEAVING_SECONDS = 2.0
 _ENTRANCES = frozenset(
     (
         "_pydevd_sys_monitoring.py",
+        "data_stops.py",
         "line_monitor.py",
         "pydevd_frame.py",
         "pydevd_trace_dispatch_regular.py",
