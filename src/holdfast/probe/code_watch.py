@@ -146,6 +146,10 @@ class CodeWatch(Scanner):
                 entry.kept.add(following)
                 self._restart()
 
+    def expect_stop(self, stop: Any) -> None:
+        """Stop at the next instruction of a frame."""
+        self.expect((stop, None, stop.frame, stop.frame.f_lasti))
+
     # -- scanning -------------------------------------------------------------------------------
 
     def begin(self, frame: Any) -> None:

@@ -4,11 +4,11 @@ value that the user sees."""
 from __future__ import annotations
 
 import ast
-import gc
+import sys
 import types
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict
 
-from . import attribute_watch, dict_watch, introspection, stop_snapshots, variable_children
+from . import attribute_watch, dict_watch, frame_cells, introspection, variable_children
 from .data_places import (
     PLACES,
     AttributePlace,
@@ -121,8 +121,6 @@ def _find_global(frame: Any, name: str) -> Place:
 
 
 def _place_global(frame: Any, names: Any, name: str) -> Place:
-    import sys
-
     module = sys.modules.get(str(names.get("__name__", "")))
     if module is not None and getattr(module, "__dict__", None) is names:
         return GlobalPlace(frame, str(names["__name__"]), name)
@@ -131,29 +129,8 @@ def _place_global(frame: Any, names: Any, name: str) -> Place:
 
 def _find_cell(frame: Any, name: str) -> Place:
     """The variable that functions share, if it can be told which one it is."""
-    value = frame.f_locals.get(name, MISSING)
-    cells: Dict[int, Any] = {}
-    codes = [frame.f_code] if name in frame.f_code.co_freevars else frame.f_code.co_consts
-    for code in codes:
-        if type(code) is not types.CodeType or name not in code.co_freevars:
-            continue
-        index = code.co_freevars.index(name)
-        for function in gc.get_referrers(code):
-            closure = function.__closure__ if type(function) is types.FunctionType else None
-            if closure:
-                cell = closure[index]
-                if _read_cell(cell) is value:
-                    cells[id(cell)] = cell
-    if len(cells) == 1 and name in frame.f_code.co_freevars:
-        return CellPlace(name, frame, next(iter(cells.values())))
-    return LocalPlace(name, frame)
-
-
-def _read_cell(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
+    cell = frame_cells.find_cell(frame, name)
+    return LocalPlace(name, frame) if cell is None else CellPlace(name, frame, cell)
 
 
 # -- attributes and items -------------------------------------------------------------------------
@@ -237,8 +214,3 @@ def _find_child(handle: Handle, frame: Any, name: str) -> Place:
 def _find_named(held: Any, name: str) -> Any:
     children = variable_children.children_of(held)
     return MISSING if children is None else children.find(name)
-
-
-def find_handle(reference: Any) -> Tuple[Optional[Handle], str]:
-    handle = stop_snapshots.HANDLES.get(reference)
-    return handle, "" if handle is None else handle.owner

@@ -45,6 +45,20 @@ class Report(NamedTuple):
     line: int
 
 
+class PendingStop(NamedTuple):
+    """A stop that was decided in the middle of a write, for the frame's next event.
+
+    Elsewhere than in a function that Python calls for an event, pydevd would stop our own work.
+    """
+
+    frame: Any
+    hits: List[Hit]
+    line: int
+
+    def settle_write(self, _old: Any, frame: Any, _offset: int) -> None:
+        stop(frame, self.hits, self.line if frame is self.frame else None)
+
+
 _REPORTS: Dict[int, Report] = {}  # by the ident of a thread
 
 
@@ -74,17 +88,26 @@ def may_stop(frame: Any) -> bool:
 def _is_debuggers_work(frame: Any) -> bool:
     while frame is not None:
         code = frame.f_code
-        if is_ours(code.co_filename) and code not in attribute_watch.TRANSPARENT:
+        is_between = code in attribute_watch.TRANSPARENT or _is_thread_start(code)
+        if is_ours(code.co_filename) and not is_between:
             break
         frame = frame.f_back
     return is_called_by_debugger(frame)
+
+
+def _is_thread_start(code: Any) -> bool:
+    """pydevd's function that runs a thread of the program."""
+    return bool(code.co_filename.endswith("pydev_monkey.py"))
 
 
 # -- stopping -------------------------------------------------------------------------------------
 
 
 def stop(frame: Any, hits: List[Hit], line: Optional[int] = None) -> None:
-    """Hold the current thread in this frame, shown at `line`, until the user lets it go on."""
+    """Hold the current thread in this frame, shown at `line`, until the user lets it go on.
+
+    Called only by functions that Python itself calls for an event.
+    """
     try:
         _stop_with_room(frame, hits, line)
     except RecursionError:  # raised from here, it would be the program's

@@ -47,6 +47,10 @@ _MONITORS = sys.version_info >= (3, 12)
 _MAX_SECONDS = 0.5  # for an expression that is evaluated beside its thread
 _NO_TOOL = "no sys.monitoring tool id is free: other tools have taken them"
 _LATE = "a change inside the value is noticed at the next line of %s, or of a function it calls"
+_COMPARED = (
+    "it is compared at each line of %s and of the functions it calls, so a change by others is "
+    "noticed late"
+)
 _PENDING = "%s; it is watched as soon as that is imported"
 
 
@@ -93,6 +97,8 @@ class Watch:
         self._restores: List[Callable[[], None]] = []
         self._content: Optional[Tuple[int, Callable[[], None]]] = None
         self._is_scanned = False
+        # Where its frame stood: a store just before that was made before it was watched.
+        self._begun_at: Optional[int] = None
         self.use_rule(rule)
 
     def use_rule(self, rule: Any) -> None:
@@ -120,6 +126,8 @@ class Watch:
         except (PlaceGone, CannotWatch):
             self.restore()
             raise
+        if not place.is_bound_to_frame:
+            place.frame = None  # which would keep everything in it alive
 
     def _read_first(self) -> None:
         if isinstance(self.place, ExpressionPlace):
@@ -130,6 +138,9 @@ class Watch:
         else:
             value = _read_place(self.place)
         self.last, self._mark = value, fingerprints.take(value)
+
+    def note_position(self, frame: Any) -> None:
+        self._begun_at = frame.f_lasti
 
     def add_restore(self, restore: Callable[[], None]) -> None:
         self._restores.append(restore)
@@ -252,7 +263,12 @@ class Watch:
             if self._is_ruled_out(old, new, frame):
                 return
         try:
-            self._settle(old, new, frame, None)
+            if self._is_wanted(old, new, frame) and data_stops.may_stop(frame):
+                line = frame.f_lineno
+                hit = self.decide(Change(old, new), frame, line)
+                scanner = find_scanner()
+                if hit is not None and scanner is not None:
+                    scanner.expect_stop(data_stops.PendingStop(frame, [hit], line))
         except Exception:  # raised from here, it would be the program's
             pass
 
@@ -291,8 +307,10 @@ class Watch:
             new = place.read()
         except LookupError:
             return
-        if frame is not place.frame and new is self.last:
-            return  # perhaps another cell of that name
+        if new is self.last:
+            begun_at, self._begun_at = self._begun_at, None
+            if frame.f_lasti == begun_at or frame is not place.frame:
+                return  # it was stored before, or this may be another cell of that name
         self._settle(self.last, new, frame, offset)
 
     def settle_write(self, old: Any, frame: Any, offset: int) -> None:
@@ -309,15 +327,18 @@ class Watch:
                 return
         self._settle(old, new, frame, offset)
 
-    def _settle(self, old: Any, new: Any, frame: Any, offset: Optional[int]) -> None:
+    def _settle(self, old: Any, new: Any, frame: Any, offset: int) -> None:
+        if self._is_wanted(old, new, frame):
+            self._stop_if_wanted(Change(old, new), frame, _line_of_write(frame, offset))
+
+    def _is_wanted(self, old: Any, new: Any, frame: Any) -> bool:
+        """Remember the new value; whether the access that was asked for includes this write."""
         mark = fingerprints.take(new)
         is_same = new is old or fingerprints.is_same(old, new, self._mark, mark)
         self.last, self._mark = new, mark
         if mark is not None or self._content is not None:
             self._follow_value(frame)
-        if not (is_same and self._only_changes):
-            line = None if offset is None else _line_of_write(frame, offset)
-            self._stop_if_wanted(Change(old, new), frame, line)
+        return not (is_same and self._only_changes)
 
     def _stop_if_wanted(self, change: Change, frame: Any, line: Optional[int]) -> None:
         if not data_stops.may_stop(frame):
@@ -426,7 +447,10 @@ def _follow_frame(watch: Watch, frame: Any) -> None:
 def _begin_local(watch: Watch, place: LocalPlace) -> None:
     frame = place.frame
     scanner = _require_scanner()
+    watch.note_position(frame)
     _follow_frame(watch, frame)
+    if watch.last is not MISSING and fingerprints.take(watch.last) is not None:
+        watch.message = _LATE % frame.f_code.co_name
     if not _MONITORS:
         watch.scan(frame)
         return
@@ -435,8 +459,6 @@ def _begin_local(watch: Watch, place: LocalPlace) -> None:
         codes += _find_sharing(frame.f_code, place.text)
     for code in codes:
         watch.add_restore(scanner.watch_stores(code, place.text, watch.note_store))
-    if watch.last is not MISSING and fingerprints.take(watch.last) is not None:
-        watch.message = _LATE % frame.f_code.co_name
 
 
 def _find_sharing(code: Any, name: str) -> List[Any]:
@@ -447,7 +469,7 @@ def _begin_cell(watch: Watch, place: CellPlace) -> None:
     scanner = _require_scanner()
     if not _MONITORS:
         watch.scan(place.frame)
-        watch.message = _LATE % place.code.co_name
+        watch.message = _COMPARED % place.code.co_name
         return
     for code in _find_codes_with(place):
         watch.add_restore(scanner.watch_stores(code, place.text, watch.note_store))
@@ -493,6 +515,7 @@ def _begin_attribute(watch: Watch, place: AttributePlace) -> None:
     refusal = attribute_watch.find_refusal(obj, place.name)
     if refusal is not None:
         raise CannotWatch(refusal)
+    _require_scanner()
     watch.add_restore(attribute_watch.watch(obj, place.name, watch.note_write))
     place.call_at_end(lambda: watch.end("the object of %s is gone" % place.text))
     watch.message = "writes through its __dict__ are not seen"
@@ -547,10 +570,7 @@ def _watch_module(watch: Watch, module: Any, name: str) -> None:
 def _begin_item(watch: Watch, place: Place) -> None:
     if place.frame is None:
         raise CannotWatch("there is no frame in which changes of %s are looked for" % place.text)
-    watch.message = (
-        "it is compared at each line of %s and of the functions it calls, so a change by others "
-        "is noticed late" % place.frame.f_code.co_name
-    )
+    watch.message = _COMPARED % place.frame.f_code.co_name
     watch.scan(place.frame)
 
 
@@ -668,12 +688,19 @@ class WatchTable:
         line: Optional[int] = scanner.last_line(frame)
         if _MONITORS:
             for watch, _old, writer, offset in scanner.take_writes():
-                if writer is frame and isinstance(watch, Watch):
-                    line = _line_of_write(frame, offset)
+                if writer is not frame:
+                    continue
+                line = _line_of_write(frame, offset)
+                if isinstance(watch, Watch):
                     hits += _list_hits(watch, frame, line)
+                elif isinstance(watch, data_stops.PendingStop):
+                    hits += watch.hits
             for watch in list(self.watches.values()):
                 if isinstance(watch.place, LocalPlace) and watch.place.frame is frame:
                     hits += _list_hits(watch, frame, line)
+        else:
+            for stop in scanner.take_stops(frame):
+                hits, line = hits + stop.hits, stop.line
         hits += scanner.find_hits(frame, line)
         if hits:
             data_stops.note(hits, frame, line)

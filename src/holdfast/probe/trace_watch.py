@@ -21,6 +21,7 @@ class TraceWatch(Scanner):
         self._frames: Dict[int, Any] = {}
         self._ends: Dict[int, List[Callable[[Any], None]]] = {}
         self._globals: Tuple[Tuple[Any, int, str], ...] = ()  # a watch, its module's dict, a name
+        self._stops: Dict[int, List[Any]] = {}  # by the id of a frame that is to stop
 
     @property
     def is_active(self) -> bool:
@@ -64,6 +65,14 @@ class TraceWatch(Scanner):
 
         return restore
 
+    def expect_stop(self, stop: Any) -> None:
+        """Stop at the next event of a frame."""
+        self._stops.setdefault(id(stop.frame), []).append(stop)
+        self.begin(stop.frame)
+
+    def take_stops(self, frame: Any) -> List[Any]:
+        return self._stops.pop(id(frame), []) if self._stops else []
+
     # -- events ---------------------------------------------------------------------------------
 
     def wants(self, frame: Any) -> bool:
@@ -90,6 +99,8 @@ class TraceWatch(Scanner):
 
     def on_event(self, frame: Any, event: str) -> None:
         try:
+            for stop in self.take_stops(frame):
+                stop.settle_write(None, frame, 0)
             if event == "line":
                 self.look(frame, frame.f_lineno)
             elif event == "return":
@@ -113,6 +124,7 @@ class TraceWatch(Scanner):
     def close(self) -> None:
         self._frames.clear()
         self._ends.clear()
+        self._stops.clear()
         self._globals = ()
         self.watches = ()
         self._roots.clear()
