@@ -32,7 +32,7 @@ _COMPARE: Dict[str, Callable[[int, int], bool]] = {
 _STANDARD_LIBRARY = os.path.realpath(os.path.dirname(os.__file__)) + os.sep
 
 
-def is_called_by_debugger(frame: Any) -> bool:
+def _is_called_by_debugger(frame: Any) -> bool:
     """Whether the debugger itself, in any thread, is the caller of a library.
 
     Its frames are also at the bottom of what the program runs: from `_exec` on, and in threads
@@ -108,7 +108,7 @@ class Rule:
         )
 
     def should_stop(self, frame: Any) -> bool:
-        if self.is_in_library and is_called_by_debugger(frame):
+        if self.is_in_library and _is_called_by_debugger(frame):
             return False
         condition = self.condition
         if condition is not None:

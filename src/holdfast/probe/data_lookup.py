@@ -121,9 +121,9 @@ def _find_global(frame: Any, name: str) -> Place:
 
 
 def _place_global(frame: Any, names: Any, name: str) -> Place:
-    module = sys.modules.get(str(names.get("__name__", "")))
-    if module is not None and getattr(module, "__dict__", None) is names:
-        return GlobalPlace(frame, str(names["__name__"]), name)
+    module = str(names.get("__name__", ""))
+    if getattr(sys.modules.get(module), "__dict__", None) is names:
+        return GlobalPlace(frame, module, name)
     return DictPlace(name, frame, names, name)  # of a module that nobody can import by its name
 
 

@@ -12,7 +12,6 @@ import threading
 from typing import Any, Dict, List, NamedTuple, Optional, Set
 
 from . import attribute_watch, previews, thread_suspension
-from .breakpoint_rules import is_called_by_debugger
 from .fingerprints import MISSING
 from .line_monitor import current_monitor, enable_pydevd_lines
 from .pydevd_access import canonical, current, is_ours
@@ -86,18 +85,22 @@ def may_stop(frame: Any) -> bool:
 
 
 def _is_debuggers_work(frame: Any) -> bool:
+    """Whether the debugger has called this frame, from within the program.
+
+    Its frames are also at the bottom of what the program runs: from `_exec` on, and in threads
+    that it starts for the program.
+    """
+    is_inside = False
     while frame is not None:
         code = frame.f_code
-        is_between = code in attribute_watch.TRANSPARENT or _is_thread_start(code)
-        if is_ours(code.co_filename) and not is_between:
-            break
+        if is_ours(code.co_filename) and code not in attribute_watch.TRANSPARENT:
+            if code.co_name == "_exec":
+                return False
+            is_inside = True
+        elif is_inside:
+            return True
         frame = frame.f_back
-    return is_called_by_debugger(frame)
-
-
-def _is_thread_start(code: Any) -> bool:
-    """pydevd's function that runs a thread of the program."""
-    return bool(code.co_filename.endswith("pydev_monkey.py"))
+    return False
 
 
 # -- stopping -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ before. Where a value can change in place, frames that a watched one calls are w
 
 from __future__ import annotations
 
+import opcode
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import code_stores
@@ -137,12 +138,17 @@ _GENERATOR = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERAT
 
 def _is_suspended_generator(frame: Any) -> bool:
     """Whether this "return" is a yield, after which the frame goes on."""
-    import opcode
-
-    code = frame.f_code
-    if not code.co_flags & _GENERATOR or frame.f_lasti < 0:
+    code, last = frame.f_code, frame.f_lasti
+    if not code.co_flags & _GENERATOR or last < 0:
         return False
-    return opcode.opname[code.co_code[frame.f_lasti]] in _YIELDS
+    if opcode.opname[code.co_code[last]] in _YIELDS:
+        return True
+    # Before 3.11, one that awaits stands before the instruction that goes on with it.
+    return (
+        opcode.opname[code.co_code[last + 2]] == "YIELD_FROM"
+        if last + 2 < len(code.co_code)
+        else False
+    )
 
 
 _WATCH: Optional[TraceWatch] = None
