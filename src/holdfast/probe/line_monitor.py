@@ -27,13 +27,18 @@ class LineMonitor:
     """Which lines of which code hold rules; `breakpoint_table` sets them."""
 
     def __init__(self, monitoring: Any, tool: int) -> None:
-        self._api = monitoring
+        self.api = self._api = monitoring
         self.tool = self._tool = tool
         self._files: Dict[str, Rules] = {}
         # By the id of a code object while it lives: code of two files may be equal.
         self._codes: Dict[int, Tuple[Any, Rules]] = {}
         self._lines: Dict[int, Dict[int, int]] = {}
         self._stopped_at: Dict[int, Any] = {}
+        # What `code_watch` wants of the same tool: events of some code objects, and of all code.
+        self._extra: Any = None
+        self._extra_events: Dict[int, int] = {}
+        self._extra_callbacks: Dict[int, Any] = {}
+        self._extra_global = 0
         events = monitoring.events
         self._local_events = events.LINE | events.JUMP
         self._stop_with_room: Any = with_room(self._stop)
@@ -59,13 +64,42 @@ class LineMonitor:
     def _rebuild(self) -> None:
         self._ignore_all()
         stopped_at, self._stopped_at = self._stopped_at, {}
-        has_any = self._files or not FUNCTIONS.is_empty
-        events = self._api.events.PY_START if has_any else 0
-        self._api.set_events(self._tool, events)
+        self._set_global_events()
         # Code that runs already sends no PY_START again: look for it on the stacks.
         for ident, frame in list(sys._current_frames().items()):
             self._watch_stack(ident, frame, stopped_at.get(ident))
         self._api.restart_events()
+
+    def _set_global_events(self) -> None:
+        has_any = self._files or not FUNCTIONS.is_empty
+        events = self._api.events.PY_START if has_any else 0
+        self._api.set_events(self._tool, events | self._extra_global)
+
+    def _set_local_events(self, code: Any, events: int) -> None:
+        extra = self._extra_events.get(id(code), 0)
+        self._api.set_local_events(self._tool, code, events | extra)
+
+    def use_extra(self, extra: Any, callbacks: Dict[int, Any]) -> None:
+        """Let `code_watch` use the tool as well, for events of its own."""
+        self._extra, self._extra_callbacks = extra, callbacks
+        for event, callback in callbacks.items():
+            self._api.register_callback(self._tool, event, callback)
+
+    def is_used_by(self, extra: Any) -> bool:
+        return self._extra is extra
+
+    def set_extra_events(self, code: Any, events: int) -> None:
+        """The caller keeps the code alive as long as it wants events of it."""
+        if events:
+            self._extra_events[id(code)] = events
+        else:
+            self._extra_events.pop(id(code), None)
+        self._set_local_events(code, self._local_events if id(code) in self._codes else 0)
+
+    def set_extra_global(self, events: int) -> None:
+        if events != self._extra_global:
+            self._extra_global = events
+            self._set_global_events()
 
     def _watch_stack(self, ident: int, frame: Optional[Any], place: Any) -> None:
         while frame is not None:
@@ -82,6 +116,10 @@ class LineMonitor:
         """pydevd has stopped this thread at this event: our callback must not stop it again."""
         self._stopped_at[threading.get_ident()] = (id(frame), frame.f_lasti)
 
+    def forget_stop(self) -> None:
+        """The thread runs on from a stop that is not of a line."""
+        self._stopped_at.pop(threading.get_ident(), None)
+
     def rules_at(self, frame: Any) -> List[Any]:
         return self._rules_in(frame.f_code).get(frame.f_lineno, [])
 
@@ -93,18 +131,22 @@ class LineMonitor:
         for reference, _rules in list(self._codes.values()):
             code = reference()
             if code is not None:
-                self._api.set_local_events(self._tool, code, 0)
+                self._set_local_events(code, 0)
         self._codes, self._lines = {}, {}
 
     def silence(self) -> None:
         """Stop watching, while a thread may still be in here."""
         self._api.set_events(self._tool, 0)
-        for event in (self._api.events.PY_START, self._api.events.LINE, self._api.events.JUMP):
+        events = self._api.events
+        for event in (events.PY_START, events.LINE, events.JUMP, *self._extra_callbacks):
             self._api.register_callback(self._tool, event, None)
 
     def close(self) -> None:
         """Stop watching, and free the tool id."""
         self.silence()
+        if self._extra is not None:
+            self._extra.close()
+            self._extra = None
         self._ignore_all()
         self._api.free_tool_id(self._tool)
 
@@ -133,7 +175,7 @@ class LineMonitor:
         if rules_here:
             number = id(code)
             self._codes[number] = (weakref.ref(code, lambda _: self._forget(number)), rules_here)
-            self._api.set_local_events(self._tool, code, self._local_events)
+            self._set_local_events(code, self._local_events)
 
     def _forget(self, number: int) -> None:
         """A code object is gone, and its id may become another's."""
@@ -143,16 +185,20 @@ class LineMonitor:
     def _on_line(self, code: Any, line: int, depth: int = 1) -> Any:
         watched = self._codes.get(id(code))
         rules = watched[1].get(line) if watched is not None else None
-        if rules is None:
+        extra = self._extra
+        if extra is not None and not extra.is_scanned(code):
+            extra = None
+        if rules is None and extra is None:
             return self._api.DISABLE
         frame = sys._getframe(depth)
-        if self._stopped_at and self._was_stopped(frame):
-            return None
         try:
-            for rule in rules:
-                if rule.should_stop(frame):
-                    self._stop_with_room(frame, rule, rules)
-                    break
+            if rules is not None and not (self._stopped_at and self._was_stopped(frame)):
+                for rule in rules:
+                    if rule.should_stop(frame):
+                        self._stop_with_room(frame, rule, rules)
+                        break
+            if extra is not None:
+                extra.on_line(frame, line)
         except RecursionError:  # raised from here, it would be the program's
             pass
         return None

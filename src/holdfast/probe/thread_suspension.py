@@ -24,6 +24,7 @@ _MAX_LEAVING_SECONDS = 2.0
 _ENTRANCES = frozenset(
     (
         "_pydevd_sys_monitoring.py",
+        "data_stops.py",
         "line_monitor.py",
         "pydevd_frame.py",
         "pydevd_trace_dispatch_regular.py",
@@ -72,11 +73,11 @@ def stop_here(frame: Any, numbers: List[int], reason: int, event: str) -> None:
     stops_all_threads = db.multi_threads_single_notification
     db.set_suspend(thread, reason, suspend_other_threads=stops_all_threads)
     if is_monitored and not stops_all_threads:
-        _enable_pydevd_lines()
+        enable_pydevd_lines()
     db.do_wait_suspend(thread, frame, event, None)
 
 
-def _enable_pydevd_lines() -> None:
+def enable_pydevd_lines() -> None:
     """pydevd has no breakpoints of its own here, so it would get no line events for a step."""
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
