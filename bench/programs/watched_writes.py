@@ -2,8 +2,8 @@
 
 Each loop is timed three times: before any stop, after a stop, and after another one at which a
 debugger may begin to watch what the loops write. (A debugger that shows an object reads its
-`__dict__`, which alone makes later writes to it slower.) The time is the thread's processor time; the
-best of a few runs counts.
+`__dict__`, which alone makes later writes to it slower.) The time is the thread's processor time;
+the best of a few runs counts.
 """
 
 from __future__ import annotations
