@@ -24,10 +24,11 @@ import sys
 import threading
 from _thread import get_ident  # this one, where gevent replaces the other by that of greenlets
 from types import FrameType
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import breakpoint_table, exception_filters, trace_watch
 from .exception_filters import FILTERS
+from .function_table import FUNCTIONS, enter_function, is_beginning
 from .pydevd_access import current, is_detached, is_ours
 from .recursion_room import COUNTS_DOWN, FAR_FROM_LIMIT, REAL_ROOM, UNKNOWN_DEPTH, DepthGauge
 from .step_returns import step_to_caller
@@ -46,21 +47,21 @@ class TracedFile:
     """The breakpoints of one file, and which of its code objects they concern."""
 
     def __init__(
-        self, files: Dict[str, Any], lines: Dict[int, Any], functions: List[Any], other: Trace
+        self, files: Dict[str, Any], lines: Dict[int, Any], has_functions: bool, other: Trace
     ) -> None:
         self._lines = lines
-        self._functions = functions
+        self._has_functions = has_functions  # or may have, once a module begins to run
         self._other = other  # what traces frames that no breakpoint concerns
         self._trace_line = _make_line_trace(files, lines)
         self.codes: Dict[int, Tuple[Any, Trace, bool]] = {}  # by id; an entry keeps its code alive
 
     def choose(self, frame: Any) -> Tuple[Trace, bool]:
-        """What traces this frame, and whether pydevd must see its call."""
+        """What traces this frame, and whether its call may stop."""
         code = frame.f_code
         known = self.codes.get(id(code))
         if known is None:
             has_lines = any(line in self._lines for _, line in dis.findlinestarts(code))
-            is_function = any(rule.is_for(code) for rule in self._functions)
+            is_function = self._has_functions and _may_stop_at_call(code)
             trace = self._trace_line if has_lines else self._other
             known = self.codes[id(code)] = code, trace, is_function
         if known[1] is trace_raised:
@@ -127,7 +128,7 @@ class Tracing:
         REAL_ROOM.close()
 
     def find_trace(self, frame: Any) -> Tuple[Trace, bool]:
-        """What traces this frame while just running, and whether pydevd must see its call."""
+        """What traces this frame while just running, and whether its call may stop."""
         name = frame.f_code.co_filename
         files = self.files
         if isinstance(files, UncachedFiles):
@@ -194,15 +195,18 @@ def _find_file(files: Dict[str, Any], frame: Any) -> Optional[TracedFile]:
         return None
     paths = get_abs_path_real_path_and_base_from_frame(frame)
     lines = db.breakpoints.get(paths[1]) or {}
-    rules = breakpoint_table.TABLE.functions
-    functions = [rule for rule in rules if rule.file == paths[1] and not rule.entry]
+    has_functions = not FUNCTIONS.is_empty and FUNCTIONS.may_concern(paths[1], frame.f_globals)
     other = trace_raised if TRACING.stops_at_raise else None
-    if not lines and not functions and other is None:
+    if not lines and not has_functions and other is None:
         return None
     kind = db.get_file_type(frame, paths)
     if kind is not None and not (kind == db.LIB_FILE and db.in_project_scope(frame, paths[0])):
         return None
-    return TracedFile(files, lines, functions, other)
+    return TracedFile(files, lines, has_functions, other)
+
+
+def _may_stop_at_call(code: Any) -> bool:
+    return code.co_name == "<module>" or bool(FUNCTIONS.find_rules(code))
 
 
 # -- called by the interpreter, in the thread that is traced ---------------------------------------
@@ -290,15 +294,26 @@ def _return_trace(ident: int, dispatch: Any) -> None:
 
 def _begin(frame: Any, event: str, arg: Any) -> Trace:
     """What traces this frame from now on."""
+    if TRACING.is_active and event == "call" and not FUNCTIONS.is_empty:
+        _enter(frame)
     if not TRACING.is_active:
         _end_tracing()
-        return None
+        return _keep(frame, None)
     if TRACING.passes_every_event:
         return _look_too(frame, _ask_pydevd(frame, event, arg), begins=True)
-    trace, is_function = TRACING.find_trace(frame)
-    if is_function:
-        trace = _ask_pydevd(frame, event, arg)
-    return _look_too(frame, trace, begins=True)
+    return _keep(frame, _look_too(frame, TRACING.find_trace(frame)[0], begins=True))
+
+
+def _enter(frame: Any) -> None:
+    """A module or function begins: look for functions in it, or stop there."""
+    code = frame.f_code
+    if code.co_name == "<module>":
+        FUNCTIONS.search_module(frame)
+        return
+    rules = FUNCTIONS.find_rules(code)
+    # A generator sends "call" each time that it goes on, too.
+    if rules and is_beginning(frame):
+        enter_function(frame, rules)
 
 
 def _make_line_trace(files: Dict[str, Any], lines: Dict[int, Any]) -> Callable[..., Any]:

@@ -1,8 +1,9 @@
-"""Line breakpoints on Python 3.12 and newer: a `sys.monitoring` tool of our own.
+"""Line and function breakpoints on Python 3.12 and newer: a `sys.monitoring` tool of our own.
 
 pydevd receives an event for every line of a function that holds a breakpoint. Here a line without
-one is disabled after its first event, so a breakpoint costs time at its own line only. Stopping is
-left to pydevd: the thread waits, is stepped and inspected as at any other stop.
+one is disabled after its first event, and so is the start of a function without one, so that a
+breakpoint costs time at its own place only. Stopping is left to pydevd: the thread waits, is
+stepped and inspected as at any other stop.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import thread_suspension
-from .pydevd_access import canonical, current
-from .recursion_room import with_room
+from .function_table import FUNCTIONS, enter_function
+from .pydevd_access import canonical
+from .recursion_room import get_frame, with_room
 
 Rules = Dict[int, List[Any]]  # line -> the rules there
 _BREAKPOINT = 111  # pydevd's CMD_SET_BREAK
@@ -55,6 +57,10 @@ class LineMonitor:
             self._files.pop(file, None)
         self._rebuild()
 
+    def update_functions(self) -> None:
+        """The function breakpoints have changed."""
+        self._rebuild()
+
     def _rebuild(self) -> None:
         self._ignore_all()
         stopped_at, self._stopped_at = self._stopped_at, {}
@@ -65,7 +71,8 @@ class LineMonitor:
         self._api.restart_events()
 
     def _set_global_events(self) -> None:
-        events = self._api.events.PY_START if self._files else 0
+        has_any = self._files or not FUNCTIONS.is_empty
+        events = self._api.events.PY_START if has_any else 0
         self._api.set_events(self._tool, events | self._extra_global)
 
     def _set_local_events(self, code: Any, events: int) -> None:
@@ -147,7 +154,15 @@ class LineMonitor:
 
     def _on_start(self, code: Any, _offset: int) -> Any:
         self._watch(code)
-        return self._api.DISABLE
+        if FUNCTIONS.is_empty:
+            return self._api.DISABLE
+        if code.co_name == "<module>":
+            FUNCTIONS.search_module(get_frame(1))
+        rules = FUNCTIONS.find_rules(code)
+        if not rules:
+            return self._api.DISABLE
+        enter_function(get_frame(1), rules)
+        return None
 
     def _watch(self, code: Any) -> None:
         if id(code) in self._codes or not self._files:
@@ -214,28 +229,8 @@ class LineMonitor:
         # All rules are evaluated, because each counts and logs.
         later = rules[rules.index(first) + 1 :]
         stopping = [first.id, *(rule.id for rule in later if rule.should_stop(frame))]
-        db = current()
-        thread = threading.current_thread()
-        if db is None or getattr(thread, "is_pydev_daemon_thread", False):
-            return
-        if not thread_suspension.may_suspend(db):
-            return
-        info = db.set_additional_thread_info(thread)
-        info.hit_breakpoint_ids = stopping
-        info.trace_suspend_type = "sys_monitor"
-        stops_all_threads = db.multi_threads_single_notification
-        db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=stops_all_threads)
-        if not stops_all_threads:
-            enable_pydevd_lines()
-        db.do_wait_suspend(thread, frame, "line", None)
+        thread_suspension.stop_here(frame, stopping, _BREAKPOINT, "line")
         self._stopped_at.pop(threading.get_ident(), None)
-
-
-def enable_pydevd_lines() -> None:
-    """pydevd has no breakpoints of its own here, so it would get no line events for a step."""
-    from _pydevd_sys_monitoring import pydevd_sys_monitoring
-
-    pydevd_sys_monitoring.update_monitor_events(suspend_requested=True)
 
 
 _MONITOR: Optional[LineMonitor] = None

@@ -11,6 +11,7 @@ import threading
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import bounded_calls, data_stops, missed_breakpoints, variables
+from .breakpoint_rules import take_failed_condition
 from .breakpoint_table import hits_of
 from .data_places import PLACES
 from .data_watches import WATCHES
@@ -108,7 +109,10 @@ def take_snapshot(db: Any, thread_id: str, info: Any) -> Dict[str, Any]:
         snapshot["exception"] = exception
     hit_ids = list(getattr(info, "hit_breakpoint_ids", None) or ())
     hit_ids += _describe_data(snapshot, frames[0][0] if frames else None, hit_ids)
-    snapshot["breakpoints"] = hits_of(threading.get_ident(), hit_ids)
+    snapshot["breakpoints"] = hits = hits_of(threading.get_ident(), hit_ids)
+    failure = take_failed_condition(threading.get_ident(), [hit["id"] for hit in hits])
+    if failure is not None:
+        snapshot["condition_error"] = failure
     return snapshot
 
 
