@@ -370,6 +370,12 @@ def _line_of_write(frame: Any, offset: int) -> Optional[int]:
     return code_stores.find_line(frame.f_code, offset)
 
 
+def _line_of_store(frame: Any, name: str) -> Optional[int]:
+    """The line of the store that a frame has just made, if it was one to this local."""
+    store = code_stores.find_local_stores(frame.f_code, name).get(frame.f_lasti)
+    return None if store is None else _line_of_write(frame, store)
+
+
 def _has_changeable_parts(held: Any) -> bool:
     """Whether something in a dict can change without the dict being written."""
     values = introspection.slice_items(held, 0, 1000)
@@ -647,6 +653,7 @@ class WatchTable:
                     hits += watch.hits
             for watch in list(self.watches.values()):
                 if isinstance(watch.place, LocalPlace) and watch.place.frame is frame:
+                    line = _line_of_store(frame, watch.place.text) or line
                     hits += _list_hits(watch, frame, line)
         else:
             for stop in scanner.take_stops(frame):

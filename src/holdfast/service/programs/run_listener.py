@@ -139,6 +139,9 @@ class RunListener(TargetListener):
             field=failure["field"],
         )
 
+    def on_data_found(self, breakpoint_id: str, message: str | None) -> None:
+        self._pass_on(lambda: self._session.breakpoints.note_data(breakpoint_id, message))
+
     def on_data_ended(self, breakpoint_id: str, message: str) -> None:
         self._pass_on(lambda: self._session.breakpoints.end_data(breakpoint_id, message))
 

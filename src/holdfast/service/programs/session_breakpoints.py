@@ -208,6 +208,11 @@ class SessionBreakpoints:
         """What a name stands for, in a frame or in the value of a reference, to be watched."""
         return await self.data.find(name, frame_id, reference)
 
+    def note_data(self, breakpoint_id: str, message: str | None) -> None:
+        """What it watches is there now: the module of a global was imported."""
+        self.points.note(breakpoint_id, verified=True, message=message)
+        self._session.event("breakpoint_verified", breakpoint_id=breakpoint_id)
+
     def end_data(self, breakpoint_id: str, message: str) -> None:
         """What it watches is gone: the frame has returned, or the object was collected."""
         if self.points.find(breakpoint_id) is not None:
