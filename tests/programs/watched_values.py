@@ -68,6 +68,7 @@ def attribute():
     setattr(counter, "value", 9)  # @attribute_setattr
     del counter.value  # @attribute_deleted
     counter.value = 10  # @attribute_again
+    done = len("a line between")
     done = 1  # @attribute_done
     assert type(counter) is Counter, type(counter)
     return done, twin

@@ -24,7 +24,9 @@ _CLASS: Any = object.__dict__["__class__"]
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _IMMUTABLE_TYPE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE, from 3.10 on
 
-Note = Callable[[Any, Any, Any], None]  # called with the old value, the new one, and the frame
+# Has `is_quiet(old, new)`, which rules out most writes, and for others
+# `note_write(old, new, frame)`, called after the write.
+Noter = Any
 TRANSPARENT: List[Any] = []  # the code of functions that stand between the program and its writes
 
 
@@ -32,15 +34,15 @@ class CannotWatch(Exception):
     """This attribute's writes cannot be noticed; the message says why."""
 
 
-def watch(obj: Any, name: str, note: Note) -> Callable[[], None]:
-    """Call `note` after each write to the attribute; returns what ends that."""
+def watch(obj: Any, name: str, noter: Noter) -> Callable[[], None]:
+    """Tell the noter after each write to the attribute; returns what ends that."""
     with _LOCK:
         if _prefers_descriptor(type(obj)):
-            return _watch_on_class(obj, name, note)
+            return _watch_on_class(obj, name, noter)
         try:
-            return _watch_object(obj, name, note)
+            return _watch_object(obj, name, noter)
         except (TypeError, AttributeError):  # Python refuses the other class, or the class refuses
-            return _watch_on_class(obj, name, note)
+            return _watch_on_class(obj, name, noter)
 
 
 def find_refusal(obj: Any, name: str) -> Optional[str]:
@@ -92,7 +94,7 @@ class Swap:
 
     def __init__(self, obj: Any) -> None:
         self.number = id(obj)
-        self.notes: Dict[str, Tuple[Note, ...]] = {}
+        self.noters: Dict[str, Tuple[Noter, ...]] = {}
         self._object = _refer(obj, self._forget)
         self.original: type = type(obj)
         self.watched = _make_class(self)
@@ -102,22 +104,22 @@ class Swap:
     def is_on(self, obj: Any) -> bool:
         return self._object() is obj and type(obj) is self.watched
 
-    def add(self, name: str, note: Note) -> None:
-        self.notes[name] = (*self.notes.get(name, ()), note)
+    def add(self, name: str, noter: Noter) -> None:
+        self.noters[name] = (*self.noters.get(name, ()), noter)
 
-    def remove(self, name: str, note: Note) -> None:
-        left = tuple(other for other in self.notes.get(name, ()) if other is not note)
+    def remove(self, name: str, noter: Noter) -> None:
+        left = tuple(other for other in self.noters.get(name, ()) if other is not noter)
         if left:
-            self.notes[name] = left
+            self.noters[name] = left
         else:
-            self.notes.pop(name, None)
-        if not self.notes:
+            self.noters.pop(name, None)
+        if not self.noters:
             self._restore()
 
     def change_class(self, obj: Any, cls: type) -> None:
         """The program gives the object another class: that one is watched from now on."""
         _CLASS.__set__(obj, cls)
-        if id(obj) != self.number or not self.notes:
+        if id(obj) != self.number or not self.noters:
             return
         self.original = cls
         self.watched = _make_class(self)
@@ -145,15 +147,15 @@ def _refer(obj: Any, callback: Any) -> Callable[[], Any]:
         return lambda: obj
 
 
-def _watch_object(obj: Any, name: str, note: Note) -> Callable[[], None]:
+def _watch_object(obj: Any, name: str, noter: Noter) -> Callable[[], None]:
     swap = _SWAPS.get(id(obj))
     if swap is None or not swap.is_on(obj):
         swap = Swap(obj)
-    swap.add(name, note)
+    swap.add(name, noter)
 
     def restore() -> None:
         with _LOCK:
-            swap.remove(name, note)
+            swap.remove(name, noter)
 
     return restore
 
@@ -174,11 +176,12 @@ def _make_class(swap: Swap) -> type:
 
 
 def _make_writers(swap: Swap, cls: Any) -> Tuple[Any, Any]:
-    write, delete, notes, number = cls.__setattr__, cls.__delattr__, swap.notes, swap.number
+    write, delete, watched, number = cls.__setattr__, cls.__delattr__, swap.noters, swap.number
     keeps_value = write is object.__setattr__
 
     def __setattr__(self: Any, key: str, value: Any) -> None:
-        if key not in notes or id(self) != number:
+        noters = watched.get(key)
+        if noters is None:
             write(self, key, value)
             return
         try:
@@ -186,21 +189,19 @@ def _make_writers(swap: Swap, cls: Any) -> Tuple[Any, Any]:
         except AttributeError:
             old = MISSING
         write(self, key, value)
-        frame = _getframe(1)
         if not keeps_value:  # the program's own `__setattr__` may store something else
             value = read_own(self, key)
-        for note in notes.get(key, ()):
-            note(old, value, frame)
+        for noter in noters:
+            # An object made by `type(x)()` has this class, too.
+            if not noter.is_quiet(old, value) and id(self) == number:
+                noter.note_write(old, value, _getframe(1))
 
     def __delattr__(self: Any, key: str) -> None:
-        if key not in notes or id(self) != number:
-            delete(self, key)
-            return
-        old = read_own(self, key)
+        old = read_own(self, key) if key in watched else MISSING
         delete(self, key)
-        frame = _getframe(1)
-        for note in notes.get(key, ()):
-            note(old, read_own(self, key), frame)
+        if id(self) == number:
+            for noter in watched.get(key, ()):
+                noter.note_write(old, read_own(self, key), _getframe(1))
 
     return __setattr__, __delattr__
 
@@ -237,7 +238,7 @@ class WatchedAttribute:
 
     def __init__(self, cls: type, name: str) -> None:
         self.cls, self.name = cls, name
-        self.notes: List[Tuple[Callable[[], Any], Note]] = []
+        self.noters: List[Tuple[Callable[[], Any], Noter]] = []
         home, before = introspection.find_in_mro(cls, name)
         self._slot: Any = before if type(before) is types.MemberDescriptorType else None
         self._default = MISSING if home is None else before
@@ -273,7 +274,7 @@ class WatchedAttribute:
         return MISSING if own is None else own.get(self.name, MISSING)
 
     def __set__(self, obj: Any, value: Any) -> None:
-        old = self._read(obj) if self.notes else MISSING
+        old = self._read(obj)
         if self._slot is not None:
             self._slot.__set__(obj, value)
         else:
@@ -292,9 +293,9 @@ class WatchedAttribute:
         self._note(obj, old, self._read(obj), _getframe(1))
 
     def _note(self, obj: Any, old: Any, new: Any, frame: Any) -> None:
-        for reference, note in list(self.notes):
-            if reference() is obj:
-                note(old, new, frame)
+        for reference, noter in list(self.noters):
+            if reference() is obj and not noter.is_quiet(old, new):
+                noter.note_write(old, new, frame)
 
 
 def _own_dict(obj: Any) -> Dict[Any, Any]:
@@ -304,7 +305,7 @@ def _own_dict(obj: Any) -> Dict[Any, Any]:
     return own
 
 
-def _watch_on_class(obj: Any, name: str, note: Note) -> Callable[[], None]:
+def _watch_on_class(obj: Any, name: str, noter: Noter) -> Callable[[], None]:
     cls = _class_of(obj)
     key = (id(cls), name)
     descriptor = _DESCRIPTORS.get(key)
@@ -313,15 +314,15 @@ def _watch_on_class(obj: Any, name: str, note: Note) -> Callable[[], None]:
             descriptor = _DESCRIPTORS[key] = WatchedAttribute(cls, name)
     except (TypeError, AttributeError) as error:
         raise CannotWatch(str(error)) from None
-    entry = (_refer(obj, None), note)
-    descriptor.notes.append(entry)
+    entry = (_refer(obj, None), noter)
+    descriptor.noters.append(entry)
     attribute = descriptor
 
     def restore() -> None:
         with _LOCK:
-            if entry in attribute.notes:
-                attribute.notes.remove(entry)
-            if not attribute.notes and _DESCRIPTORS.get(key) is attribute:
+            if entry in attribute.noters:
+                attribute.noters.remove(entry)
+            if not attribute.noters and _DESCRIPTORS.get(key) is attribute:
                 del _DESCRIPTORS[key]
                 attribute.restore()
 

@@ -21,7 +21,6 @@ _BREAKPOINT = 111  # pydevd's CMD_SET_BREAK
 # pydevd's CMD_STEP_INTO, CMD_STEP_OVER, their forms for the program's own code, and that which
 # it makes of a step into a coroutine.
 _STEPS = frozenset((107, 108, 144, 159, 206))
-_SUSPEND_TYPE = "sys_monitor" if sys.version_info >= (3, 12) else "trace"
 
 BUSY: Set[int] = set()  # the idents of threads in which we read values, which may write others
 
@@ -118,40 +117,36 @@ def stop(frame: Any, hits: List[Hit], line: Optional[int] = None) -> None:
 
 
 def _stop(frame: Any, hits: List[Hit], line: Optional[int]) -> None:
-    db = current()
-    thread = threading.current_thread()
-    if db is None or not thread_suspension.may_suspend(db):
-        return
     ident = threading.get_ident()
     shown = frame.f_lineno if line is None else line
-    info = db.set_additional_thread_info(thread)
-    info.hit_breakpoint_ids = [hit.id for hit in hits]
     _REPORTS[ident] = Report(hits, frame, shown)
     try:
-        _suspend(db, thread, info, frame, _BREAKPOINT)
+        thread_suspension.stop_here(frame, [hit.id for hit in hits], _BREAKPOINT, "line")
     finally:
         _REPORTS.pop(ident, None)
-    if shown != frame.f_lineno and _is_stepping(info, frame):
-        command = info.pydev_step_cmd
-        db.set_suspend(thread, command, original_step_cmd=info.pydev_original_step_cmd)
-        info.trace_suspend_type = _SUSPEND_TYPE
-        _wait(db, thread, frame)
+    _forget_stop()
+    if shown != frame.f_lineno:
+        _end_step_here(frame)
 
 
 _stop_with_room: Any = with_room(_stop)
 
 
-def _suspend(db: Any, thread: Any, info: Any, frame: Any, reason: int) -> None:
-    info.trace_suspend_type = _SUSPEND_TYPE
-    stops_all_threads = db.multi_threads_single_notification
-    db.set_suspend(thread, reason, suspend_other_threads=stops_all_threads)
-    if not stops_all_threads and hasattr(sys, "monitoring"):
-        thread_suspension.enable_pydevd_lines()
-    _wait(db, thread, frame)
-
-
-def _wait(db: Any, thread: Any, frame: Any) -> None:
+def _end_step_here(frame: Any) -> None:
+    """If the user steps from the line that wrote: the thread is on the next line already."""
+    db, thread = current(), threading.current_thread()
+    info = getattr(thread, "additional_info", None)
+    if db is None or info is None or not _is_stepping(info, frame):
+        return
+    command = info.pydev_step_cmd
+    db.set_suspend(thread, command, original_step_cmd=info.pydev_original_step_cmd)
+    info.trace_suspend_type = "sys_monitor" if hasattr(sys, "monitoring") else "trace"
     db.do_wait_suspend(thread, frame, "line", None)
+    _forget_stop()
+
+
+def _forget_stop() -> None:
+    """The line monitor must not take a later line event for the one that stopped here."""
     monitor = current_monitor()
     if monitor is not None:
         monitor.forget_stop()

@@ -7,7 +7,6 @@ was asked for, then by its `Rule`, as any breakpoint does.
 
 from __future__ import annotations
 
-import ast
 import sys
 import threading
 import types
@@ -22,6 +21,7 @@ from . import (
     dict_watch,
     fingerprints,
     introspection,
+    quiet_writes,
     server_messages,
     trace_watch,
 )
@@ -92,7 +92,7 @@ class Watch:
         self.message: Optional[str] = None
         self.is_ended = False
         self.last: Any = MISSING
-        self._mark: Any = None  # the fingerprint of the last value
+        self.mark: Any = None  # the fingerprint of the last value
         self._only_changes = self.access == "change"
         self._restores: List[Callable[[], None]] = []
         self._content: Optional[Tuple[int, Callable[[], None]]] = None
@@ -103,7 +103,8 @@ class Watch:
 
     def use_rule(self, rule: Any) -> None:
         self.rule = rule
-        self._quick, self._quick_names = _find_quick(rule.condition)
+        # Rules out a write at once, if a simple condition of plain values is false.
+        self.is_quiet: Callable[[Any, Any], bool] = quiet_writes.make_test(self, rule)
 
     def is_like(self, spec: Dict[str, Any]) -> bool:
         return (
@@ -137,7 +138,7 @@ class Watch:
                 value = MISSING
         else:
             value = _read_place(self.place)
-        self.last, self._mark = value, fingerprints.take(value)
+        self.last, self.mark = value, fingerprints.take(value)
 
     def note_position(self, frame: Any) -> None:
         self._begun_at = frame.f_lasti
@@ -157,7 +158,7 @@ class Watch:
         restores, self._restores = self._restores, []
         for restore in restores:
             restore()
-        self.last, self._mark = MISSING, None
+        self.last, self.mark = MISSING, None
 
     def end(self, message: str) -> None:
         """It can never fire again."""
@@ -185,7 +186,7 @@ class Watch:
 
     def _follow_value(self, frame: Any) -> None:
         """Notice when the value itself changes, if it can."""
-        if self._mark is None:
+        if self.mark is None:
             self._drop_content()
             return
         if self._watch_content() and not _has_changeable_parts(self.last):
@@ -212,7 +213,7 @@ class Watch:
         watcher = dict_watch.get_watcher()
         if watcher is None:
             return False
-        restore = watcher.watch(value, dict_watch.ANY_KEY, self.note_coming_write, _do_nothing)
+        restore = watcher.watch(value, dict_watch.ANY_KEY, self, _do_nothing)
         self._content = id(value), restore
         return True
 
@@ -223,7 +224,7 @@ class Watch:
 
     def looks_into_calls(self) -> bool:
         """Whether a function that does not know the place may change its value."""
-        return self._mark is not None or not isinstance(self.place, LocalPlace)
+        return self.mark is not None or not isinstance(self.place, LocalPlace)
 
     def look(self) -> Optional[Change]:
         """What has changed since the last look."""
@@ -238,16 +239,16 @@ class Watch:
         if self.is_until:
             return self._look_for_truth(new)
         old = self.last
-        if new is old and self._mark is None:
+        if new is old and self.mark is None:
             return None
         mark = fingerprints.take(new)
-        if fingerprints.is_same(old, new, self._mark, mark):
+        if fingerprints.is_same(old, new, self.mark, mark):
             self.last = new
             return None
         change = Change(old, new)
         if new is old:
-            change = Change(*_recall(self._mark, new))
-        self.last, self._mark = new, mark
+            change = Change(*_recall(self.mark, new))
+        self.last, self.mark = new, mark
         return change
 
     def _look_for_truth(self, value: Any) -> Optional[Change]:
@@ -258,10 +259,6 @@ class Watch:
 
     def note_write(self, old: Any, new: Any, frame: Any) -> None:
         """The place was written, by a frame that is still at that line. Must not raise."""
-        if self._quick is not None and type(new) in ATOMIC and self._mark is None:
-            self.last = new
-            if self._is_ruled_out(old, new, frame):
-                return
         try:
             if self._is_wanted(old, new, frame) and data_stops.may_stop(frame):
                 line = frame.f_lineno
@@ -271,22 +268,6 @@ class Watch:
                     scanner.expect_stop(data_stops.PendingStop(frame, [hit], line))
         except Exception:  # raised from here, it would be the program's
             pass
-
-    def _is_ruled_out(self, old: Any, new: Any, frame: Any) -> bool:
-        """Whether a simple condition is false: nearly every write to a hot place ends here."""
-        names = {"old": None if old is MISSING else old, "new": None if new is MISSING else new}
-        try:
-            if self._quick_names:
-                held = frame.f_locals
-                for name in self._quick_names:
-                    if name in held:
-                        names[name] = held[name]
-            if eval(self._quick, frame.f_globals, names):
-                return False
-        except Exception:  # the rule evaluates it again, and says what is wrong
-            return False
-        self.rule.passes += 1
-        return True
 
     def note_coming_write(self, old: Any, _new: Any, frame: Any) -> None:
         """A dict is about to be written: look at it afterwards."""
@@ -321,10 +302,6 @@ class Watch:
             if change is not None:
                 self._stop_if_wanted(change, frame, _line_of_write(frame, offset))
             return
-        if type(new) in ATOMIC and self._mark is None and self._quick is not None:
-            self.last = new
-            if self._is_ruled_out(old, new, frame):
-                return
         self._settle(old, new, frame, offset)
 
     def _settle(self, old: Any, new: Any, frame: Any, offset: int) -> None:
@@ -334,8 +311,8 @@ class Watch:
     def _is_wanted(self, old: Any, new: Any, frame: Any) -> bool:
         """Remember the new value; whether the access that was asked for includes this write."""
         mark = fingerprints.take(new)
-        is_same = new is old or fingerprints.is_same(old, new, self._mark, mark)
-        self.last, self._mark = new, mark
+        is_same = new is old or fingerprints.is_same(old, new, self.mark, mark)
+        self.last, self.mark = new, mark
         if mark is not None or self._content is not None:
             self._follow_value(frame)
         return not (is_same and self._only_changes)
@@ -393,37 +370,16 @@ def _line_of_write(frame: Any, offset: int) -> Optional[int]:
     return code_stores.find_line(frame.f_code, offset)
 
 
+def _line_of_store(frame: Any, name: str) -> Optional[int]:
+    """The line of the store that a frame has just made, if it was one to this local."""
+    store = code_stores.find_local_stores(frame.f_code, name).get(frame.f_lasti)
+    return None if store is None else _line_of_write(frame, store)
+
+
 def _has_changeable_parts(held: Any) -> bool:
     """Whether something in a dict can change without the dict being written."""
     values = introspection.slice_items(held, 0, 1000)
     return len(values) == 1000 or any(type(value) not in ATOMIC for _key, value in values)
-
-
-_SIMPLE = (
-    ast.Expression,
-    ast.Name,
-    ast.Constant,
-    ast.Compare,
-    ast.BoolOp,
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.operator,
-    ast.unaryop,
-    ast.boolop,
-    ast.cmpop,
-    ast.expr_context,
-)
-
-
-def _find_quick(condition: Any) -> Tuple[Any, Tuple[str, ...]]:
-    """The code of a condition that may be evaluated twice, and the frame's names in it."""
-    if condition is None or not condition.is_plain:
-        return None, ()
-    tree = ast.parse(condition.text.strip(), mode="eval")
-    if not all(isinstance(node, _SIMPLE) for node in ast.walk(tree)):
-        return None, ()
-    names = tuple(name for name in condition.code.co_names if name not in ("old", "new"))
-    return condition.code, names
 
 
 # -- how each kind of place is watched ------------------------------------------------------------
@@ -500,7 +456,7 @@ def _find_codes_with(place: CellPlace) -> List[Any]:
 def _begin_expression(watch: Watch, place: ExpressionPlace) -> None:
     if watch.is_until:
         watch.last = _is_true(watch.last)
-        watch._mark = None
+        watch.mark = None
     else:
         watch.message = (
             "the expression is evaluated at each line of %s and of the functions it calls, so a "
@@ -516,7 +472,7 @@ def _begin_attribute(watch: Watch, place: AttributePlace) -> None:
     if refusal is not None:
         raise CannotWatch(refusal)
     _require_scanner()
-    watch.add_restore(attribute_watch.watch(obj, place.name, watch.note_write))
+    watch.add_restore(attribute_watch.watch(obj, place.name, watch))
     place.call_at_end(lambda: watch.end("the object of %s is gone" % place.text))
     watch.message = "writes through its __dict__ are not seen"
     if fingerprints.take(watch.last) is not None and place.frame is not None:
@@ -536,7 +492,7 @@ def _begin_dict(watch: Watch, place: DictPlace) -> None:
     def end() -> None:
         watch.end("the dict of %s is gone" % place.text)
 
-    watch.add_restore(watcher.watch(held, place.key, watch.note_coming_write, end))
+    watch.add_restore(watcher.watch(held, place.key, watch, end))
     place.hold_weakly()
     if fingerprints.take(watch.last) is not None and not issubclass(type(watch.last), dict):
         watch.message = _LATE % (_function_of(place.frame) or "the function that writes it")
@@ -562,7 +518,7 @@ def _begin_global(watch: Watch, place: GlobalPlace) -> None:
 
 def _watch_module(watch: Watch, module: Any, name: str) -> None:
     try:
-        watch.add_restore(attribute_watch.watch(module, name, watch.note_write))
+        watch.add_restore(attribute_watch.watch(module, name, watch))
     except (CannotWatch, TypeError):  # then only the module's own functions are seen to write it
         pass
 
@@ -650,10 +606,10 @@ class WatchTable:
             self._unwatch_modules = None
         if self._pending and watcher is not None:
             self._unwatch_modules = watcher.watch(
-                sys.modules, dict_watch.ANY_KEY, self._note_import, _do_nothing
+                sys.modules, dict_watch.ANY_KEY, self, _do_nothing
             )
 
-    def _note_import(self, _old: Any, _new: Any, frame: Any) -> None:
+    def note_coming_write(self, _old: Any, _new: Any, frame: Any) -> None:
         """`sys.modules` is about to get a module: look at it afterwards."""
         watch = code_watch.get_watch()
         if watch is not None and frame is not None:
@@ -697,6 +653,7 @@ class WatchTable:
                     hits += watch.hits
             for watch in list(self.watches.values()):
                 if isinstance(watch.place, LocalPlace) and watch.place.frame is frame:
+                    line = _line_of_store(frame, watch.place.text) or line
                     hits += _list_hits(watch, frame, line)
         else:
             for stop in scanner.take_stops(frame):

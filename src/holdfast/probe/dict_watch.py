@@ -21,8 +21,9 @@ except ImportError:  # another implementation of Python, which has no watchers e
 _ADDED, _MODIFIED, _DELETED, _CLONED, _CLEARED, _DEALLOCATED = range(6)
 _getframe = sys._getframe
 
-# Called with the key's old value, the new one, and the frame that writes.
-Note = Callable[[Any, Any, Any], None]
+# Has `is_quiet(old, new)`, which rules out most writes, and for others
+# `note_coming_write(old, new, frame)`, called before the write.
+Noter = Any
 ANY_KEY: Any = object()
 _PLAIN_KEYS = frozenset((str, int, float, bool, bytes, type(None)))
 
@@ -35,8 +36,8 @@ class DictNotes:
     """Who wants to know what about one dict. It does not keep the dict alive."""
 
     def __init__(self) -> None:
-        self.by_key: Dict[Any, Tuple[Note, ...]] = {}
-        self.of_any: Tuple[Note, ...] = ()
+        self.by_key: Dict[Any, Tuple[Noter, ...]] = {}
+        self.of_any: Tuple[Noter, ...] = ()
         self.ends: Tuple[Callable[[], None], ...] = ()
 
     def is_empty(self) -> bool:
@@ -64,24 +65,26 @@ class DictWatcher:
         # Python calls the watcher until the very end, when nothing of ours is left to be called.
         atexit.register(self.close)
 
-    def watch(self, held: Any, key: Any, note: Note, end: Callable[[], None]) -> Callable[[], None]:
-        """Call `note` before each write to the key, and `end` when the dict is gone."""
+    def watch(
+        self, held: Any, key: Any, noter: Noter, end: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Tell the noter before each write to the key; call `end` when the dict is gone."""
         number = id(held)
         notes = self._dicts.get(number)
         if notes is None:
             notes = self._dicts[number] = DictNotes()
             self._api.PyDict_Watch(self._number, held)
         if key is ANY_KEY:
-            notes.of_any = (*notes.of_any, note)
+            notes.of_any = (*notes.of_any, noter)
         else:
-            notes.by_key[key] = (*notes.by_key.get(key, ()), note)
+            notes.by_key[key] = (*notes.by_key.get(key, ()), noter)
         notes.ends = (*notes.ends, end)
         entry = notes
 
         def restore() -> None:
             if self._dicts.get(number) is not entry:
                 return  # the dict is gone
-            _remove(entry, key, note, end)
+            _remove(entry, key, noter, end)
             if entry.is_empty():
                 del self._dicts[number]
                 self._api.PyDict_Unwatch(self._number, _object_at(number))
@@ -115,11 +118,11 @@ class DictWatcher:
                 if wanted is not None:
                     old = dict.get(_object_at(number), name, missing)
                     value = missing if new is None else _object_at(new)
-                    frame = _getframe(1)
-                    for note in wanted:
-                        note(old, value, frame)
-                for note in notes.of_any:
-                    note(missing, missing, _getframe(1))
+                    for noter in wanted:
+                        if not noter.is_quiet(old, value):
+                            noter.note_coming_write(old, value, _getframe(1))
+                for noter in notes.of_any:
+                    noter.note_coming_write(missing, missing, _getframe(1))
             except Exception:  # it would be printed, in the middle of the program's write
                 pass
             return 0
@@ -138,17 +141,17 @@ def _note_whole(event: int, number: int, notes: DictNotes, dicts: Dict[int, Dict
     frame = _getframe(2)
     for key, wanted in list(notes.by_key.items()):
         old = dict.get(held, key, MISSING)
-        for note in wanted:
-            note(old, MISSING, frame)  # whoever looks at it later reads the value again
-    for note in notes.of_any:
-        note(MISSING, MISSING, frame)
+        for noter in wanted:  # whoever looks at it later reads the value again
+            noter.note_coming_write(old, MISSING, frame)
+    for noter in notes.of_any:
+        noter.note_coming_write(MISSING, MISSING, frame)
 
 
-def _remove(notes: DictNotes, key: Any, note: Note, end: Callable[[], None]) -> None:
+def _remove(notes: DictNotes, key: Any, noter: Noter, end: Callable[[], None]) -> None:
     if key is ANY_KEY:
-        notes.of_any = tuple(other for other in notes.of_any if other is not note)
+        notes.of_any = tuple(other for other in notes.of_any if other is not noter)
     else:
-        left = tuple(other for other in notes.by_key.get(key, ()) if other is not note)
+        left = tuple(other for other in notes.by_key.get(key, ()) if other is not noter)
         if left:
             notes.by_key[key] = left
         else:

@@ -301,8 +301,7 @@ def _begin(frame: Any, event: str, arg: Any) -> Trace:
         return _keep(frame, None)
     if TRACING.passes_every_event:
         return _look_too(frame, _ask_pydevd(frame, event, arg), begins=True)
-    trace = _keep(frame, TRACING.find_trace(frame)[0])
-    return _look_too(frame, trace, begins=True)
+    return _keep(frame, _look_too(frame, TRACING.find_trace(frame)[0], begins=True))
 
 
 def _enter(frame: Any) -> None:

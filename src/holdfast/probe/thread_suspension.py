@@ -73,11 +73,11 @@ def stop_here(frame: Any, numbers: List[int], reason: int, event: str) -> None:
     stops_all_threads = db.multi_threads_single_notification
     db.set_suspend(thread, reason, suspend_other_threads=stops_all_threads)
     if is_monitored and not stops_all_threads:
-        enable_pydevd_lines()
+        _enable_pydevd_lines()
     db.do_wait_suspend(thread, frame, event, None)
 
 
-def enable_pydevd_lines() -> None:
+def _enable_pydevd_lines() -> None:
     """pydevd has no breakpoints of its own here, so it would get no line events for a step."""
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
