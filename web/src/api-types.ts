@@ -1256,8 +1256,10 @@ export interface BreakpointAnswer {
   file?: string;
   /** Its line. */
   line?: number;
-  /** The function that it stops in, if it names one. */
+  /** The function that it stops in, or the pattern of their names. */
   function?: string;
+  /** If there are several such functions: where each begins, up to 100. `file` and `line` are those of the last. */
+  places?: Location[];
   /** It stops where this expression is true. */
   condition?: string;
   /** At which hits it stops, such as `>= 5`. */
@@ -1338,7 +1340,7 @@ export interface BreakpointSpec {
   source?: BreakpointSource | null;
   /** The line, counted from 1. */
   line?: number | null;
-  /** A function, such as `module.func`, instead of a line. */
+  /** Instead of a line: a function, such as `module.func` or `Class.method`, or a pattern of names with `*`, `?` and `[…]`. */
   function?: string | null;
   /** Stop only where this expression is true. */
   condition?: string | null;
@@ -2521,6 +2523,16 @@ export interface Difference {
   right?: string;
 }
 
+/** Where an editor joins a session: the address of a debug adapter. */
+export interface EditorDoor {
+  /** The session. */
+  session_id: string;
+  /** The host: always of this machine. */
+  host: string;
+  /** The port. */
+  port: number;
+}
+
 /** Which application ends. */
 export interface EndFields {
   /** The session that `POST /api/call/session` gave. */
@@ -2643,7 +2655,7 @@ export interface ExportedBreakpoint {
   source?: BreakpointSource | null;
   /** The line, counted from 1. */
   line?: number | null;
-  /** A function, such as `module.func`, instead of a line. */
+  /** Instead of a line: a function, such as `module.func` or `Class.method`, or a pattern of names with `*`, `?` and `[…]`. */
   function?: string | null;
   /** Stop only where this expression is true. */
   condition?: string | null;
@@ -2711,6 +2723,16 @@ export interface ExportedSettings {
   output_limit_bytes?: number;
   /** How many seconds an expression may take. */
   evaluate_timeout?: number;
+}
+
+/** The condition of a breakpoint, which raised for the first time in this run. */
+export interface FailedCondition {
+  /** The breakpoint's id. */
+  breakpoint_id: string;
+  /** The condition. */
+  expression: string;
+  /** What it raised. */
+  error: string;
 }
 
 /** An error as applications that report calls know it; its details stand beside these. */
@@ -2903,6 +2925,10 @@ export interface Hover {
   type?: string;
   /** How many items, characters or bytes it has. */
   length?: number;
+  /** How many of its children are items; the attributes come after. */
+  indexed?: number;
+  /** Of a collection with attributes of its own: how many it has. */
+  attributes?: number;
   /** Of a part of a string or of bytes: where it begins. */
   start?: number;
   /** Of such a part: whether more follows it. */
@@ -2979,6 +3005,8 @@ export interface InputAccepted {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
+  /** If it stopped because a condition raised; see `message`. */
+  condition_error?: FailedCondition;
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** The write that it stopped at. */
@@ -3390,8 +3418,10 @@ export interface ProgramBreakpointChangedEvent {
   file?: string;
   /** Its line. */
   line?: number;
-  /** The function that it stops in, if it names one. */
+  /** The function that it stops in, or the pattern of their names. */
   function?: string;
+  /** If there are several such functions: where each begins, up to 100. `file` and `line` are those of the last. */
+  places?: Location[];
   /** It stops where this expression is true. */
   condition?: string;
   /** At which hits it stops, such as `>= 5`. */
@@ -3414,7 +3444,7 @@ export interface ProgramBreakpointChangedEvent {
 
 /** An expression of a breakpoint raised an exception, for the first time in this run.
 
-If it was the condition, the program did not stop there. */
+If it was the condition, the program stopped there, once; a breakpoint that logs did not stop. */
 export interface ProgramBreakpointErrorEvent {
   /** Its number within its session. */
   seq: number;
@@ -3486,8 +3516,10 @@ export interface ProgramBreakpointSetEvent {
   file?: string;
   /** Its line. */
   line?: number;
-  /** The function that it stops in, if it names one. */
+  /** The function that it stops in, or the pattern of their names. */
   function?: string;
+  /** If there are several such functions: where each begins, up to 100. `file` and `line` are those of the last. */
+  places?: Location[];
   /** It stops where this expression is true. */
   condition?: string;
   /** At which hits it stops, such as `>= 5`. */
@@ -3508,7 +3540,7 @@ export interface ProgramBreakpointSetEvent {
   suggestion?: SuggestedLine;
 }
 
-/** The file of a breakpoint was missing and is there now: it can fire. */
+/** The file or function of a breakpoint was missing and is there now: it can fire. */
 export interface ProgramBreakpointVerifiedEvent {
   /** Its number within its session. */
   seq: number;
@@ -3522,6 +3554,12 @@ export interface ProgramBreakpointVerifiedEvent {
   timestamp: string | null;
   /** The id of the breakpoint. */
   breakpoint_id: string;
+  /** The path of its file. */
+  file?: string;
+  /** Its line; of a function, that of its `def`. */
+  line?: number;
+  /** The function or pattern, if it names one. */
+  function?: string;
 }
 
 /** All breakpoints were removed. */
@@ -3658,6 +3696,8 @@ export interface ProgramDetail {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
+  /** If it stopped because a condition raised; see `message`. */
+  condition_error?: FailedCondition;
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** The write that it stopped at. */
@@ -3796,6 +3836,7 @@ export type ProgramEvent =
   | ProgramSavedEvent
   | ProgramExpiredEvent
   | ProgramTerminatingEvent
+  | ProgramJumpedEvent
   | ProgramTerminatedEvent;
 
 /** A client chose which exceptions stop the program. */
@@ -3890,6 +3931,26 @@ export interface ProgramInputWantedEvent {
   timestamp: string | null;
   /** The last line that it wrote without an end. */
   prompt: string;
+}
+
+/** A client set the line at which a held thread goes on. */
+export interface ProgramJumpedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "jumped";
+  /** The same type. */
+  type: "jumped";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The thread. */
+  thread_id: number;
+  /** The path of the file. */
+  file: string;
+  /** The line. */
+  line: number;
 }
 
 /** A program is about to be started. */
@@ -4022,6 +4083,8 @@ export interface ProgramStatus {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
+  /** If it stopped because a condition raised; see `message`. */
+  condition_error?: FailedCondition;
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** The write that it stopped at. */
@@ -4158,6 +4221,8 @@ export interface ProgramSummary {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
+  /** If it stopped because a condition raised; see `message`. */
+  condition_error?: FailedCondition;
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** The write that it stopped at. */
@@ -4270,6 +4335,8 @@ export interface ProgramTerminatingEvent {
   type: "terminating";
   /** When, as an ISO 8601 time in UTC. */
   timestamp: string | null;
+  /** Who asked for it, if that is known, such as an editor. */
+  by: string | null;
 }
 
 /** The program, or a library such as coverage.py, took the debugger's tracing away. */
@@ -4640,6 +4707,8 @@ export interface ServerInfo {
   warm_interpreters: Record<string, number>;
   /** Where this interface is described. */
   documentation: string;
+  /** The port on loopback at which editors get in, as debug adapter clients. */
+  dap_port: number | null;
 }
 
 /** That the server knows the secret in `server.json`. */
@@ -4688,7 +4757,7 @@ export interface SetBreakpoints {
   source?: BreakpointSource | null;
   /** The line, counted from 1. */
   line?: number | null;
-  /** A function, such as `module.func`, instead of a line. */
+  /** Instead of a line: a function, such as `module.func` or `Class.method`, or a pattern of names with `*`, `?` and `[…]`. */
   function?: string | null;
   /** Stop only where this expression is true. */
   condition?: string | null;
@@ -5146,6 +5215,10 @@ export interface Variable {
   type?: string;
   /** How many items, characters or bytes it has. */
   length?: number;
+  /** How many of its children are items; the attributes come after. */
+  indexed?: number;
+  /** Of a collection with attributes of its own: how many it has. */
+  attributes?: number;
   /** Of a part of a string or of bytes: where it begins. */
   start?: number;
   /** Of such a part: whether more follows it. */
@@ -5240,6 +5313,10 @@ export interface Watch {
   type?: string;
   /** How many items, characters or bytes it has. */
   length?: number;
+  /** How many of its children are items; the attributes come after. */
+  indexed?: number;
+  /** Of a collection with attributes of its own: how many it has. */
+  attributes?: number;
   /** Of a part of a string or of bytes: where it begins. */
   start?: number;
   /** Of such a part: whether more follows it. */

@@ -1,4 +1,4 @@
-"""A client that nobody here wrote: Microsoft's own, over a port and pipes, alone and two at once."""
+"""Microsoft's own client, which nobody here wrote: over a port and over pipes, one and two."""
 
 from __future__ import annotations
 
