@@ -206,7 +206,7 @@ def test_an_editor_joins_by_name_by_default_and_by_the_address_of_the_door(
 def test_joining_nothing_says_what_there_is_to_do(open_editor: Any, server: Server) -> None:
     for session in server.get("/sessions")["sessions"]:
         if session["kind"] == "program":
-            server.delete(f"/sessions/{session['session_id']}")
+            server.http.delete(f"/sessions/{session['session_id']}")  # children go with parents
     for options in ({}, {"session": "nobody"}):
         editor = open_editor()
         editor.initialize()
