@@ -99,6 +99,7 @@ class Watch:
         self._is_scanned = False
         # Where its frame stood: a store just before that was made before it was watched.
         self._begun_at: Optional[int] = None
+        self._is_settling = False
         self.use_rule(rule)
 
     def use_rule(self, rule: Any) -> None:
@@ -292,7 +293,28 @@ class Watch:
             begun_at, self._begun_at = self._begun_at, None
             if frame.f_lasti == begun_at or frame is not place.frame:
                 return  # it was stored before, or this may be another cell of that name
-        self._settle(self.last, new, frame, offset)
+        self._is_settling = True
+        try:
+            self._settle(self.last, new, frame, offset)
+        finally:
+            self._is_settling = False
+
+    def find_last_store(self, frame: Any) -> Optional[int]:
+        """The store to this local that a frame has just made, if nobody has looked at it yet."""
+        place = self.place
+        is_here = isinstance(place, LocalPlace) and place.frame is frame
+        if not is_here or self._is_settling or frame.f_lasti == self._begun_at:
+            return None
+        return code_stores.find_local_stores(frame.f_code, place.text).get(frame.f_lasti)
+
+    def collect_store(self, frame: Any, line: Optional[int]) -> List[Hit]:
+        """What to tell of a store, at a stop that comes before its event."""
+        self.note_position(frame)
+        old, new = self.last, _read_place(self.place)
+        if not self._is_wanted(old, new, frame):
+            return []
+        hit = self.decide(Change(old, new), frame, line)
+        return [] if hit is None else [hit]
 
     def settle_write(self, old: Any, frame: Any, offset: int) -> None:
         """A dict was written. `old` is what the place held before, if it is known."""
@@ -368,12 +390,6 @@ def _read_place(place: Place) -> Any:
 
 def _line_of_write(frame: Any, offset: int) -> Optional[int]:
     return code_stores.find_line(frame.f_code, offset)
-
-
-def _line_of_store(frame: Any, name: str) -> Optional[int]:
-    """The line of the store that a frame has just made, if it was one to this local."""
-    store = code_stores.find_local_stores(frame.f_code, name).get(frame.f_lasti)
-    return None if store is None else _line_of_write(frame, store)
 
 
 def _has_changeable_parts(held: Any) -> bool:
@@ -652,9 +668,10 @@ class WatchTable:
                 elif isinstance(watch, data_stops.PendingStop):
                     hits += watch.hits
             for watch in list(self.watches.values()):
-                if isinstance(watch.place, LocalPlace) and watch.place.frame is frame:
-                    line = _line_of_store(frame, watch.place.text) or line
-                    hits += _list_hits(watch, frame, line)
+                store = watch.find_last_store(frame)
+                if store is not None:
+                    line = _line_of_write(frame, store)
+                    hits += watch.collect_store(frame, line)
         else:
             for stop in scanner.take_stops(frame):
                 hits, line = hits + stop.hits, stop.line
