@@ -91,10 +91,12 @@ class Watch:
         self.is_until = bool(spec.get("until"))
         self.message: Optional[str] = None
         self.is_ended = False
+        self.is_restored = False
         self.last: Any = MISSING
         self.mark: Any = None  # the fingerprint of the last value
         self._only_changes = self.access == "change"
         self._restores: List[Callable[[], None]] = []
+        self._references: List[Any] = []
         self._content: Optional[Tuple[int, Callable[[], None]]] = None
         self._is_scanned = False
         # Where its frame stood: a store just before that was made before it was watched.
@@ -121,15 +123,13 @@ class Watch:
         place = self.place
         place.check()
         self._read_first()
-        place.is_watched = True
+        place.enter()
         try:
             _BEGINNERS[type(place)](self, place)
             self._follow_value(place.frame)
         except (PlaceGone, CannotWatch):
             self.restore()
             raise
-        if not place.is_bound_to_frame:
-            place.frame = None  # which would keep everything in it alive
 
     def _read_first(self) -> None:
         if isinstance(self.place, ExpressionPlace):
@@ -144,12 +144,18 @@ class Watch:
     def note_position(self, frame: Any) -> None:
         self._begun_at = frame.f_lasti
 
+    def keep(self, reference: Any) -> None:
+        """Keep a weak reference, which calls back only while it is there itself."""
+        self._references.append(reference)
+
     def add_restore(self, restore: Callable[[], None]) -> None:
         self._restores.append(restore)
 
     def restore(self) -> None:
         """Leave everything as it was without this watch."""
-        self.place.is_watched = False
+        if self.is_restored:
+            return
+        self.is_restored = True
         if self._is_scanned:
             self._is_scanned = False
             scanner = find_scanner()
@@ -159,6 +165,8 @@ class Watch:
         restores, self._restores = self._restores, []
         for restore in restores:
             restore()
+        self._references.clear()
+        self.place.leave()
         self.last, self.mark = MISSING, None
 
     def end(self, message: str) -> None:
@@ -167,7 +175,8 @@ class Watch:
             return
         self.is_ended = True
         self.restore()
-        self.place.release()
+        if not self.place.watchers:
+            self.place.release()
         self.message = message
         server_messages.report("data_ended", id=self.rule.id, message=message)
 
@@ -489,7 +498,7 @@ def _begin_attribute(watch: Watch, place: AttributePlace) -> None:
         raise CannotWatch(refusal)
     _require_scanner()
     watch.add_restore(attribute_watch.watch(obj, place.name, watch))
-    place.call_at_end(lambda: watch.end("the object of %s is gone" % place.text))
+    watch.keep(place.call_at_end(lambda: watch.end("the object of %s is gone" % place.text)))
     watch.message = "writes through its __dict__ are not seen"
     if fingerprints.take(watch.last) is not None and place.frame is not None:
         name = place.frame.f_code.co_name
@@ -506,6 +515,7 @@ def _begin_dict(watch: Watch, place: DictPlace) -> None:
         return
 
     def end() -> None:
+        place.forget_dict()
         watch.end("the dict of %s is gone" % place.text)
 
     watch.add_restore(watcher.watch(held, place.key, watch, end))
