@@ -186,7 +186,7 @@ class LineMonitor:
         watched = self._codes.get(id(code))
         rules = watched[1].get(line) if watched is not None else None
         extra = self._extra
-        if extra is not None and not extra.is_scanned(code):
+        if extra is not None and not extra.is_watched(code):
             extra = None
         if rules is None and extra is None:
             return self._api.DISABLE
@@ -197,8 +197,8 @@ class LineMonitor:
                     if rule.should_stop(frame):
                         self._stop_with_room(frame, rule, rules)
                         break
-            if extra is not None:
-                extra.on_line(frame, line)
+            if extra is not None and not extra.on_line(frame, line) and rules is None:
+                return self._api.DISABLE
         except RecursionError:  # raised from here, it would be the program's
             pass
         return None
