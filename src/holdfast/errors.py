@@ -97,6 +97,15 @@ class InvalidLogMessage(InvalidInput):
     default_hint = "Put expressions in braces, `x = {x}`. Write a literal brace twice."
 
 
+class NotWatchable(InvalidInput):
+    code = "BREAKPOINT_NOT_WATCHABLE"
+    short = "not_watchable"
+    default_hint = (
+        "Watch a variable (`counter`), an attribute (`c.value`), an item (`d['k']`), or an "
+        "expression of them."
+    )
+
+
 class ProgramSyntaxError(InvalidInput):
     code = "LAUNCH_SYNTAX_ERROR"
     short = "syntax_error"

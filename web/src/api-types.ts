@@ -1242,10 +1242,14 @@ export interface BreakpointAnswer {
   breakpoint_id: string;
   /** The same id. */
   id: string;
+  /** What it is on: line, function or data. */
+  kind: string;
   /** Whether it can fire; if not, see `message`. */
   verified: boolean;
   /** Whether it is on. */
   enabled: boolean;
+  /** Who wants it: `rest`, an in-process `controller`, `editor:1`… */
+  set_by: string[];
   /** How often it was reached. */
   hits: number;
   /** The path of its file. */
@@ -1260,9 +1264,15 @@ export interface BreakpointAnswer {
   hit_condition?: string;
   /** It writes this, and does not stop. */
   log_message?: string;
+  /** Of a data breakpoint: the place that it watches. */
+  data_id?: string;
+  /** Of a data breakpoint: `write`, or `change` if only other values count. */
+  access_type?: string;
+  /** Of a data breakpoint: what it watches, as it was named. */
+  expression?: string;
   /** Its file once more. */
   source?: SourcePath;
-  /** Why it cannot fire, or what its condition raised. */
+  /** Why it cannot fire, what it does not notice, or what its condition raised. */
   message?: string;
   /** A line that could be used instead. */
   suggestion?: SuggestedLine;
@@ -2259,6 +2269,28 @@ export interface ContinueAll {
   by?: string | null;
 }
 
+/** How far to run. */
+export interface ContinueRequest {
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
+  /** The thread to run; null: the one that stopped. */
+  thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
+  /** Who decides; whoever comes second is told. */
+  by?: string | null;
+  /** Stop when this expression becomes true, or when the frame that it is of returns. */
+  watch_until?: string | null;
+  /** The frame whose names `watch_until` means. */
+  frame_id?: number;
+}
+
 /** Which holds one request continued. */
 export interface ContinuedHolds {
   /** The ids of the holds that it settled. */
@@ -2311,6 +2343,54 @@ export interface CreateSession {
   output_since?: string | number | null;
   /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
   output_bytes?: number | null;
+}
+
+/** What a name stands for, and whether it can be watched. */
+export interface DataBreakpointInfo {
+  /** The place to watch; null if it cannot be, see `message`. */
+  data_id: string | null;
+  /** The same, as debug adapters call it. */
+  dataId: string | null;
+  /** What would be watched. */
+  description: string;
+  /** When it can stop: at each `write`, or at a `change`. */
+  access_types: string[];
+  /** Whether the id is good for later runs of the program, too. */
+  can_persist: boolean;
+  /** Why it cannot be watched, or what is not noticed. */
+  message?: string;
+}
+
+/** A value to watch: `name` (in the frame `frame_id`), or a `data_id` that was given before. */
+export interface DataBreakpointSpec {
+  /** `counter`, `c.value`, `d['k']`, `items[1]`, or any expression. */
+  name?: string | null;
+  /** The frame whose names are meant; 0 is the innermost. */
+  frame_id?: number;
+  /** What `GET data-breakpoint-info` gave. */
+  data_id?: string | null;
+  /** At every write, or only if the value is another one. */
+  access_type?: "write" | "change";
+  /** Stop only where this is true; it knows `old` and `new`, and the writer's names. */
+  condition?: string | null;
+  /** On which hits: `N`, `== N`, `> N`, `>= N`, `< N`, `<= N`, `% N`. */
+  hit_condition?: string | number | null;
+  /** Whether it is on. */
+  enabled?: boolean;
+}
+
+/** A write that a data breakpoint stopped at. */
+export interface DataChange {
+  /** The data breakpoint. */
+  breakpoint_id: string;
+  /** What it watches, as it was named. */
+  name: string;
+  /** A preview of the value before; null if there was none. */
+  old: string | null;
+  /** A preview of the value now; null if it was deleted. */
+  new: string | null;
+  /** The line that wrote. */
+  location: Location;
 }
 
 /** Threads or tasks that wait for one another in a circle: none of them can go on. */
@@ -2889,7 +2969,7 @@ export interface InputAccepted {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** Why it is paused (breakpoint, step, pause, exception…), or ended. */
+  /** Why it is paused (breakpoint, data breakpoint, step, pause, exception…), or ended. */
   reason?: string | null;
   /** While paused: the line about to run. */
   location?: Location | null;
@@ -2901,6 +2981,8 @@ export interface InputAccepted {
   breakpoint_ids?: string[];
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
+  /** The write that it stopped at. */
+  data?: DataChange;
   /** What the function just left returned. */
   returned?: Variable[];
   /** The hold that waits for a decision. */
@@ -3276,7 +3358,7 @@ export interface ProgramAttachingEvent {
   port: number | null;
 }
 
-/** A breakpoint was changed. */
+/** A breakpoint was changed, or what a data breakpoint watches is gone. */
 export interface ProgramBreakpointChangedEvent {
   /** Its number within its session. */
   seq: number;
@@ -3292,12 +3374,18 @@ export interface ProgramBreakpointChangedEvent {
   breakpoint_id: string;
   /** The same id. */
   id: string;
+  /** What it is on: line, function or data. */
+  kind: string;
   /** Whether it can fire; if not, see `message`. */
   verified: boolean;
   /** Whether it is on. */
   enabled: boolean;
+  /** Who wants it: `rest`, an in-process `controller`, `editor:1`… */
+  set_by: string[];
   /** How often it was reached. */
   hits: number;
+  /** Who did it: `rest`, `controller`, `editor:1`…, or the `program`. */
+  by: string;
   /** The path of its file. */
   file?: string;
   /** Its line. */
@@ -3310,9 +3398,15 @@ export interface ProgramBreakpointChangedEvent {
   hit_condition?: string;
   /** It writes this, and does not stop. */
   log_message?: string;
+  /** Of a data breakpoint: the place that it watches. */
+  data_id?: string;
+  /** Of a data breakpoint: `write`, or `change` if only other values count. */
+  access_type?: string;
+  /** Of a data breakpoint: what it watches, as it was named. */
+  expression?: string;
   /** Its file once more. */
   source?: SourcePath;
-  /** Why it cannot fire, or what its condition raised. */
+  /** Why it cannot fire, what it does not notice, or what its condition raised. */
   message?: string;
   /** A line that could be used instead. */
   suggestion?: SuggestedLine;
@@ -3356,6 +3450,8 @@ export interface ProgramBreakpointRemovedEvent {
   timestamp: string | null;
   /** The id that it had. */
   breakpoint_id: string;
+  /** Who removed it. */
+  by: string;
 }
 
 /** A breakpoint was set. */
@@ -3374,12 +3470,18 @@ export interface ProgramBreakpointSetEvent {
   breakpoint_id: string;
   /** The same id. */
   id: string;
+  /** What it is on: line, function or data. */
+  kind: string;
   /** Whether it can fire; if not, see `message`. */
   verified: boolean;
   /** Whether it is on. */
   enabled: boolean;
+  /** Who wants it: `rest`, an in-process `controller`, `editor:1`… */
+  set_by: string[];
   /** How often it was reached. */
   hits: number;
+  /** Who did it: `rest`, `controller`, `editor:1`…, or the `program`. */
+  by: string;
   /** The path of its file. */
   file?: string;
   /** Its line. */
@@ -3392,9 +3494,15 @@ export interface ProgramBreakpointSetEvent {
   hit_condition?: string;
   /** It writes this, and does not stop. */
   log_message?: string;
+  /** Of a data breakpoint: the place that it watches. */
+  data_id?: string;
+  /** Of a data breakpoint: `write`, or `change` if only other values count. */
+  access_type?: string;
+  /** Of a data breakpoint: what it watches, as it was named. */
+  expression?: string;
   /** Its file once more. */
   source?: SourcePath;
-  /** Why it cannot fire, or what its condition raised. */
+  /** Why it cannot fire, what it does not notice, or what its condition raised. */
   message?: string;
   /** A line that could be used instead. */
   suggestion?: SuggestedLine;
@@ -3540,7 +3648,7 @@ export interface ProgramDetail {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** Why it is paused (breakpoint, step, pause, exception…), or ended. */
+  /** Why it is paused (breakpoint, data breakpoint, step, pause, exception…), or ended. */
   reason?: string | null;
   /** While paused: the line about to run. */
   location?: Location | null;
@@ -3552,6 +3660,8 @@ export interface ProgramDetail {
   breakpoint_ids?: string[];
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
+  /** The write that it stopped at. */
+  data?: DataChange;
   /** What the function just left returned. */
   returned?: Variable[];
   /** The hold that waits for a decision. */
@@ -3704,6 +3814,8 @@ export interface ProgramExceptionBreakpointsSetEvent {
   filters: string[];
   /** The classes that stop; empty for all. */
   types: string[];
+  /** Whose choice it is: `rest`, `controller`, `editor:1`… */
+  by: string;
 }
 
 /** The session was idle for too long. The server ends it and forgets it. */
@@ -3900,7 +4012,7 @@ export interface ProgramStatus {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** Why it is paused (breakpoint, step, pause, exception…), or ended. */
+  /** Why it is paused (breakpoint, data breakpoint, step, pause, exception…), or ended. */
   reason?: string | null;
   /** While paused: the line about to run. */
   location?: Location | null;
@@ -3912,6 +4024,8 @@ export interface ProgramStatus {
   breakpoint_ids?: string[];
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
+  /** The write that it stopped at. */
+  data?: DataChange;
   /** What the function just left returned. */
   returned?: Variable[];
   /** The hold that waits for a decision. */
@@ -4034,7 +4148,7 @@ export interface ProgramSummary {
   session_id: string;
   /** Where the session is: created, launching, running, paused, waiting_for_input, terminated or failed. */
   status: string;
-  /** Why it is paused (breakpoint, step, pause, exception…), or ended. */
+  /** Why it is paused (breakpoint, data breakpoint, step, pause, exception…), or ended. */
   reason?: string | null;
   /** While paused: the line about to run. */
   location?: Location | null;
@@ -4046,6 +4160,8 @@ export interface ProgramSummary {
   breakpoint_ids?: string[];
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
+  /** The write that it stopped at. */
+  data?: DataChange;
   /** What the function just left returned. */
   returned?: Variable[];
   /** The hold that waits for a decision. */
@@ -5162,4 +5278,26 @@ export interface WatchList {
   watches: Watch[];
   /** How many there are. */
   total: number;
+}
+
+/** An expression that ends the run when it becomes true. */
+export interface WatchUntil {
+  /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
+  wait?: boolean | number | string | null;
+  /** What the answer at a stop carries out of `source`, `locals`, `stack` and `output`: a list, or names with commas; null: `source` and `locals`. */
+  include?: string[] | string | null;
+  /** With `output`: only what came after this cursor; null: what no answer of this run has shown yet. */
+  output_since?: string | number | null;
+  /** With `output`: how many bytes of it at most, the newest; null: 65,536. */
+  output_bytes?: number | null;
+  /** The thread to run; null: the one that stopped. */
+  thread_id?: number | null;
+  /** Of an agent: the lane that is meant; null: all. */
+  lane?: string | null;
+  /** Who decides; whoever comes second is told. */
+  by?: string | null;
+  /** A Python expression. */
+  expression: string;
+  /** The frame whose names it means. */
+  frame_id?: number;
 }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+ACCESS_TYPES = ("write", "change")
+"""When a data breakpoint fires: at every write, or only when the value is another one then."""
+
 
 def build_breakpoint_id(number: int) -> str:
     """The id of the breakpoint that the probe knows by this number."""
@@ -12,7 +15,7 @@ def build_breakpoint_id(number: int) -> str:
 
 @dataclass(frozen=True)
 class Breakpoint:
-    """A breakpoint on a line (`file`, `line`) or on a function (`function`).
+    """A breakpoint on a line (`file`, `line`), a function (`function`) or a value (`data_id`).
 
     `verified` is true only if it can stop the program. Otherwise `message` says why not, and
     `suggestion` is a line at which it could.
@@ -25,6 +28,10 @@ class Breakpoint:
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
+    data_id: str | None = None  # the place in the program that is watched, as the probe named it
+    access: str = "write"  # of `ACCESS_TYPES`
+    expression: str | None = None  # what is watched, as the user knows it
+    is_until: bool = False  # it fires once, when its expression becomes true
     enabled: bool = True
     verified: bool = False
     message: str | None = None
@@ -41,6 +48,14 @@ class Breakpoint:
     @property
     def is_function(self) -> bool:
         return self.function is not None
+
+    @property
+    def is_data(self) -> bool:
+        return self.data_id is not None
+
+    @property
+    def kind(self) -> str:
+        return "data" if self.is_data else "function" if self.is_function else "line"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,18 @@ class ThrownException:
 
 
 @dataclass(frozen=True)
+class DataChange:
+    """A write that a data breakpoint stopped at. `location` is the line that wrote."""
+
+    breakpoint_id: str
+    name: str
+    old: str | None  # None: there was no such value
+    new: str | None  # None: it was deleted
+    location: Location
+    message: str | None = None
+
+
+@dataclass(frozen=True)
 class Stop:
     thread_id: int
     reason: str
@@ -32,4 +44,5 @@ class Stop:
     threads: tuple[Described, ...] = ()
     breakpoints: tuple[tuple[str, int], ...] = ()  # id and how often it was hit
     exception: ThrownException | None = None
+    data: DataChange | None = None
     all_threads_stopped: bool = True

@@ -28,7 +28,7 @@ class EventJournal:
     def seq(self) -> int:
         return self._seq
 
-    def add(self, kind: str, **body: Any) -> EventRecord:
+    def add(self, kind: str, /, **body: Any) -> EventRecord:
         self._seq += 1
         event = EventRecord(self._session_id, self._seq, time.time(), kind, body)
         self._recent.append(event)

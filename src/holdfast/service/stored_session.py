@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from holdfast.service.event_journal import EventJournal
 from holdfast.service.event_stream import EventStream
 from holdfast.service.session import Session
+from holdfast.service.session_observer import ObserverList, SessionObserver
 from holdfast.store import Store
 from holdfast.wire.session_answers import EventList
 
@@ -30,10 +32,17 @@ class StoredSession(Session):
         self.id = session_id
         self.created_at = time.time() if created_at is None else created_at
         self._journal = EventJournal(session_id, store.feed, stream, last_seq)
+        self.observers = ObserverList()
         self.stop_listening = store.bell.subscribe(session_id, self.wake)
 
-    def event(self, kind: str, **body: Any) -> None:
-        self._journal.add(kind, **body)
+    def event(self, kind: str, /, **body: Any) -> None:
+        event = self._journal.add(kind, **body)
+        for observer in self.observers:
+            observer.on_event(event)
+
+    def observe(self, observer: SessionObserver) -> Callable[[], None]:
+        """Tell an observer what happens from now on. The function that is returned ends that."""
+        return self.observers.add(observer)
 
     @property
     def last_seq(self) -> int:

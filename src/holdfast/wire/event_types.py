@@ -204,18 +204,23 @@ class ChildSession(TypedDict):
 # -- programs: breakpoints ------------------------------------------------------------------------
 
 
-class BreakpointSet(BreakpointFacts, kw_only=True):
+class _BreakpointEvent(BreakpointFacts, kw_only=True):
+    by: Annotated[str, about("Who did it: `rest`, `controller`, `editor:1`…, or the `program`.")]
+
+
+class BreakpointSet(_BreakpointEvent, kw_only=True):
     """A breakpoint was set."""
 
 
-class ProgramBreakpointChanged(BreakpointFacts, kw_only=True):
-    """A breakpoint was changed."""
+class ProgramBreakpointChanged(_BreakpointEvent, kw_only=True):
+    """A breakpoint was changed, or what a data breakpoint watches is gone."""
 
 
 class ProgramBreakpointRemoved(TypedDict):
     """A breakpoint was removed."""
 
     breakpoint_id: Annotated[str, about("The id that it had.")]
+    by: Annotated[str, about("Who removed it.")]
 
 
 class BreakpointsCleared(TypedDict):
@@ -247,6 +252,7 @@ class ExceptionBreakpointsSet(TypedDict):
 
     filters: Annotated[list[str], about("Which ones: raised, uncaught or userUnhandled.")]
     types: Annotated[list[str], about("The classes that stop; empty for all.")]
+    by: Annotated[str, about("Whose choice it is: `rest`, `controller`, `editor:1`…")]
 
 
 # -- calls ----------------------------------------------------------------------------------------

@@ -339,12 +339,29 @@ class HeldChild(msgspec.Struct):
     hold_id: Annotated[str, Meta(description="The hold that waits for a decision.")]
 
 
+class DataChange(msgspec.Struct):
+    """A write that a data breakpoint stopped at."""
+
+    breakpoint_id: Annotated[str, Meta(description="The data breakpoint.")]
+    name: Annotated[str, Meta(description="What it watches, as it was named.")]
+    old: Annotated[
+        str | None, Meta(description="A preview of the value before; null if there was none.")
+    ]
+    new: Annotated[
+        str | None, Meta(description="A preview of the value now; null if it was deleted.")
+    ]
+    location: Annotated[Location, Meta(description="The line that wrote.")]
+
+
 class ProgramStatus(SessionStatus, kw_only=True):
     """Where a program is: running, or at a stop, or over."""
 
     reason: Annotated[
         str | UnsetType | None,
-        Meta(description="Why it is paused (breakpoint, step, pause, exception…), or ended."),
+        Meta(
+            description="Why it is paused (breakpoint, data breakpoint, step, pause, exception…), "
+            "or ended."
+        ),
     ] = UNSET
     location: Annotated[
         Location | UnsetType | None, Meta(description="While paused: the line about to run.")
@@ -360,6 +377,9 @@ class ProgramStatus(SessionStatus, kw_only=True):
         ThrownException | UnsetType,
         Meta(description="The exception that it stopped at, or that ended it."),
     ] = UNSET
+    data: Annotated[DataChange | UnsetType, Meta(description="The write that it stopped at.")] = (
+        UNSET
+    )
     returned: Annotated[
         list[Variable] | UnsetType, Meta(description="What the function just left returned.")
     ] = UNSET
@@ -550,8 +570,13 @@ class BreakpointFacts(msgspec.Struct, kw_only=True):
 
     breakpoint_id: Annotated[str, Meta(description="The breakpoint's id within its session.")]
     id: Annotated[str, Meta(description="The same id.")]
+    kind: Annotated[str, Meta(description="What it is on: line, function or data.")]
     verified: Annotated[bool, Meta(description="Whether it can fire; if not, see `message`.")]
     enabled: Annotated[bool, Meta(description="Whether it is on.")]
+    set_by: Annotated[
+        list[str],
+        Meta(description="Who wants it: `rest`, an in-process `controller`, `editor:1`…"),
+    ]
     hits: Annotated[int, Meta(description="How often it was reached.")]
     file: Annotated[str | UnsetType, Meta(description="The path of its file.")] = UNSET
     line: Annotated[int | UnsetType, Meta(description="Its line.")] = UNSET
@@ -567,9 +592,22 @@ class BreakpointFacts(msgspec.Struct, kw_only=True):
     log_message: Annotated[
         str | UnsetType, Meta(description="It writes this, and does not stop.")
     ] = UNSET
+    data_id: Annotated[
+        str | UnsetType, Meta(description="Of a data breakpoint: the place that it watches.")
+    ] = UNSET
+    access_type: Annotated[
+        str | UnsetType,
+        Meta(description="Of a data breakpoint: `write`, or `change` if only other values count."),
+    ] = UNSET
+    expression: Annotated[
+        str | UnsetType, Meta(description="Of a data breakpoint: what it watches, as it was named.")
+    ] = UNSET
     source: Annotated[SourcePath | UnsetType, Meta(description="Its file once more.")] = UNSET
     message: Annotated[
-        str | UnsetType, Meta(description="Why it cannot fire, or what its condition raised.")
+        str | UnsetType,
+        Meta(
+            description="Why it cannot fire, what it does not notice, or what its condition raised."
+        ),
     ] = UNSET
     suggestion: Annotated[
         SuggestedLine | UnsetType, Meta(description="A line that could be used instead.")
@@ -597,6 +635,27 @@ class BreakpointList(BreakpointsSet):
     exception_breakpoints: Annotated[
         ExceptionBreakpoints, Meta(description="Which exceptions stop the program.")
     ]
+
+
+class DataBreakpointInfo(msgspec.Struct, kw_only=True):
+    """What a name stands for, and whether it can be watched."""
+
+    data_id: Annotated[
+        str | None, Meta(description="The place to watch; null if it cannot be, see `message`.")
+    ]
+    dataId: Annotated[  # noqa: N815  (its name in the protocol)
+        str | None, Meta(description="The same, as debug adapters call it.")
+    ]
+    description: Annotated[str, Meta(description="What would be watched.")]
+    access_types: Annotated[
+        list[str], Meta(description="When it can stop: at each `write`, or at a `change`.")
+    ]
+    can_persist: Annotated[
+        bool, Meta(description="Whether the id is good for later runs of the program, too.")
+    ]
+    message: Annotated[
+        str | UnsetType, Meta(description="Why it cannot be watched, or what is not noticed.")
+    ] = UNSET
 
 
 class DeletedBreakpoint(msgspec.Struct):

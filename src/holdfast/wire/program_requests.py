@@ -372,6 +372,23 @@ class RunRequest(Body):
     by: By = None
 
 
+class ContinueRequest(RunRequest):
+    """How far to run."""
+
+    watch_until: Annotated[
+        str | None,
+        about("Stop when this expression becomes true, or when the frame that it is of returns."),
+    ] = None
+    frame_id: Annotated[int, about("The frame whose names `watch_until` means.")] = 0
+
+
+class WatchUntil(RunRequest, kw_only=True):
+    """An expression that ends the run when it becomes true."""
+
+    expression: Annotated[str, about("A Python expression.", min_length=1)]
+    frame_id: Annotated[int, about("The frame whose names it means.")] = 0
+
+
 class RestartRequest(RunRequest):
     """What to change before a program is run over; what is left out stays."""
 
@@ -431,6 +448,55 @@ class BreakpointChanges(Body):
         if changes.get("hit_condition") is not None:
             changes["hit_condition"] = str(changes["hit_condition"])
         return changes
+
+
+class DataBreakpointSpec(Body):
+    """A value to watch: `name` (in the frame `frame_id`), or a `data_id` that was given before."""
+
+    name: Annotated[
+        str | None, about("`counter`, `c.value`, `d['k']`, `items[1]`, or any expression.")
+    ] = None
+    frame_id: Annotated[int, about("The frame whose names are meant; 0 is the innermost.")] = 0
+    data_id: Annotated[str | None, about("What `GET data-breakpoint-info` gave.")] = None
+    access_type: Annotated[
+        Literal["write", "change"], about("At every write, or only if the value is another one.")
+    ] = "write"
+    condition: Annotated[
+        str | None,
+        about("Stop only where this is true; it knows `old` and `new`, and the writer's names."),
+    ] = None
+    hit_condition: Annotated[
+        str | int | None, about("On which hits: `N`, `== N`, `> N`, `>= N`, `< N`, `<= N`, `% N`.")
+    ] = None
+    enabled: Annotated[bool, about("Whether it is on.")] = True
+
+    def __post_init__(self) -> None:
+        if bool(self.name) == bool(self.data_id):
+            raise ValueError("give name (and frame_id), or data_id")
+
+    def fields(self) -> dict[str, Any]:
+        """The fields that were given."""
+        hit = self.hit_condition
+        values = {
+            "name": self.name or None,
+            "frame_id": self.frame_id if self.name else None,
+            "data_id": self.data_id or None,
+            "access": self.access_type,
+            "condition": (self.condition or "").strip() or None,
+            "hit_condition": None if hit is None else str(hit),
+            "enabled": self.enabled,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+class DataInfoQuery(Query):
+    """What to watch: `name` in a frame, or in the value of a reference."""
+
+    name: Annotated[str, about("A variable, an attribute, an item, or any expression.")]
+    frame_id: Annotated[int, about("The frame whose names are meant; 0 is the innermost.")] = 0
+    reference: Annotated[
+        int | None, about("The value of which `name` is a part, instead of a frame.")
+    ] = None
 
 
 class SetExceptionBreakpoints(Body):

@@ -1,4 +1,4 @@
-"""Breakpoints: lines, functions, exceptions; one, many, or a named profile of them."""
+"""Breakpoints: lines, functions, values, exceptions; one, many, or a named profile of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from holdfast.wire.program_answers import (
     BreakpointAnswer,
     BreakpointList,
     BreakpointsSet,
+    DataBreakpointInfo,
     DeletedBreakpoint,
     DeletedProfile,
     ExceptionBreakpoints,
@@ -17,6 +18,8 @@ from holdfast.wire.program_answers import (
 from holdfast.wire.program_requests import (
     BreakpointChanges,
     BreakpointSpec,
+    DataBreakpointSpec,
+    DataInfoQuery,
     SaveProfile,
     SetBreakpoints,
     SetExceptionBreakpoints,
@@ -81,6 +84,40 @@ async def remove_breakpoint(session: ProgramTarget, breakpoint_id: str) -> Delet
 async def clear_breakpoints(session: ProgramTarget) -> DeletedCount:
     """Remove them all."""
     return DeletedCount(await session.program.breakpoints.clear())
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+@routes.get("/sessions/{session_id}/data-breakpoint-info")
+async def find_data(session: ProgramTarget, query: DataInfoQuery) -> DataBreakpointInfo:
+    """Whether a value can be watched, and the id of its place: a variable of this frame, an
+    attribute of this object, an item of this container, not whatever has the same name."""
+    breakpoints = session.program.breakpoints
+    return await breakpoints.find_data(query.name, query.frame_id, query.reference)
+
+
+@routes.post("/sessions/{session_id}/data-breakpoints", status=201)
+async def watch_data(
+    session: ProgramTarget, body: DataBreakpointSpec | list[DataBreakpointSpec]
+) -> BreakpointAnswer | BreakpointsSet:
+    """Stop when a value is written, or changes: one (an object), or several (a list)."""
+    specs = body if isinstance(body, list) else [body]
+    made = await session.program.breakpoints.add_data([spec.fields() for spec in specs])
+    return made if isinstance(body, list) else made.breakpoints[0]
+
+
+@routes.get("/sessions/{session_id}/data-breakpoints")
+async def list_data(session: ProgramTarget) -> BreakpointsSet:
+    """Every breakpoint on a value."""
+    points = [p for p in (await session.program.breakpoints.all()).breakpoints if p.kind == "data"]
+    return BreakpointsSet(points, len(points))
+
+
+@routes.delete("/sessions/{session_id}/data-breakpoints")
+async def clear_data(session: ProgramTarget) -> DeletedCount:
+    """Watch no value any more."""
+    return DeletedCount(await session.program.breakpoints.clear_data())
 
 
 # -- exceptions -----------------------------------------------------------------------------------

@@ -6,12 +6,19 @@ from holdfast.server.rest.shared import build_options
 from holdfast.server.route_table import ProgramTarget, RouteList
 from holdfast.service.session import Session
 from holdfast.wire.program_answers import ProgramStatus
-from holdfast.wire.program_requests import LaunchRequest, RestartRequest, RunRequest
+from holdfast.wire.program_requests import (
+    ContinueRequest,
+    LaunchRequest,
+    RestartRequest,
+    RunRequest,
+    WatchUntil,
+)
 from holdfast.wire.session_requests import StatusQuery
 from holdfast.wire.target_answers import StatusAnswer
 
 routes = RouteList()
 _DEFAULTS = RunRequest()
+_ON = ContinueRequest()
 _UNCHANGED = RestartRequest()
 _AS_BEFORE = LaunchRequest()
 
@@ -37,12 +44,25 @@ async def restart(
 
 @routes.post("/sessions/{session_id}/continue")
 async def continue_(
-    session: Session, query: StatusQuery, body: RunRequest = _DEFAULTS
+    session: Session, query: StatusQuery, body: ContinueRequest = _ON
 ) -> StatusAnswer:
     """Let the program run on; with `wait`, to its next stop or its end.
 
     Of an agent: everything that it holds."""
-    return await session.resume(build_options(body, query))
+    options = build_options(body, query)
+    if body.watch_until is not None:
+        return await session.program.resume_until(body.watch_until, body.frame_id, options)
+    return await session.resume(options)
+
+
+@routes.post("/sessions/{session_id}/watch-until")
+@routes.post("/sessions/{session_id}/watch_until")
+async def watch_until(
+    session: ProgramTarget, query: StatusQuery, body: WatchUntil
+) -> ProgramStatus:
+    """Run until an expression becomes true, until its frame returns, or until another stop."""
+    options = build_options(body, query)
+    return await session.program.resume_until(body.expression, body.frame_id, options)
 
 
 STEPS = {

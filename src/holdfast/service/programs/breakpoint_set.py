@@ -10,14 +10,18 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.core import conditions, executable_lines, function_finder, hit_conditions, logpoints
-from holdfast.model.breakpoint import Breakpoint, build_breakpoint_id
+from holdfast.model.breakpoint import ACCESS_TYPES, Breakpoint, build_breakpoint_id
 from holdfast.service.new_ids import new_number
+from holdfast.service.programs.breakpoint_owners import REST, BreakpointOwners
 from holdfast.service.programs.source_files import SourceFiles
 
 PENDING = "Source file not found. Breakpoint pending."
 GENERATED = (
     "No file has this name. The breakpoint stops in code that the program compiles under it, "
     "as in compile(text, '<name>', 'exec')."
+)
+DATA_NOT_SET = (
+    "It is not set: no program runs that knows this value. Stop the program, and watch it again."
 )
 _STORED = ("id", "file", "line", "function", "condition", "hit_condition", "log_message", "enabled")
 
@@ -34,6 +38,7 @@ class BreakpointSet:
         self._waiting: set[str] = set()  # ids of breakpoints whose file does not exist yet
         self._relative: dict[str, str] = {}  # relative paths as the user gave them, by id
         self._last = new_number()
+        self.owners = BreakpointOwners()
         self.base = os.getcwd()
         self.import_path: list[str] = []
         self.script: str | None = None
@@ -84,9 +89,15 @@ class BreakpointSet:
         return points
 
     def add_missing(
-        self, specs: Sequence[Mapping[str, Any]], strict: Iterable[bool] = ()
+        self,
+        specs: Sequence[Mapping[str, Any]],
+        strict: Iterable[bool] = (),
+        owner: str = REST,
     ) -> tuple[list[Breakpoint], list[Breakpoint]]:
-        """The same, but one that is there already is not set twice. All of them, and the new."""
+        """The same, but one that is there already is not set twice. All of them, and the new.
+
+        The owner adopts those that are there.
+        """
         before = {point.id for point in self}
         known = {_build_key(point): point for point in self}
         points = self.add(specs, strict)
@@ -95,13 +106,18 @@ class BreakpointSet:
             kept = known.setdefault(_build_key(point), point)
             if kept is not point:
                 self.remove(point.id)
+                self.owners.adopt(kept.id, owner)
+            else:
+                self.owners.create(point.id, owner)
             wanted[kept.id] = kept
         return list(wanted.values()), [each for each in wanted.values() if each.id not in before]
 
     def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> Breakpoint:
         before = self.get(breakpoint_id)
-        if before.is_function and "line" in changes:
-            raise errors.InvalidInput("a function breakpoint has no line to change", field="line")
+        if before.kind != "line" and "line" in changes:
+            raise errors.InvalidInput(
+                f"a {before.kind} breakpoint has no line to change", field="line"
+            )
         wanted = dataclasses.replace(before, **changes)
         changed = self._verify(self._resolve_path(wanted), strict=False)
         self._all[breakpoint_id] = changed
@@ -118,11 +134,13 @@ class BreakpointSet:
         self._all.clear()
         self._relative.clear()
         self._waiting.clear()
+        self.owners.clear()
         return removed
 
     def _forget(self, breakpoint_id: str) -> None:
         self._relative.pop(breakpoint_id, None)
         self._waiting.discard(breakpoint_id)
+        self.owners.forget(breakpoint_id)
 
     def note(self, breakpoint_id: str, **facts: Any) -> None:
         """Keep what the debugger reports: hits, or a failing condition."""
@@ -138,11 +156,18 @@ class BreakpointSet:
             given = os.path.expanduser(wanted.file)
             if not os.path.isabs(given):
                 self._relative[wanted.id] = given
-            path = os.path.join(self.base, given)
-            return dataclasses.replace(wanted, file=os.path.normpath(path))
+            return dataclasses.replace(wanted, file=self.locate(wanted.file))
         return wanted
 
+    def locate(self, file: str) -> str:
+        """The absolute path of a file. A name such as `<string>` stands for no file."""
+        if _is_generated(file):
+            return file
+        return os.path.normpath(os.path.join(self.base, os.path.expanduser(file)))
+
     def _verify(self, wanted: Breakpoint, *, strict: bool) -> Breakpoint:
+        if wanted.is_data:  # only the program can tell
+            return dataclasses.replace(wanted, verified=False, message=DATA_NOT_SET)
         if wanted.is_function:
             return self._find_function(wanted)
         assert wanted.file is not None
@@ -228,7 +253,7 @@ class BreakpointSet:
         verified = []
         for before in list(self._all.values()):
             waits = before.id in self._waiting or (before.is_function and not before.verified)
-            if waits or all_of_them:
+            if (waits or all_of_them) and not before.is_data:
                 self._all[before.id] = point = self._verify_again(before)
                 if point.verified and not before.verified:
                     verified.append(point)
@@ -270,10 +295,18 @@ class BreakpointSet:
     def functions(self) -> list[Breakpoint]:
         return [point for point in self if point.is_function and point.enabled and point.verified]
 
+    def data(self) -> list[Breakpoint]:
+        return [point for point in self if point.is_data and point.enabled]
+
     # -- for the store ----------------------------------------------------------------------
 
     def documents(self) -> list[dict[str, Any]]:
-        return [_build_document(point) for point in self]
+        """Those that a later run can have: what is watched is of one run only."""
+        return [
+            _build_document(point)
+            for point in self
+            if not point.is_data and self.owners.is_kept(point.id)
+        ]
 
     def restore(self, documents: Iterable[Mapping[str, Any]], *, strict: bool = False) -> None:
         """Restore stored breakpoints, and verify them again. Leave out those that are wrong.
@@ -301,11 +334,18 @@ def check(wanted: Breakpoint) -> None:
         hit_conditions.parse(wanted.hit_condition)
     if wanted.log_message is not None:
         logpoints.parse(wanted.log_message)
+    if wanted.access not in ACCESS_TYPES:
+        raise errors.InvalidInput(
+            f"no access type {wanted.access!r:.100}",
+            hint=f"It is one of {', '.join(ACCESS_TYPES)}.",
+            field="access_type",
+        )
 
 
 def _build_document(point: Breakpoint) -> dict[str, Any]:
     """The fields that the user gave, without what was found out about them."""
-    kept = {name: getattr(point, name) for name in _STORED}
+    names = (*_STORED, "data_id", "access", "is_until") if point.is_data else _STORED
+    kept = {name: getattr(point, name) for name in names}
     if point.is_function:
         del kept["file"], kept["line"]
     return {name: value for name, value in kept.items() if value is not None}

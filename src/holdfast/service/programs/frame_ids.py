@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 _BLOCK_SIZE = 1_000_000
 
@@ -78,3 +79,8 @@ class FrameIds:
 def is_small(frame_id: int) -> bool:
     """Whether this is an id of the thread that the session shows."""
     return 0 <= frame_id < _BLOCK_SIZE
+
+
+def to_arguments(place: FramePlace) -> dict[str, Any]:
+    """The frame's place, as the probe's operations take it."""
+    return {"thread": place.thread, "depth": place.depth, "mark": place.mark}

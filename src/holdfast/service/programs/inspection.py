@@ -13,7 +13,7 @@ from holdfast.model.breakpoint import build_breakpoint_id
 from holdfast.model.session_state import State
 from holdfast.model.stop import Described
 from holdfast.service.programs import hang_report, outside_answers
-from holdfast.service.programs.frame_ids import FramePlace, is_small
+from holdfast.service.programs.frame_ids import is_small, to_arguments
 from holdfast.service.programs.source_files import is_kernel_path
 from holdfast.targets.program.outside_stacks import OutsideStacks
 from holdfast.wire.program_answers import (
@@ -139,7 +139,7 @@ class Inspection:
         """The scopes of a frame: Locals and Globals."""
         place = self._stops.find_frame(frame_id)
         target = self._session.current_target()
-        answer = await target.operate("scopes", **_to_arguments(place))
+        answer = await target.operate("scopes", **to_arguments(place))
         scopes: list[Scope] = answer["scopes"]
         for scope in scopes:
             scope["variable_reference"] = scope["reference"]
@@ -165,7 +165,7 @@ class Inspection:
                 return VariableList(variables, stop.locals_total, last < stop.locals_total)
         answer = await self._session.current_target().operate(
             "locals",
-            **_to_arguments(place),
+            **to_arguments(place),
             start=start,
             count=count,
             summary=summary,
@@ -288,7 +288,7 @@ class Inspection:
         answer = await target.execute(
             "evaluate",
             timeout or session.evaluate_timeout,
-            **_to_arguments(place),
+            **to_arguments(place),
             expression=expression,
             context=context,
             max_chars=max_chars,
@@ -346,7 +346,7 @@ class Inspection:
         target = session.live_target("evaluate")
         place = self._stops.find_frame(frame_id)
         answer = await target.execute(
-            "completions", session.evaluate_timeout, **_to_arguments(place), text=text
+            "completions", session.evaluate_timeout, **to_arguments(place), text=text
         )
         targets = list(answer["targets"])
         return CompletionList(targets, [target["label"] for target in targets])
@@ -416,11 +416,6 @@ def _may_change_values(expression: str) -> bool:
         return not _is_harmless(expression)
     except (SyntaxError, ValueError):
         return False  # it is refused in the program
-
-
-def _to_arguments(place: FramePlace) -> dict[str, Any]:
-    """The frame's place, as the probe's operations take it."""
-    return {"thread": place.thread, "depth": place.depth, "mark": place.mark}
 
 
 def _build_thread(listed: Described) -> Thread:

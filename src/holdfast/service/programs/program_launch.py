@@ -76,6 +76,7 @@ async def _run(
     session.note_started(target)
     listener.note_started()
     await session.breakpoints.send_changes(target, request.setup)
+    await session.breakpoints.data.check(target)
 
 
 async def _start_directly(

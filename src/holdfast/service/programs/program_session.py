@@ -391,6 +391,19 @@ class ProgramSession(StoredSession):
         await self._act("continue", options.by)
         return await status_builder.build_answer_after_run(self, seconds, include)
 
+    async def resume_until(
+        self, expression: str, frame_id: int, options: RunOptions
+    ) -> ProgramStatus:
+        """Run until an expression of a frame becomes true, or until another stop comes first."""
+        self.require("continue")
+        if await self.breakpoints.data.watch_until(expression, frame_id):
+            answer = await status_builder.build_status(self, parse_include(options))
+            answer.message = f"{expression} is true already; nothing was run."
+            return answer
+        seconds, include = self._seconds(options, 0.0), parse_include(options)
+        await self._act("continue", options.by, keeps_untils=True)
+        return await status_builder.build_answer_after_run(self, seconds, include)
+
     async def step(self, action: str, options: RunOptions) -> ProgramStatus:
         seconds = self._seconds(options, self.settings.step_wait)
         include = parse_include(options)
@@ -417,7 +430,13 @@ class ProgramSession(StoredSession):
         return self.summarize_hold(hold)
 
     async def _act(
-        self, action: str, by: str, *, thread: int | None = None, hold_id: str | None = None
+        self,
+        action: str,
+        by: str,
+        *,
+        thread: int | None = None,
+        hold_id: str | None = None,
+        keeps_untils: bool = False,
     ) -> Stop:
         """Continue or step. The decision is taken at once; the next stop is waited for later."""
         if hold_id is None:
@@ -428,6 +447,8 @@ class ProgramSession(StoredSession):
             await self.inspection.require_thread(thread)
         stop = self.stops.decide(action, by, hold_id, thread)
         if self.stops.current is None:
+            if not keeps_untils:
+                self.breakpoints.data.drop_untils(target)
             target.run(action, thread or stop.thread_id)
         return stop
 

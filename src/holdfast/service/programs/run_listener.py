@@ -64,12 +64,25 @@ class RunListener(TargetListener):
     def on_stop(self, stop: Stop) -> None:
         self._pass_on(lambda: self._session.stops.handle_stop(stop))
 
+    def on_thread_start(self, thread: int) -> None:
+        self._pass_on(lambda: self._tell_thread(thread, is_started=True))
+
     def on_thread_end(self, thread: int) -> None:
-        self._pass_on(lambda: self._session.stops.end_thread(thread))
+        self._pass_on(lambda: self._end_thread(thread))
+
+    def _end_thread(self, thread: int) -> None:
+        self._session.stops.end_thread(thread)
+        self._tell_thread(thread, is_started=False)
+
+    def _tell_thread(self, thread: int, *, is_started: bool) -> None:
+        for observer in self._session.observers:
+            observer.on_thread(thread, is_started)
 
     def on_output(self, kind: str, text: str, **place: Any) -> None:
         if self._is_current():
             self._session.output.add(kind, text, **place)
+            for observer in self._session.observers:
+                observer.on_output(kind, text, place)
             if kind == "log":
                 self._session.breakpoints.count_hit(place["breakpoint_id"])
             self._session.wake()
@@ -122,6 +135,9 @@ class RunListener(TargetListener):
             expression=failure["expression"],
             field=failure["field"],
         )
+
+    def on_data_ended(self, breakpoint_id: str, message: str) -> None:
+        self._pass_on(lambda: self._session.breakpoints.end_data(breakpoint_id, message))
 
     def on_exception(self, exception: dict[str, Any]) -> None:
         self._pass_on(lambda: self._session.end_report.note_exception(exception))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,9 @@ from msgspec import UNSET
 from holdfast import errors
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters, build_breakpoint_id
 from holdfast.model.launch import Preparation
+from holdfast.service.programs.breakpoint_owners import PROGRAM, REST
 from holdfast.service.programs.breakpoint_set import BreakpointSet
+from holdfast.service.programs.data_breakpoints import DataBreakpoints
 from holdfast.service.programs.source_files import SourceFiles, Stamp, stamp_of
 from holdfast.targets.program.launcher import Place, Setup
 from holdfast.targets.program.target import Target
@@ -22,6 +25,7 @@ from holdfast.wire.program_answers import (
     BreakpointAnswer,
     BreakpointList,
     BreakpointsSet,
+    DataBreakpointInfo,
     ExceptionBreakpoints,
     SourcePath,
     SuggestedLine,
@@ -43,7 +47,10 @@ class SessionBreakpoints:
     def __init__(self, session: ProgramSession, sources: SourceFiles) -> None:
         self._session = session
         self.points = BreakpointSet(sources)
+        self.data = DataBreakpoints(session, self.points)
         self.exceptions = ExceptionFilters()
+        self._owned_exceptions: dict[str, ExceptionFilters] = {}
+        """What each owner other than `REST` has chosen."""
         self.prepared: list[str] = []
         """The ids of those that the last start named."""
         self._undo = _NOTHING_TO_UNDO
@@ -57,9 +64,14 @@ class SessionBreakpoints:
         """Set all of them or none. `strict` says of each whether its file must be there."""
         points = self.points.add(specifications, strict)
         for point in points:
-            self._append_event("breakpoint_set", point)
+            self._append_event("breakpoint_set", point, REST)
         await self._apply(points)
-        return BreakpointsSet([self._build_answer(point) for point in points], len(points))
+        answers = self._describe(points)
+        return BreakpointsSet(answers, len(answers))
+
+    def _describe(self, points: Iterable[Breakpoint]) -> list[BreakpointAnswer]:
+        """As they are now: the debugger may have found out more about them."""
+        return [self._build_answer(self.points.find(point.id) or point) for point in points]
 
     def describe(self, ids: Iterable[str]) -> list[BreakpointAnswer]:
         """Those of these breakpoints that are still there."""
@@ -69,7 +81,7 @@ class SessionBreakpoints:
     async def all(self) -> BreakpointList:
         """Every breakpoint. One whose file was missing is checked again."""
         await self._refresh()
-        points = [self._build_answer(point) for point in self.points]
+        points = [self._build_answer(point) for point in self.points if not point.is_until]
         return BreakpointList(points, len(points), self.exceptions_answer())
 
     async def get(self, breakpoint_id: str) -> BreakpointAnswer:
@@ -78,14 +90,18 @@ class SessionBreakpoints:
 
     async def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> BreakpointAnswer:
         point = self.points.change(breakpoint_id, changes)
-        self._append_event("breakpoint_changed", point)
+        self._append_event("breakpoint_changed", point, REST)
         await self._apply([point])
-        return self._build_answer(point)
+        return self._describe([point])[0]
 
     async def remove(self, breakpoint_id: str) -> None:
-        point = self.points.remove(breakpoint_id)
-        self._session.event("breakpoint_removed", breakpoint_id=breakpoint_id)
+        point = self._remove(breakpoint_id, REST)
         await self._apply([point])
+
+    def _remove(self, breakpoint_id: str, by: str) -> Breakpoint:
+        point = self.points.remove(breakpoint_id)
+        self._session.event("breakpoint_removed", breakpoint_id=breakpoint_id, by=by)
+        return point
 
     async def clear(self) -> int:
         """Remove them all; how many there were."""
@@ -94,24 +110,121 @@ class SessionBreakpoints:
         await self._apply(points)
         return len(points)
 
+    # -- whole sets, each of one owner ------------------------------------------------------
+
+    async def replace_lines(
+        self, owner: str, file: str, specs: Sequence[Mapping[str, Any]]
+    ) -> list[BreakpointAnswer]:
+        """Replace an owner's breakpoints in one file. An answer for each, also for a wrong one."""
+        path = self.points.locate(file)
+        here = {point.id for point in self.points if point.kind == "line" and point.file == path}
+        return await self._replace(owner, here, [{**spec, "file": path} for spec in specs])
+
+    async def replace_functions(
+        self, owner: str, specs: Sequence[Mapping[str, Any]]
+    ) -> list[BreakpointAnswer]:
+        """Replace an owner's function breakpoints."""
+        return await self._replace(owner, self._list_ids("function"), specs)
+
+    async def replace_data(
+        self, owner: str, specs: Sequence[Mapping[str, Any]]
+    ) -> list[BreakpointAnswer]:
+        """Replace an owner's data breakpoints."""
+        return await self._replace(owner, self._list_ids("data"), specs)
+
+    def _list_ids(self, kind: str) -> set[str]:
+        return {point.id for point in self.points if point.kind == kind and not point.is_until}
+
+    async def _replace(
+        self, owner: str, concerned: set[str], specs: Sequence[Mapping[str, Any]]
+    ) -> list[BreakpointAnswer]:
+        """Until the debugger is told, nothing waits: of two that replace, the last one wins."""
+        owners = self.points.owners
+        outcomes = [self._set_owned(owner, spec) for spec in specs]
+        wanted = {outcome.id for outcome in outcomes if isinstance(outcome, Breakpoint)}
+        dropped = [
+            self._remove(breakpoint_id, owner)
+            for breakpoint_id in concerned - wanted
+            if owners.owns(owner, breakpoint_id)
+        ]
+        changed = [outcome for outcome in outcomes if isinstance(outcome, Breakpoint)]
+        await self._apply([*changed, *dropped])
+        return [
+            outcome
+            if isinstance(outcome, BreakpointAnswer)
+            else self._build_answer(self.points.find(outcome.id) or outcome)
+            for outcome in outcomes
+        ]
+
+    def _set_owned(self, owner: str, spec: Mapping[str, Any]) -> Breakpoint | BreakpointAnswer:
+        """Set one for an owner, or say why it cannot be set."""
+        try:
+            (point,), added = self.points.add_missing([spec], owner=owner)
+        except errors.HoldfastError as problem:
+            return _build_refusal(spec, f"{problem.message}. {problem.hint or ''}".strip())
+        if added:
+            self._append_event("breakpoint_set", point, owner)
+        return point
+
+    async def replace_exceptions(
+        self, owner: str, filters: Sequence[str], types: Sequence[str] = ()
+    ) -> ExceptionBreakpoints:
+        """Replace an owner's choice of exceptions. Those that any owner has chosen stop."""
+        _check_types(types)
+        self._owned_exceptions[owner] = ExceptionFilters(tuple(filters), tuple(types))
+        await self._apply_exceptions(owner)
+        return ExceptionBreakpoints(list(filters), list(types))
+
+    async def release_owner(self, owner: str) -> None:
+        """An owner leaves: what nobody else has set goes with it."""
+        unwanted = [self._remove(id_, owner) for id_ in self.points.owners.release(owner)]
+        if self._owned_exceptions.pop(owner, None):
+            await self._apply_exceptions(owner)
+        if unwanted:
+            await self._apply(unwanted)
+
+    # -- values -----------------------------------------------------------------------------
+
+    async def add_data(self, specifications: Sequence[Mapping[str, Any]]) -> BreakpointsSet:
+        """Watch values: by their data ids, or by `name` and `frame_id` in the program's frames."""
+        return await self.add([await self.data.resolve(spec) for spec in specifications])
+
+    async def clear_data(self) -> int:
+        """Remove all data breakpoints; how many there were."""
+        points = [self._remove(id_, REST) for id_ in self._list_ids("data")]
+        await self._apply(points)
+        return len(points)
+
+    async def find_data(
+        self, name: str, frame_id: int | None = None, reference: int | None = None
+    ) -> DataBreakpointInfo:
+        """What a name stands for, in a frame or in the value of a reference, to be watched."""
+        return await self.data.find(name, frame_id, reference)
+
+    def end_data(self, breakpoint_id: str, message: str) -> None:
+        """What it watches is gone: the frame has returned, or the object was collected."""
+        if self.points.find(breakpoint_id) is not None:
+            self.points.note(breakpoint_id, verified=False, message=message)
+            self._append_event("breakpoint_changed", self.points.get(breakpoint_id), PROGRAM)
+
+    # -- exceptions -------------------------------------------------------------------------
+
     async def set_exceptions(
         self, filters: Sequence[str], types: Sequence[str]
     ) -> ExceptionBreakpoints:
         """Which exceptions stop: all, or those of some types."""
-        for name in types:
-            if not all(part.isidentifier() for part in name.split(".")):
-                raise errors.InvalidInput(
-                    f"{name!r} is not the name of a class",
-                    hint="Give names such as ValueError, MyError or package.module.MyError.",
-                    field="types",
-                )
+        _check_types(types)
+        self.exceptions = ExceptionFilters(tuple(filters), tuple(types))
+        await self._apply_exceptions(REST)
+        return self.exceptions_answer()
+
+    async def _apply_exceptions(self, by: str) -> None:
         session = self._session
-        self._choose_exceptions(ExceptionFilters(tuple(filters), tuple(types)))
+        self._append_exceptions_event(by)
         if session.target is not None and not session.over:
             posted = session.target.post_exceptions(self.effective_exceptions)
             await session.target.wait_for_replies(posted)
         await session.storage.save()
-        return self.exceptions_answer()
 
     def exceptions_answer(self) -> ExceptionBreakpoints:
         return ExceptionBreakpoints(list(self.exceptions.filters), list(self.exceptions.types))
@@ -123,7 +236,7 @@ class SessionBreakpoints:
         points, added = self.points.add_missing(preparation.breakpoints, preparation.strict)
         self.prepared = [point.id for point in points]
         for point in added:
-            self._append_event("breakpoint_set", point)
+            self._append_event("breakpoint_set", point, REST)
         before = self.exceptions
         if preparation.exception_filters is not None:
             self._choose_exceptions(ExceptionFilters(tuple(preparation.exception_filters)))
@@ -134,22 +247,29 @@ class SessionBreakpoints:
         (added, before, after), self._undo = self._undo, _NOTHING_TO_UNDO
         self.prepared = []
         for point in [point for point in self.points if point.id in added]:
-            self.points.remove(point.id)
-            self._session.event("breakpoint_removed", breakpoint_id=point.id)
+            self._remove(point.id, REST)
         if before is not after and self.exceptions is after:
             self._choose_exceptions(before)
 
     def _choose_exceptions(self, chosen: ExceptionFilters) -> None:
         self.exceptions = chosen
+        self._append_exceptions_event(REST)
+
+    def _append_exceptions_event(self, by: str) -> None:
+        chosen = self.exceptions if by == REST else self._owned_exceptions.get(by, _NO_FILTERS)
         self._session.event(
-            "exception_breakpoints_set", filters=list(chosen.filters), types=list(chosen.types)
+            "exception_breakpoints_set",
+            filters=list(chosen.filters),
+            types=list(chosen.types),
+            by=by,
         )
 
-    def _append_event(self, kind: str, point: Breakpoint) -> None:
-        self._session.event(kind, **msgspec.to_builtins(build_breakpoint(point)))
+    def _append_event(self, kind: str, point: Breakpoint, by: str) -> None:
+        facts = build_breakpoint(point, self.points.owners.of(point.id))
+        self._session.event(kind, **msgspec.to_builtins(facts), by=by)
 
     def _build_answer(self, point: Breakpoint) -> BreakpointAnswer:
-        answer = build_breakpoint(point)
+        answer = build_breakpoint(point, self.points.owners.of(point.id))
         if point.file and not self._session.over and self.has_changed(point.file):
             answer.warning = _CHANGED
         return answer
@@ -171,6 +291,8 @@ class SessionBreakpoints:
             if any(point.is_function for point in points):
                 posted.append(target.post_functions(self.points.functions()))
             await target.wait_for_replies(*posted)
+            if any(point.is_data for point in points):
+                await self.data.apply(target)
         await session.storage.save()
 
     async def _refresh(self) -> None:
@@ -204,8 +326,9 @@ class SessionBreakpoints:
 
     @property
     def effective_exceptions(self) -> ExceptionFilters:
-        """The filters of the session, and those of its launch."""
-        chosen, launch = self.exceptions, self._session.launch
+        """The filters of the session, those of its owners, and those of its launch."""
+        chosen = _unite([self.exceptions, *self._owned_exceptions.values()])
+        launch = self._session.launch
         stop_on = launch.stop_on_exception if launch else False
         if stop_on is False:
             return chosen
@@ -232,7 +355,9 @@ class SessionBreakpoints:
     def setup(self) -> Setup:
         """What a program that starts needs to know."""
         points = self.points
-        return Setup(points.lines_by_file(), points.functions(), self.effective_exceptions)
+        return Setup(
+            points.lines_by_file(), points.functions(), self.effective_exceptions, points.data()
+        )
 
     def setup_for(self, import_path: list[str]) -> Setup:
         """The same, once a program has reported where it imports from."""
@@ -248,14 +373,51 @@ class SessionBreakpoints:
         files = [*before.lines, *(file for file in now.lines if file not in before.lines)]
         posted = [target.post_lines(file, now.lines.get(file, [])) for file in files]
         posted += [target.post_functions(now.functions), target.post_exceptions(now.exceptions)]
+        if now.data != before.data:
+            posted.append(target.post_data(now.data))
         await target.wait_for_replies(*posted)
 
 
-def build_breakpoint(point: Breakpoint) -> BreakpointAnswer:
+def _check_types(types: Sequence[str]) -> None:
+    for name in types:
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise errors.InvalidInput(
+                f"{name!r} is not the name of a class",
+                hint="Give names such as ValueError, MyError or package.module.MyError.",
+                field="types",
+            )
+
+
+def _unite(choices: Sequence[ExceptionFilters]) -> ExceptionFilters:
+    """Whatever one of them stops at. Types narrow it only if all who chose something name some."""
+    active = [chosen for chosen in choices if chosen.filters or chosen.types]
+    if len(active) <= 1:
+        return active[0] if active else _NO_FILTERS
+    filters = dict.fromkeys(name for chosen in active for name in chosen.filters)
+    are_narrow = all(chosen.types for chosen in active)
+    types = dict.fromkeys(name for chosen in active for name in chosen.types if are_narrow)
+    return ExceptionFilters(
+        tuple(filters), tuple(types), all(chosen.user_code_only for chosen in active)
+    )
+
+
+def _build_refusal(spec: Mapping[str, Any], message: str) -> BreakpointAnswer:
+    """The answer about a breakpoint that is not set, because it could never work."""
+    fields = {name: spec[name] for name in ("condition", "hit_condition") if spec.get(name)}
+    known = Breakpoint(id="", **{k: spec[k] for k in spec if k in ("file", "line", "function")})
+    known = dataclasses.replace(known, message=message, **fields)
+    if "data_id" in spec:
+        known = dataclasses.replace(known, data_id=str(spec["data_id"]))
+    return build_breakpoint(known, [])
+
+
+def build_breakpoint(point: Breakpoint, owners: list[str]) -> BreakpointAnswer:
     suggestion = point.suggestion
     return BreakpointAnswer(
         breakpoint_id=point.id,
         id=point.id,
+        kind=point.kind,
+        set_by=owners,
         verified=point.verified,
         enabled=point.enabled,
         hits=point.hits,
@@ -265,6 +427,9 @@ def build_breakpoint(point: Breakpoint) -> BreakpointAnswer:
         condition=none_to_unset(point.condition),
         hit_condition=none_to_unset(point.hit_condition),
         log_message=none_to_unset(point.log_message),
+        data_id=none_to_unset(point.data_id),
+        access_type=point.access if point.is_data else UNSET,
+        expression=none_to_unset(point.expression),
         source=UNSET if point.file is None else SourcePath(point.file),
         message=none_to_unset(point.message),
         suggestion=UNSET if suggestion is None else SuggestedLine(suggestion),

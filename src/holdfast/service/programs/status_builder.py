@@ -107,6 +107,14 @@ def _fill_stop(status: ProgramStatus, stop: Stop) -> None:
         status.exception = answers.ThrownException(
             thrown.type, thrown.module, thrown.message, _location(thrown.location)
         )
+    if stop.data is not None:
+        data = stop.data
+        place = session_answers.Location(
+            data.location.file, data.location.line, data.location.function
+        )
+        status.data = answers.DataChange(data.breakpoint_id, data.name, data.old, data.new, place)
+        if data.message:
+            status.message = data.message
     if stop.returned:
         status.returned = cast(list[Variable], list(stop.returned))
 

@@ -46,6 +46,7 @@ class Setup:
     lines: dict[str, list[Breakpoint]]
     functions: Sequence[Breakpoint] = ()
     exceptions: ExceptionFilters = field(default_factory=ExceptionFilters)
+    data: Sequence[Breakpoint] = ()
 
 
 class ProgramSpec(TypedDict, total=False):
@@ -261,6 +262,8 @@ def _encode_line(text: str) -> bytes:
 def post_setup(target: Target, setup: Setup) -> list[Reply]:
     replies = [target.post_lines(file, lines) for file, lines in setup.lines.items()]
     replies.append(target.post_functions(setup.functions))
+    if setup.data:
+        replies.append(target.post_data(setup.data))
     replies.append(target.post_exceptions(setup.exceptions))
     return replies
 

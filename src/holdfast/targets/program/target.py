@@ -12,7 +12,7 @@ from holdfast.core import hit_conditions, logpoints
 from holdfast.core.path_map import PathMap
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters, build_breakpoint_id
 from holdfast.model.location import Location
-from holdfast.model.stop import Stop, ThrownException
+from holdfast.model.stop import DataChange, Stop, ThrownException
 from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
 from holdfast.targets.program.outside_stacks import (
     OutsideStacks,
@@ -82,12 +82,14 @@ class TargetListener:
     """
 
     def on_stop(self, stop: Stop) -> None: ...
+    def on_thread_start(self, thread: int) -> None: ...
     def on_thread_end(self, thread: int) -> None: ...
     def on_output(self, kind: str, text: str, **place: Any) -> None: ...
     def on_input_wanted(self) -> None: ...
     def on_input_taken(self) -> None: ...
     def on_child(self, pid: int, how: str, command: list[str], followed: bool) -> None: ...
     def on_breakpoint_error(self, failure: FailedExpression) -> None: ...
+    def on_data_ended(self, breakpoint_id: str, message: str) -> None: ...
     def on_exception(self, exception: dap.Body) -> None: ...
     def on_counts(self, counts: Counts) -> None: ...
     def on_tracing(self, change: TracingChange) -> None: ...
@@ -172,6 +174,7 @@ class Target:
             self.listener.on_thread_end(thread)
         else:
             self.note_threads([{"id": thread, "ident": body.get("ident")}])
+            self.listener.on_thread_start(thread)
 
     def _on_adapter_event(self, name: str, body: dap.Body) -> None:
         """Only an adapter sends these. Otherwise we have the pipes and the process ourselves."""
@@ -210,6 +213,8 @@ class Target:
             self.listener.on_child(body["pid"], body["how"], body["command"], body["followed"])
         elif kind == "breakpoint_error":
             self.listener.on_breakpoint_error(cast(FailedExpression, body))
+        elif kind == "data_ended":
+            self.listener.on_data_ended(build_breakpoint_id(body["id"]), body["message"])
         elif kind == "exception":
             self.listener.on_exception(body["exception"])
         elif kind == "counts":
@@ -565,6 +570,19 @@ class Target:
         ]
         return self.connection.post("holdfast", {"op": "functions", "breakpoints": specs})
 
+    def post_data(self, breakpoints: Sequence[Breakpoint]) -> Reply:
+        """Replace all data breakpoints. The answer says of each whether it can fire."""
+        specs = [
+            {
+                "data_id": point.data_id,
+                "access": point.access,
+                "until": point.is_until,
+                **_build_rule(point),
+            }
+            for point in breakpoints
+        ]
+        return self.connection.post("holdfast", {"op": "data_breakpoints", "breakpoints": specs})
+
     def post_exceptions(self, chosen: ExceptionFilters) -> Reply:
         return self.connection.post(
             "holdfast",
@@ -575,6 +593,10 @@ class Target:
                 "user_code_only": chosen.user_code_only,
             },
         )
+
+    async def read_reply(self, reply: Reply, op: str) -> dap.Body:
+        """The answer to what was posted."""
+        return await self._wait_for_body(reply, op, "")
 
     async def wait_for_replies(self, *replies: Reply) -> None:
         """Wait until the debugger has taken the breakpoints. Ignore a debugger that is gone."""
@@ -620,7 +642,8 @@ def _build_stop(body: dap.Body) -> Stop:
     snapshot: dap.Body = body.get("holdfast") or {}
     frames = tuple(snapshot.get("frames") or ())
     location = _build_location(frames[0]) if frames else None
-    reason = str(body.get("reason"))
+    data = _build_data_change(snapshot.get("data"))
+    reason = "data breakpoint" if data else str(body.get("reason"))
     return Stop(
         thread_id=int(body.get("threadId") or 1),
         reason=_REASONS.get(reason, reason),
@@ -636,6 +659,7 @@ def _build_stop(body: dap.Body) -> Stop:
             for point in snapshot.get("breakpoints") or ()
         ),
         exception=_build_exception(snapshot.get("exception"), location),
+        data=data,
         all_threads_stopped=bool(body.get("allThreadsStopped", True)),
     )
 
@@ -644,6 +668,19 @@ def _build_exception(thrown: dap.Body | None, location: Location | None) -> Thro
     if not thrown:
         return None
     return ThrownException(thrown["type"], thrown["module"], thrown["message"], location)
+
+
+def _build_data_change(change: dap.Body | None) -> DataChange | None:
+    if not change:
+        return None
+    return DataChange(
+        breakpoint_id=build_breakpoint_id(change["id"]),
+        name=str(change["name"]),
+        old=change.get("old"),
+        new=change.get("new"),
+        location=Location(str(change["file"]), int(change["line"]), str(change["function"])),
+        message=change.get("message"),
+    )
 
 
 def _build_location(frame: dap.Body) -> Location:
