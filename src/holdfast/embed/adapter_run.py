@@ -69,6 +69,10 @@ class AdapterRun:
     def is_over(self) -> bool:
         return not self._thread.is_alive()
 
+    @property
+    def is_stopping(self) -> bool:
+        return self._is_stop_wanted
+
     def is_own_thread(self) -> bool:
         return threading.current_thread() is self._thread
 
@@ -154,14 +158,18 @@ def _provide_directory(given: Path | None) -> Iterator[Path]:
 def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
     """End what is left on the loop, as `asyncio.run` does."""
     try:
-        tasks = asyncio.all_tasks(loop)
-        for task in tasks:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(_cancel_others())
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
     finally:
         loop.close()
+
+
+async def _cancel_others() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _fail(future: Future[int] | Future[None], problem: BaseException) -> bool:

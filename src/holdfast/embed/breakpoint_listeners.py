@@ -9,7 +9,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -22,17 +22,21 @@ log = logging.getLogger(__name__)
 Callback = Callable[[BreakpointEvent], object]
 _COPIED = (
     *("verified", "message", "line", "source", "function", "breakpoint_id", "hits"),
-    *("condition", "hit_condition", "log_message"),
+    *("condition", "hit_condition", "log_message", "expression", "set_by"),
 )
 
 
 def build_result(fields: Mapping[str, Any]) -> BreakpointResult:
     """A breakpoint of an answer or an event, in the shape that editors know."""
-    result: dict[str, Any] = {"id": parse_number(fields["breakpoint_id"])}
-    result.update((name, fields[name]) for name in _COPIED if fields.get(name) is not None)
+    result = {name: fields[name] for name in _COPIED if fields.get(name) is not None}
+    if fields["breakpoint_id"]:  # one that was refused has none
+        result["id"] = parse_number(fields["breakpoint_id"])
+    else:
+        del result["breakpoint_id"]
     if fields.get("data_id") is not None:
         result["dataId"] = fields["data_id"]
-    return result  # type: ignore[return-value]
+        result["accessType"] = fields["access_type"]
+    return cast(BreakpointResult, result)
 
 
 def parse_number(breakpoint_id: str) -> int:

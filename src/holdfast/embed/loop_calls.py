@@ -7,13 +7,16 @@ own thread, where it could never become done, raises instead.
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, InvalidStateError
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 T = TypeVar("T")
+Owner = TypeVar("Owner")
+Parameters = ParamSpec("Parameters")
 NOT_RUNNING = "adapter not running"
 _FORKED = (
     "adapter not running: it belongs to the process {pid}, of which this one is a fork. "
@@ -156,3 +159,16 @@ def _note_cancelled(future: Future[Any]) -> None:
             future.set_running_or_notify_cancel()
         except (InvalidStateError, RuntimeError):
             pass  # they are awake already
+
+
+def awaitable(
+    method: Callable[Concatenate[Owner, Parameters], Future[T]],
+) -> Callable[Concatenate[Owner, Parameters], Coroutine[Any, Any, T]]:
+    """The twin of a method that returns a Future: to be awaited, in any event loop."""
+
+    @functools.wraps(method)
+    async def call(owner: Owner, /, *args: Parameters.args, **options: Parameters.kwargs) -> T:
+        return await asyncio.wrap_future(method(owner, *args, **options))
+
+    call.__name__ = f"async_{method.__name__}"
+    return call

@@ -137,8 +137,13 @@ class BreakpointResult(TypedDict, total=False):
     source: SourceResult
     function: str
     dataId: str
+    accessType: str
+    expression: str
+    """Of a data breakpoint: what it watches."""
     breakpoint_id: str
     """Its id over REST, and in stops."""
+    set_by: list[str]
+    """Who wants it: `controller` is this one."""
     hits: int
     condition: str
     hit_condition: str

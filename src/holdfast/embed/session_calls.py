@@ -92,6 +92,16 @@ async def resume(session: ProgramSession, wait: Wait) -> ProgramState:
     return await _answer_after_run(session, answer, wait)
 
 
+async def run_until(
+    session: ProgramSession, expression: str, frame_id: int, wait: Wait
+) -> ProgramState:
+    options = RunOptions(by=OWNER, wait=False)
+    answer = await session.resume_until(expression, frame_id, options)
+    if answer.status == State.PAUSED.value:  # it is true already
+        return build_state(session, answer)
+    return await _answer_after_run(session, answer, wait)
+
+
 async def step(session: ProgramSession, kind: str, thread_id: int | None) -> ProgramState:
     """Step, and wait for the stop after it, or the end."""
     options = RunOptions(by=OWNER, wait=True, thread_id=thread_id)
@@ -194,9 +204,7 @@ async def _answer_after_run(session: ProgramSession, answer: Any, wait: Wait) ->
 # -- look -----------------------------------------------------------------------------------------
 
 
-async def read_state(
-    session: ProgramSession, include: Sequence[str] | None = None
-) -> ProgramState:
+async def read_state(session: ProgramSession, include: Sequence[str] | None = None) -> ProgramState:
     """Where the program is; at a stop with its source and locals, or what else is asked for."""
     names = ("source", "locals") if include is None else tuple(include)
     return build_state(session, await session.status(RunOptions(by=OWNER, include=names)))
@@ -222,16 +230,12 @@ async def threads(session: ProgramSession) -> ThreadsResult:
     return cast(ThreadsResult, msgspec.to_builtins(await session.inspection.threads()))
 
 
-async def read_locals(
-    session: ProgramSession, frame_id: int, start: int, count: int
-) -> Variables:
+async def read_locals(session: ProgramSession, frame_id: int, start: int, count: int) -> Variables:
     page = await session.inspection.locals(frame_id, start=start, count=count)
     return cast(Variables, msgspec.to_builtins(page))
 
 
-async def read_items(
-    session: ProgramSession, reference: int, start: int, count: int
-) -> Variables:
+async def read_items(session: ProgramSession, reference: int, start: int, count: int) -> Variables:
     page = await session.inspection.scope_variables(reference, start, count)
     return cast(Variables, msgspec.to_builtins(page))
 
