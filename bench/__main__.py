@@ -31,6 +31,7 @@ from bench import (
     round_trips,
     step_parts,
     tables,
+    watched_writes,
 )
 from bench.debugpy_driver import DebugpyDriver
 from bench.holdfast_driver import HoldfastDriver
@@ -156,6 +157,13 @@ class Bench:
         text = f"## Code that could not stop\n\n{tables.format_slowdowns(slowdowns)}"
         return text, {"quiet": slowdowns}
 
+    def measure_watches(self) -> Result:
+        python = self.program.python
+        pythons = find_pythons() if self.scale.every_python else {read_version(python, 2): python}
+        ratios = watched_writes.measure(self.server, pythons)
+        text = f"## Data breakpoints that do not stop\n\n{tables.format_ratios(ratios)}"
+        return text, {"watches": ratios}
+
     def measure_round_trips(self) -> Result:
         readings = round_trips.measure(self.server, self.scale.trips)
         figures = {name: measurements.summarize(readings.all[name]) for name in round_trips.UNITS}
@@ -208,6 +216,7 @@ PARTS: dict[str, Callable[[Bench], Result]] = {
     "lives": Bench.measure_program_runs,
     "breakpoints": Bench.measure_breakpoints,
     "quiet": Bench.measure_quiet_loops,
+    "watches": Bench.measure_watches,
     "trips": Bench.measure_round_trips,
     "crowds": Bench.measure_concurrent_sessions,
     "growth": Bench.measure_growth,

@@ -177,6 +177,7 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask("GET", "/api/holds/{hold_id}", hold_id=stop["hold_id"])
     _look_around(recorder, session, stop["thread_id"], shop)
 
+    _watch_values(recorder, session)
     ask("POST", f"{at}/step-over", {"wait": 5}, **session)
     ask("POST", f"{at}/step-into", **session)
     thread = {**session, "thread_id": stop["thread_id"]}
@@ -215,6 +216,22 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask("POST", f"{at}/terminate", **session)
     ask("DELETE", "/breakpoint-profiles/{name}", name="loop")
     ask("DELETE", at, **session)
+
+
+def _watch_values(recorder: Recorder, session: dict[str, str]) -> None:
+    """Stop when `amount` changes, go on until it is above a limit, and begin again."""
+    ask, at = recorder.ask, "/sessions/{session_id}"
+    ask("GET", f"{at}/data-breakpoint-info", query="name=amount&frame_id=0", **session)
+    ask("POST", f"{at}/data-breakpoints", {"name": "amount", "access_type": "change"}, **session)
+    ask("GET", f"{at}/data-breakpoints", **session)
+    path = f"/sessions/{session['session_id']}"
+    recorder.server.post(f"{path}/continue", {"wait": 20})
+    ask("DELETE", f"{at}/data-breakpoints", **session)
+    for route in ("watch-until", "watch_until"):
+        recorder.server.post(f"{path}/restart", {"wait": 20})
+        until = {"expression": "amount > 5", "wait": 20}
+        ask("POST", f"{at}/{route}", until, **session)
+    recorder.server.post(f"{path}/restart", {"wait": 20})
 
 
 def _ask_about_pausing(recorder: Recorder) -> None:

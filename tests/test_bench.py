@@ -74,6 +74,16 @@ def test_code_that_could_not_stop_is_compared_with_plain_python(tmp_path: Path) 
 
 
 @pytest.mark.slow
+def test_watched_writes_are_compared_with_plain_ones(tmp_path: Path) -> None:
+    figures, printed = run(tmp_path, "--only", "watches")
+
+    assert len(figures["watches"]) == 5
+    for ratio in figures["watches"]:
+        assert ratio["ours"] > 0
+        assert ratio["name"] in printed
+
+
+@pytest.mark.slow
 def test_round_trips_and_concurrent_sessions_are_measured(tmp_path: Path) -> None:
     figures, printed = run(tmp_path, "--only", "trips", "crowds")
 

@@ -140,6 +140,8 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
             concrete = re.sub(r"\{(\w+)\}", lambda found: str(ids[found[1]]), path)
             if path.endswith("/source"):
                 concrete += "?frame_id=0"
+            if path.endswith("/data-breakpoint-info"):
+                concrete += "?name=number"
             if path.endswith("/diff"):
                 concrete += f"?left={compute_cid(1)}&right={compute_cid(1)}"
             if path.endswith("/contents/{cid}"):

@@ -300,12 +300,12 @@ class BreakpointSet:
 
     # -- for the store ----------------------------------------------------------------------
 
-    def documents(self) -> list[dict[str, Any]]:
-        """Those that a later run can have: what is watched is of one run only."""
+    def documents(self, *, of_everybody: bool = False) -> list[dict[str, Any]]:
+        """Those that another process can have: a watched value is of one process only."""
         return [
             _build_document(point)
             for point in self
-            if not point.is_data and self.owners.is_kept(point.id)
+            if not point.is_data and (of_everybody or self.owners.is_kept(point.id))
         ]
 
     def restore(self, documents: Iterable[Mapping[str, Any]], *, strict: bool = False) -> None:

@@ -329,7 +329,8 @@ class Programs:
         name = parent.config.name or (parent.launch.target if parent.launch else parent.id)
         config = dataclasses.replace(parent.config, name=f"{Path(name).name} (child)")
         child = self._add_session(new_id("sess"), config, parent.id)
-        child.breakpoints.points.restore(parent.breakpoints.points.documents())
+        documents = parent.breakpoints.points.documents(of_everybody=True)
+        child.breakpoints.points.restore(documents)
         child.breakpoints.exceptions = parent.breakpoints.effective_exceptions
         parent.children.ids.append(child.id)
         child.event("created", name=config.name, parent_id=parent.id)
