@@ -123,6 +123,7 @@ class AdapterRun:
             try:
                 await debugger.stop_requested.wait()
             finally:
+                self._is_stop_wanted = True
                 self.link.calls.close()
                 self._on_end(self.link)
                 await debugger.programs.end_targets()
