@@ -24,6 +24,7 @@ from holdfast.embed.results import (
     Variables,
 )
 from holdfast.model.session_state import State
+from holdfast.model.stop import Stop
 from holdfast.server.request_parser import convert
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.run_options import RunOptions
@@ -215,8 +216,14 @@ def build_state(session: ProgramSession, answer: msgspec.Struct) -> ProgramState
     state = cast(ProgramState, msgspec.to_builtins(answer))
     stop = session.stops.current
     if state["status"] == State.PAUSED.value and stop is not None:
-        state["reason"] = stop.reason
+        state["reason"] = _find_reason(session, stop)
     return state
+
+
+def _find_reason(session: ProgramSession, stop: Stop) -> str:
+    points = [session.breakpoints.points.find(id_) for id_, _hits in stop.breakpoints]
+    is_function = bool(points) and all(point and point.is_function for point in points)
+    return "function breakpoint" if stop.reason == "breakpoint" and is_function else stop.reason
 
 
 async def stack(
