@@ -1,4 +1,4 @@
-"""Adapters for the tests of `holdfast.embed`, each of them real, in a thread of the test's process."""
+"""Adapters for the tests of `holdfast.embed`: real ones, in threads of the test process."""
 
 from __future__ import annotations
 
