@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+from holdfast.server.dap.dap_door import Door
 from holdfast.service.debugger import Debugger
 from holdfast.service.programs.program_session import ProgramSession
-
-HOST = "127.0.0.1"
 
 
 @contextlib.asynccontextmanager
 async def open_door(debugger: Debugger, session: ProgramSession) -> AsyncIterator[int]:
-    """Open a free port for editors, and close it after the block."""
-    server = await asyncio.start_server(lambda reader, writer: writer.close(), HOST, 0)
+    """Open a free port of 127.0.0.1 for editors. After the block they are told that it is over."""
+    door = Door(debugger, session)
+    port = await door.open()
+    debugger.editor_doors = door.editors
     try:
-        yield server.sockets[0].getsockname()[1]
+        yield port
     finally:
-        server.close()
+        await door.editors.close()

@@ -9,7 +9,7 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,6 +18,8 @@ from holdfast import errors
 from holdfast.server import gc_policy
 from holdfast.server.access_control import Policy
 from holdfast.server.app import create_app
+from holdfast.server.dap.dap_door import Door
+from holdfast.server.dap.dap_editors import Editors
 from holdfast.server.peers import is_same_user
 from holdfast.server.uvicorn_server import MAX_BODY_BYTES, SHUTDOWN_SECONDS, HttpServer
 from holdfast.service.debugger import Debugger
@@ -40,6 +42,8 @@ class ServerOptions:
     token: str | None = None
     pool_size: int | None = None
     """How many interpreters are kept warm; None: as the settings say."""
+    dap_port: int = 0
+    """Where editors come in, on loopback; 0: at a free port."""
 
     @property
     def loopback(self) -> bool:
@@ -55,36 +59,48 @@ def discovery_file(data_dir: Path) -> Path:
     return data_dir / "server.json"
 
 
-async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
+async def serve(
+    options: ServerOptions,
+    say: Callable[[str], None],
+    beside: Callable[[Debugger], Awaitable[None]] | None = None,
+) -> None:
     """Serve until a signal or a client asks to stop. Returns when all targets have ended.
 
-    An alarm that ends this process is left behind, for whatever the interpreter still waits for.
+    `beside` is run once the server is ready; the server stops when it returns. An alarm that ends
+    this process is left behind, for whatever the interpreter still waits for.
     """
     signals = StopSignals()
     service = await Debugger.open(options.data_dir, is_same_user, options.pool_size, signals)
     try:
         token = options.token or (None if options.loopback else _load_token(options.data_dir))
         listener = _listen(options, say)
+        lobby = Door(service, token=token)
+        await lobby.open(port=options.dap_port)
     except BaseException:
         await service.store.aclose()
         raise
+    service.editor_doors = lobby.editors
     policy = Policy(options.loopback, token, MAX_BODY_BYTES)
     app = create_app(service)
     server = HttpServer(app, policy)
-    stopping = asyncio.create_task(_stop_on_request(server, service, signals))
+    stopping = asyncio.create_task(_stop_on_request(server, service, signals, lobby.editors))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     files = [discovery_file(options.data_dir), *filter(None, [options.ready_file])]
     try:
         async with gc_policy.tune_collector():
             try:
-                await _announce(server, running, listener, options, policy, service.secret, say)
+                await _announce(server, running, listener, options, policy, service, say)
             except errors.Failure:
                 server.should_exit = True  # shut down in order even so
                 await running
                 raise
-            await running
+            if beside is None:
+                await running
+            else:
+                await asyncio.gather(running, _run_beside(beside, service))
     finally:
         stopping.cancel()
+        await lobby.editors.close()
         for file in files:
             _withdraw(file)
 
@@ -154,7 +170,16 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _stop_on_request(server: HttpServer, service: Debugger, signals: StopSignals) -> None:
+async def _run_beside(work: Callable[[Debugger], Awaitable[None]], service: Debugger) -> None:
+    try:
+        await work(service)
+    finally:
+        service.stop_requested.set()
+
+
+async def _stop_on_request(
+    server: HttpServer, service: Debugger, signals: StopSignals, editors: Editors
+) -> None:
     signals.listen(service.stop_requested.set)
     await service.stop_requested.wait()
     signals.limit_ending()
@@ -163,6 +188,7 @@ async def _stop_on_request(server: HttpServer, service: Debugger, signals: StopS
     # If that takes long, those requests are answered with the current state.
     asyncio.get_running_loop().call_later(SHUTDOWN_SECONDS / 2, service.wake_all)
     await service.programs.end_targets()
+    await editors.close()
     service.wake_all()
 
 
@@ -172,7 +198,7 @@ async def _announce(
     listener: socket.socket,
     options: ServerOptions,
     policy: Policy,
-    secret: str,
+    service: Debugger,
     say: Callable[[str], None],
 ) -> None:
     """Publish the address, once the server accepts connections there."""
@@ -187,8 +213,9 @@ async def _announce(
     # From its first answer on, the kernel is believed when it does not know a client.
     kernel_sockets.find_listener(parse_address(listener.getsockname()[:2]))
     url = build_url(listener.getsockname()[0], port)
-    facts = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
-    known_to_user = {**facts, "secret": secret, **({"token": token} if token else {})}
+    facts: dict[str, object] = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
+    facts["dap_port"] = service.editor_doors.lobby_port if service.editor_doors else None
+    known_to_user = {**facts, "secret": service.secret, **({"token": token} if token else {})}
     _publish(discovery_file(options.data_dir), json.dumps(known_to_user) + "\n")
     if options.ready_file is not None:
         _publish(options.ready_file, json.dumps(facts) + "\n")

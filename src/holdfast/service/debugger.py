@@ -16,6 +16,7 @@ from holdfast.service import server_report
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService
 from holdfast.service.data_directory_watch import DataDirectoryWatch
+from holdfast.service.editor_doors import EditorDoors
 from holdfast.service.event_reader import EventReader
 from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import Holds
@@ -60,6 +61,8 @@ class Debugger:
         self.holds = Holds(ledger, self.sessions)
         self.events = EventReader(self.sessions, self._stream)
         self.stop_requested = asyncio.Event()
+        self.editor_doors: EditorDoors | None = None
+        """Where editors come in, if they can."""
         self._watch = DataDirectoryWatch(
             data_dir, store.file or data_dir, self._warnings, self.programs.tell_unsaved
         )

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from holdfast import errors
+from holdfast.core import executable_lines
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters, build_breakpoint_id
 from holdfast.model.launch import Preparation
 from holdfast.service.programs.breakpoint_owners import PROGRAM, REST
@@ -46,6 +47,7 @@ class SessionBreakpoints:
 
     def __init__(self, session: ProgramSession, sources: SourceFiles) -> None:
         self._session = session
+        self._sources = sources
         self.points = BreakpointSet(sources)
         self.data = DataBreakpoints(session, self.points)
         self.exceptions = ExceptionFilters()
@@ -113,6 +115,21 @@ class SessionBreakpoints:
         self._session.event("breakpoints_cleared", count=len(points))
         await self._apply(points)
         return len(points)
+
+    # -- where lines can stop ---------------------------------------------------------------
+
+    def list_lines(self, file: str, first: int, last: int) -> list[int]:
+        """The lines of a file, from the first to the last, at which a program can stop."""
+        source = self._sources.get(self.points.locate(file))
+        lines = source.analysis.executable if source else ()
+        return sorted(line for line in lines if first <= line <= last)
+
+    def find_nearest_line(self, file: str, line: int) -> int:
+        """The line itself, or the nearest one if no program can stop there."""
+        source = self._sources.get(self.points.locate(file))
+        if source is None or not 1 <= line <= source.analysis.max_line:
+            return line
+        return executable_lines.place(source.analysis, line).suggestion or line
 
     # -- whole sets, each of one owner ------------------------------------------------------
 
