@@ -121,7 +121,14 @@ def test_a_wait_ends_when_the_start_is_refused(adapter: AdapterThread, tmp_path:
     launching = adapter.launch(tmp_path / "missing.py")
     waiting = adapter.wait_for_stop()
     assert isinstance(launching.exception(SECONDS), errors.FileMissing)
-    assert isinstance(waiting.exception(SECONDS), errors.WrongState)
+    with pytest.raises(errors.WrongState, match=r"could not be started: .*missing\.py"):
+        waiting.result(SECONDS)
+    for wrong in (adapter.launch(surprise=1), adapter.launch(5)):  # type: ignore[arg-type]
+        assert isinstance(wrong.exception(SECONDS), (errors.InvalidInput, TypeError))
+        with pytest.raises(errors.WrongState, match="could not be started"):
+            adapter.wait_for_end().result(SECONDS)
+    adapter.launch(LOOP.path)
+    assert adapter.wait_for_end().result(SECONDS)["exit_code"] == 0
 
 
 def test_a_stop_may_be_waited_for_before_somebody_launches(adapter: AdapterThread) -> None:

@@ -213,8 +213,9 @@ class AdapterThread:
             fields["python"] = None if python is None else os.fspath(python)
             fields["args"] = _list_arguments(args) or None
             fields["env"] = None if env is None else dict(env)
-        except (TypeError, ValueError) as problem:
-            return self._link.calls.fail(problem)
+        except (TypeError, ValueError) as error:
+            problem = error
+            return self._submit(lambda session: session_calls.refuse_start(session, problem))
         fields["stop_on_entry"] = stop_on_entry or None
         given = {name: value for name, value in fields.items() if value is not None}
         return self._submit(lambda session: session_calls.launch(session, given, wait))

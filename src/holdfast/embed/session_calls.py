@@ -7,13 +7,15 @@ names. Waiting has no upper limit here, because the caller has the Future to giv
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 
+from holdfast import errors
 from holdfast.embed.loop_calls import NOT_RUNNING
 from holdfast.embed.results import (
     EvaluationResult,
@@ -57,7 +59,8 @@ class Deadline:
 
 
 async def launch(session: ProgramSession, fields: Mapping[str, Any], wait: Wait) -> ProgramState:
-    request = convert(dict(fields), LaunchRequest)
+    with _noting_refusal(session):
+        request = convert(dict(fields), LaunchRequest)
     request.note_given(fields)
     options = RunOptions(by=OWNER)
     answer = await session.start(request.to_start(), options, request.to_preparation())
@@ -65,16 +68,34 @@ async def launch(session: ProgramSession, fields: Mapping[str, Any], wait: Wait)
 
 
 async def attach(session: ProgramSession, fields: Mapping[str, Any], wait: Wait) -> ProgramState:
-    request = convert(dict(fields), AttachRequest)
+    with _noting_refusal(session):
+        request = convert(dict(fields), AttachRequest)
     options = RunOptions(by=OWNER)
     answer = await session.start(request.to_attach(), options, request.to_preparation())
     return await _answer_after_run(session, answer, wait)
 
 
 async def restart(session: ProgramSession, fields: Mapping[str, Any], wait: Wait) -> ProgramState:
-    changes = convert(dict(fields), RestartRequest).changes()
+    with _noting_refusal(session):
+        changes = convert(dict(fields), RestartRequest).changes()
     answer = await session.restart(changes, RunOptions(by=OWNER))
     return await _answer_after_run(session, answer, wait)
+
+
+async def refuse_start(session: ProgramSession, problem: Exception) -> ProgramState:
+    """A start that cannot even be asked for."""
+    with _noting_refusal(session):
+        raise problem
+
+
+@contextlib.contextmanager
+def _noting_refusal(session: ProgramSession) -> Iterator[None]:
+    """Let those who wait for the program hear of it, too."""
+    try:
+        yield
+    except (TypeError, ValueError, errors.HoldfastError) as problem:
+        session.start_problem = problem
+        raise
 
 
 async def terminate(session: ProgramSession) -> ProgramState:
@@ -150,15 +171,15 @@ async def wait_for_end(session: ProgramSession, timeout: float | None) -> Progra
 async def _wait_for_start(session: ProgramSession, deadline: Deadline) -> None:
     """Wait until a program was started: one that is being started, or, if none is, the first one.
 
-    An editor may be the one who starts it."""
-    is_under_way = session.busy.locked()
-    if is_under_way:
+    An editor may be the one who starts it. If the last start came to nothing, that is raised."""
+    if session.busy.locked():
         try:
             await asyncio.wait_for(_pass_lock(session.busy), _finite(deadline.seconds_left))
         except asyncio.TimeoutError:
             raise _timed_out(session, "the program has not started yet") from None
-        if session.state is State.CREATED:
-            raise session.wrong_state("the program could not be started")
+    problem = session.start_problem
+    if problem is not None:
+        raise session.wrong_state(f"the program could not be started: {problem}") from problem
     await _wait_until(
         session, lambda: session.state is not State.CREATED, deadline, "no program was started"
     )
