@@ -101,6 +101,7 @@ class AdapterRun:
                 finally:
                     _close_loop(self._loop)
         except BaseException as problem:  # of the start: it is raised there
+            self._is_stop_wanted = True
             if not _fail(self.ready, problem):
                 log.exception("the adapter %s did not end in order", self._options.name)
         finally:
